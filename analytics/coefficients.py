@@ -1,6 +1,6 @@
 """The formulas of the agreement coefficients, over many weightings of the units at once.
 
-`analytics.agreement` offers them by name with one weighting, the sample itself; `analytics.bootstrap` gives a
+`analytics.agreement` offers them by name with one weighting, the sample itself; `analytics.intervals.bootstrap` gives a
 thousand. So an interval comes from the very formula that its estimate comes from. A value that a weighting leaves
 undefined is nan in here, and never leaves as nan.
 """

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analytics.bootstrap import LEVEL, RESAMPLES, Interval, mean_over_units
+from analytics.intervals.bootstrap import LEVEL, RESAMPLES, Interval, mean_over_units
 from analytics.people import ONE_PERSON, Answers, Spread, answers_of, evidence_of, share_interval, spread
 from analytics.ratings import Floats
 from analytics.scores import scores_in_range, truth_values
@@ -257,7 +257,8 @@ def difference(
     """Return how much better the first is than the second, with a paired bootstrap interval over questions.
 
     first, second: numbers or truth values of the same length, the same question at the same place; a question is drawn
-    with both its outcomes. Raises ValueError for two different lengths, and as `analytics.bootstrap.mean_over_units`.
+    with both its outcomes. Raises ValueError for two different lengths, and as
+    `analytics.intervals.bootstrap.mean_over_units`.
 
     Example: [1, 1, 0, 1] against [1, 0, 0, 0] is 0.5 better.
     """

@@ -29,7 +29,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from analytics.bootstrap import FEW_UNITS, LEAST_RATERS, LEVEL, SMALL
+from analytics.intervals.bootstrap import FEW_UNITS, LEAST_RATERS, LEVEL, SMALL
 
 Floats = NDArray[np.float64]
 NOTHING = "Nothing was compared."

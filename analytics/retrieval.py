@@ -15,8 +15,8 @@ from enum import StrEnum
 import numpy as np
 
 from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha, long_table
-from analytics.bootstrap import Interval, interval_of
 from analytics.coefficients import KrippendorffAlpha, Metric
+from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.people import PeopleScore, score_of_people
 from analytics.ratings import Coded
 from analytics.scores import Score, score
@@ -84,10 +84,10 @@ def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[Taken, Co
 def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: int) -> dict[Taken, Interval]:
     """Return the interval of each of the three alphas for other descriptions like these, found by the same retrievers.
 
-    BCa bootstrap over descriptions (`analytics.bootstrap`), each drawn with all its answers, of those with two or more:
-    the others say nothing of agreement. Where a set has several descriptions, sets are left out instead. Whether a
-    further answer was asked for is part of a description, so that it is drawn with it. Undefined, with the reason,
-    where alpha is, for a single description or set, and where resamples are all alike or too many of them are
+    BCa bootstrap over descriptions (`analytics.intervals.bootstrap`) with two or more answers, each drawn with all its
+    answers: the others say nothing of agreement. Where a set has several descriptions, sets are left out instead.
+    Whether a further answer was asked for is part of a description, so that it is drawn with it. Undefined, with the
+    reason, where alpha is, for a single description or set, and where resamples are all alike or too many of them are
     undefined. metric, errors: as for `alphas`. seed: the same gives the same intervals.
 
     Example: descriptions on which everybody agrees, of different images: alpha is 1 in every resample, which says

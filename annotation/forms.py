@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.actions.responses import SendOrder, Sent
+from annotation.actions.answering.responses import SendOrder, Sent
 from annotation.errors import BadAnswer
 from annotation.models.responses import Unmeasured
 

@@ -7,7 +7,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from annotation.models import Session, SessionState
-from annotation.owed import owed_for
+from annotation.session_pay import owed_for
 from studies.design import Pay
 from studies.models import Study
 

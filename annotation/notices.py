@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext, gettext_lazy
 from django_stubs_ext import StrOrPromise
 
-from annotation.actions import answer_notices, responses
+from annotation.actions.answering import answer_notices, responses
 from annotation.models import AnswerNotice, Response, Session, SessionState, Slot
 from annotation.pages import answer_in_words, session_urls
 

@@ -16,9 +16,9 @@ from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from analytics.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
-from annotation.actions import timing
-from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
+from analytics.work.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
+from annotation.actions.answering import session_time
+from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
 from annotation.language import spoken, translated
 from annotation.models import Session, SessionState
 from annotation.money import in_words
@@ -270,8 +270,8 @@ def session_bar(session: Session, *, now: datetime) -> Bar:
 
 
 def _time_left(session: Session) -> TimeLeft:
-    own = timing.worked(session=session)
-    estimate = None if len(own) >= FEWEST_ANSWERS else timing.estimated_seconds(session=session)
+    own = session_time.worked(session=session)
+    estimate = None if len(own) >= FEWEST_ANSWERS else session_time.estimated_seconds(session=session)
     each = seconds_per_question(own, estimate=estimate)
     left = session.questions_total - session.questions_answered
     return TimeLeft(
@@ -283,7 +283,7 @@ def _time_left(session: Session) -> TimeLeft:
 
 
 def _until(session: Session, now: datetime) -> Until | None:
-    ending = timing.ending(session=session)
+    ending = session_time.ending(session=session)
     if ending is None:
         return None
     # The reader's own clock is the browser's to know.

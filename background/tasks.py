@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from background import jobs
 from background.decorator import task
+from background.job_runner import run
 from background.models import Job
-from background.running import run
 from background.work import get_work
 
 # Looked for this often; a message that nobody took in the meantime is not kept.

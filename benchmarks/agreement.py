@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.agreement import krippendorff_alpha
-from analytics.bootstrap import agreement_over_units
 from analytics.coefficients import CohenKappa, FleissKappa, KrippendorffAlpha, Measure
+from analytics.intervals.bootstrap import agreement_over_units
 
 SEED = 2024
 CATEGORIES = 10

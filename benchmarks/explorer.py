@@ -115,7 +115,7 @@ def count_figures() -> float:
     """Count the figures of the benchmark's project as the background worker does; return the seconds that it took."""
     from django.utils import timezone
 
-    from results.actions.kept_numbers import made_at_once
+    from results.actions.cached_statistics import made_at_once
     from results.models import KeptNumbers
     from studies.models import Project
 

@@ -21,8 +21,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.page import begin_sitting, chromium, wait_until
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
-from rehearsal.demo.drawing import draw_scene
-from rehearsal.demo.scenes import describe_instances
+from simulation.demo.pictures import draw_scene
+from simulation.demo.scenes import describe_instances
 from tests.servers import postgresql_cluster
 
 REAL_SETS = ROOT.parent / "shared" / "data" / "images"

@@ -31,8 +31,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.page import begin_sitting
 from benchmarks.site import PRODUCTION, Site, served
-from rehearsal.demo.drawing import draw_scene
-from rehearsal.demo.scenes import describe_instances
+from simulation.demo.pictures import draw_scene
+from simulation.demo.scenes import describe_instances
 from studies.kinds import KINDS, get_kind
 
 WINDOW = (1366, 768)

@@ -48,10 +48,10 @@ def launch(sets: int, number: int) -> tuple[float, int]:
     from django.db import connection
     from django.utils import timezone
 
-    from annotation.actions import launching
+    from annotation.actions.launching import launch
     from studies.actions.studies import create_study
     from studies.models import Project
-    from studies.shipped import shipped
+    from studies.shipped_designs import shipped
 
     project = Project.objects.create(slug=f"sets-{sets}-{number}", name="Sets")
     make_sets(project.pk, sets)
@@ -65,7 +65,7 @@ def launch(sets: int, number: int) -> tuple[float, int]:
 
     started = time.process_time()
     with connection.execute_wrapper(count):
-        launching.launch(study=study, by="benchmark", now=timezone.now())
+        launch.launch(study=study, by="benchmark", now=timezone.now())
     return time.process_time() - started, len(counted)
 
 

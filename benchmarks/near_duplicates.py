@@ -3,8 +3,9 @@
     python -m benchmarks.near_duplicates
 
 Made-up vectors of the length that colour and gradient have, so nothing is read and no database is needed: what is
-measured is `predictions.image_sets.near` as the job calls it, in its blocks. Beside it what embedding a picture takes,
-on pictures of the size that the job reads. The ratio says how many times longer the looking takes than the comparing.
+measured is `predictions.image_sets.near_duplicates` as the job calls it, in its blocks. Beside it what embedding a
+picture takes, on pictures of the size that the job reads.
+The ratio says how many times longer the looking takes than the comparing.
 """
 
 import resource
@@ -14,8 +15,8 @@ from time import perf_counter
 import numpy as np
 from PIL import Image
 
-from predictions.image_sets.embedding import ColourAndGradient, Vectors
-from predictions.image_sets.near import NEAR_BELOW, nearest_below
+from predictions.image_sets.embeddings import ColourAndGradient, Vectors
+from predictions.image_sets.near_duplicates import NEAR_BELOW, nearest_below
 
 PICTURES, NEAR, LOOKED_AT = 10_000, 100, 200
 COMPARED_AT_ONCE, BLOCK = 2048, 4096

@@ -24,8 +24,8 @@ import httpx
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
 from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
-from rehearsal.demo.drawing import draw_scene
-from rehearsal.demo.scenes import describe_instances
+from simulation.demo.pictures import draw_scene
+from simulation.demo.scenes import describe_instances
 from tests.servers import postgresql_cluster
 
 PHOTOS = ROOT.parent / "shared" / "data" / "images" / "photos"

@@ -61,7 +61,7 @@ INSTALLED_APPS = [
     "annotation",
     "predictions",
     "results",
-    "rehearsal",
+    "simulation",
     "workspace",
 ]
 
@@ -77,7 +77,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "workspace.signed_in.SeenMiddleware",
+    "workspace.signed_in_browsers.SeenMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -174,8 +174,8 @@ OIDC_CLIENT_ID = read_text("OIDC_CLIENT_ID", needed=bool(OIDC_ISSUER))
 OIDC_CLIENT_SECRET = read_text("OIDC_CLIENT_SECRET", needed=bool(OIDC_ISSUER))
 OIDC_NAME = read_text("OIDC_NAME", "your organisation")
 OIDC_SIGN_UP = read_flag("OIDC_SIGN_UP", default=False)
-SOCIALACCOUNT_ADAPTER = "workspace.sign_on.SignOnAdapter"
-ACCOUNT_ADAPTER = "workspace.sign_on.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "workspace.single_sign_on.SignOnAdapter"
+ACCOUNT_ADAPTER = "workspace.single_sign_on.AccountAdapter"
 # Addresses are confirmed, and attempts counted, by the site's own doors.
 ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_UNIQUE_EMAIL = False
@@ -242,18 +242,18 @@ TOLD_OF_EVENTS = ["workspace.actions.webhooks.note"]
 # What a job can be: the name that it has in the database -> its `background.work.Work`.
 JOBS = {
     "results.export": "results.actions.exports.EXPORT",
-    "results.numbers": "results.actions.kept_numbers.NUMBERS",
-    "studies.import": "studies.actions.imports.IMPORT",
+    "results.numbers": "results.actions.cached_statistics.NUMBERS",
+    "studies.import": "studies.actions.imports.import_jobs.IMPORT",
     "workspace.hub": "workspace.actions.hub.PUSH",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
 # What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
-ARRIVING = "annotation.actions.launching.arriving"
+ARRIVING = "annotation.actions.launching.launch.arriving"
 # Whether an annotator's page from before pictures had handles shows a picture: studies know no sessions.
-SHOWN_ON_OLD_PAGES = "annotation.actions.old_pages.shows"
+SHOWN_ON_OLD_PAGES = "annotation.actions.answering.old_pages.shows"
 
 # How the schema of the API is made.
-REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.schema.EndpointSchema"}
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.framework.schema.EndpointSchema"}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Lineup",
     "VERSION": "1",
@@ -261,7 +261,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.0.3",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "workspace.api.schema.with_problem",
+        "workspace.api.framework.schema.with_problem",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {

@@ -2,7 +2,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from config import outage
-from workspace.views.sign_in import admin_door
+from workspace.views.account.sign_in import admin_door
 
 handler500 = outage.handler500
 

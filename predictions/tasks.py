@@ -17,7 +17,7 @@ from kombu.exceptions import OperationalError
 
 from background.decorator import task
 from background.tasks import send
-from predictions.actions import blind, duplicates, runs, storing, vectors
+from predictions.actions import blind, duplicates, runs, store_scores, vectors
 from predictions.blind import fitted
 from predictions.messages import BEGUN, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE, UNREACHABLE
 from predictions.models import Chunk, Run
@@ -69,20 +69,20 @@ def _send(name: str, **content: Any) -> None:
 
 @task(name=BEGUN, minutes=5)
 def begun(run: int, chunk: int) -> None:
-    storing.note_begun(run_id=run, chunk_id=chunk)
+    store_scores.note_begun(run_id=run, chunk_id=chunk)
 
 
 @task(name=LOADED, minutes=30)
 def loaded(run: int, answer: Mapping[str, Any]) -> None:
     spec = Run.objects.filter(pk=run).values_list("spec", flat=True).first()
-    begin = storing.plan if fitted(spec or "") is None else blind.begin_with_vectors
+    begin = store_scores.plan if fitted(spec or "") is None else blind.begin_with_vectors
     begin(run_id=run, answer=answer, now=timezone.now())
     send_due(run)
 
 
 @task(name=STORE, minutes=10)
 def store(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
-    storing.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
+    store_scores.store(run_id=run, chunk_id=chunk, answer=answer, now=timezone.now())
     send_due(run)
 
 
@@ -94,7 +94,7 @@ def embedded(run: int, chunk: int, answer: Mapping[str, Any]) -> None:
 
 @task(name=UNREACHABLE, minutes=5)
 def pictures_unreachable(run: int, chunk: int, why: str) -> None:
-    pause = storing.note_unreachable(run_id=run, chunk_id=chunk, why=why, now=timezone.now())
+    pause = store_scores.note_unreachable(run_id=run, chunk_id=chunk, why=why, now=timezone.now())
     if pause is not None:
         send_after_pause.send((run,), countdown=pause.total_seconds() + 1)
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analytics.answer_times import TimeEvidence
-from annotation.actions.removals import Followed
+from analytics.work.answer_times import TimeEvidence
+from annotation.actions.removing.removals import Followed
 from studies.wording import counted
 
 
@@ -32,7 +32,7 @@ def told(change: str, followed: Followed | int) -> str:
 
 
 def unlikely_times(evidence: Mapping[str, Any]) -> str:
-    """Return what speaks against the times of a session (`analytics.answer_times.TimeEvidence`), in sentences.
+    """Return what speaks against the times of a session (`analytics.work.answer_times.TimeEvidence`), in sentences.
 
     Example: "5 of 5 answers came faster than anybody can read and look: all took 0.4 s, and at least 4.0 s are needed.
     The browser claimed 105.0 s for 5 answers; 0.4 s were possible by the server's clock."

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from background.decorator import task
-from results.actions import exports, kept_numbers
+from results.actions import cached_statistics, exports
 from results.models import Export, KeptNumbers
 
 
@@ -28,6 +28,6 @@ def discard_files() -> None:
 @task(name="results.make_numbers", minutes=10)
 def make_numbers(kept_id: int) -> None:
     """Only the version before sends it, while this one comes in; since then kept numbers have jobs."""
-    kept_numbers.make(
+    cached_statistics.make(
         kept=KeptNumbers.objects.select_related("project", "study__project").get(pk=kept_id), now=timezone.now()
     )

@@ -1,6 +1,6 @@
 """Who may do what in a project: one table of roles and verbs, for pages, commands and whatever else asks.
 
-`studies.actions.members` asks it about the people of this site.
+`studies.actions.projects.members` asks it about the people of this site.
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from background.decorator import task
-from studies.actions import uploads
+from studies.actions.imports import uploads
 
 
 @task(name="studies.discard_uploads", minutes=10)

@@ -23,8 +23,9 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from annotation.actions import leading_on, sessions
-from annotation.actions.launching import launch
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
+from annotation.actions.launching.launch import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
@@ -400,5 +401,5 @@ def arrive_at_work(study: Study, person: str = "ann", *, session: str = "", now:
     """Return the session of a person who has read everything and is at the first question."""
     started = arrive(study, person, session=session, now=now)
     sessions.consent(session=started, agreed=True, now=now)
-    leading_on.begin(session=started, part=0, now=now)
+    advance_session.begin(session=started, part=0, now=now)
     return started

@@ -22,7 +22,7 @@ PAGES = (
     "tests/annotation/test_*_pages.py",
     "tests/annotation/test_entry.py",
     "tests/annotation/test_language.py",
-    "tests/annotation/test_looking_back.py",
+    "tests/annotation/test_answer_review.py",
     "tests/annotation/test_offline.py",
 )
 # They look after the database itself, or go through all pages.
@@ -30,7 +30,7 @@ NOT_PAGES = (
     "tests/workspace/views/test_health.py",
     "tests/workspace/views/test_permissions.py",
     "tests/workspace/api/test_permissions.py",
-    "tests/workspace/api/test_once.py",
+    "tests/workspace/api/test_idempotency.py",
 )
 OF_RESULTS = (
     "tests/results/actions/test_*.py",
@@ -56,7 +56,7 @@ ONE_AFTER_ANOTHER = (
     "tests/annotation/test_qualifying.py",
     "tests/annotation/test_removals.py",
     "tests/annotation/test_repetitions.py",
-    "tests/annotation/test_skipping.py",
+    "tests/annotation/test_skip_question.py",
     "tests/contracts/test_rules.py",
     "tests/flows/test_retrieving.py",
     "tests/flows/test_who_retrieves.py",

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from background.job_runner import run
 from background.models import Job
-from background.running import run
 
 
 def run_now(job: Job, *, now: datetime | None = None, message: str = "") -> Job:

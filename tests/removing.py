@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from annotation.actions import removals
-from annotation.actions.removals import Followed
+from annotation.actions.removing import removals
+from annotation.actions.removing.removals import Followed
 from annotation.models import Annotator
 from studies.models import Project
 from tests.factories import NOON

@@ -14,7 +14,7 @@ from studies.models import Event, Membership, Study
 from tests.databases import kept
 from tests.factories import draw_instance, make_launched, make_member, make_person, make_project, make_study
 
-ROOMS = {"studies", "annotation", "predictions", "results", "rehearsal"}
+ROOMS = {"studies", "annotation", "predictions", "results", "simulation"}
 CHANGES, OWNS, SUPERUSER = {"owner", "editor", "root"}, {"owner", "root"}, {"root"}
 PEOPLE = {"owner", "editor", "viewer", "stranger", "root", "gone"}
 # command: (its arguments, whom --by may name). What lets each stop later, for another reason, does not matter here.

@@ -10,25 +10,25 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
-from analytics.answer_times import TimeEvidence
-from annotation.actions import asking_more, completing, removals, taking_out
-from annotation.actions.adjudication import settle, unsettle
-from annotation.actions.groups import set_group
-from annotation.actions.launching import launch
-from annotation.actions.leading_on import expire
-from annotation.actions.network_places import open_to_networks
-from annotation.actions.responses import open_slots
+from analytics.work.answer_times import TimeEvidence
+from annotation.actions.answering.advance_session import expire
+from annotation.actions.answering.responses import open_slots
+from annotation.actions.arriving.groups import set_group
+from annotation.actions.arriving.network_places import open_to_networks
+from annotation.actions.deciding.adjudication import settle, unsettle
+from annotation.actions.ending.time_checks import accept_times
+from annotation.actions.launching import complete_study, extend_study
+from annotation.actions.launching.launch import launch
+from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, free_network
-from annotation.actions.time_checks import accept_times
 from annotation.models import Session, SessionState
-from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_offered, request_run, resume_run
 from predictions.models import Run
-from rehearsal.actions.announcing import announce_replay, announce_simulation
-from results.actions import people
+from results.actions import participants
+from results.actions.erasure import forget
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
-from results.actions.forgetting import forget
 from results.actions.releases import (
     freeze_release,
     prepare_release,
@@ -36,12 +36,14 @@ from results.actions.releases import (
     release_into,
     write_provider_ids,
 )
-from results.exporting.dossier import About
+from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from studies.actions import drafts, membership, projects, tags
-from studies.actions.datasets import join_dataset, set_dataset
-from studies.actions.importing import import_files, import_instances
-from studies.actions.imports import cancel_import, request_again, request_import
+from simulation.actions.announcement import announce_replay, announce_simulation
+from studies.actions import drafts
+from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
+from studies.actions.imports.importer import import_files, import_instances
+from studies.actions.projects import membership, projects, tags
+from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
@@ -95,7 +97,7 @@ def settled() -> Question:
 
 def _taken_out() -> Question:
     asked = question()
-    taking_out.take_out(question=asked, reason="broken", by=make_person("ben"), now=NOON)
+    retire_questions.take_out(question=asked, reason="broken", by=make_person("ben"), now=NOON)
     return asked
 
 
@@ -177,18 +179,21 @@ def tagging(action: Callable[..., object], *, before: bool = False) -> Callable[
 ACTIONS: dict[str, tuple[str, Prepare]] = {
     "settle": ("question settled", lambda _: with_fixed(settle, question=question(), choice="none", note="")),
     "unsettle": ("question unsettled", lambda _: with_fixed(unsettle, question=settled())),
-    "take_out": ("question taken out", lambda _: with_fixed(taking_out.take_out, question=question(), reason="broken")),
-    "put_back": ("question put back", lambda _: with_fixed(taking_out.put_back, question=_taken_out())),
+    "take_out": (
+        "question taken out",
+        lambda _: with_fixed(retire_questions.take_out, question=question(), reason="broken"),
+    ),
+    "put_back": ("question put back", lambda _: with_fixed(retire_questions.put_back, question=_taken_out())),
     "ask": (
         "most answers raised",
-        lambda _: with_fixed(asking_more.ask, study=visited(), way=asking_more.Way.UNDECIDED, number=2),
+        lambda _: with_fixed(extend_study.ask, study=visited(), way=extend_study.Way.UNDECIDED, number=2),
     ),
-    "ask_more": ("more answers wanted", lambda _: with_fixed(asking_more.ask_more, study=visited(), more=1)),
-    "raise_most": ("most answers raised", lambda _: with_fixed(asking_more.raise_most, study=visited(), to=2)),
+    "ask_more": ("more answers wanted", lambda _: with_fixed(extend_study.ask_more, study=visited(), more=1)),
+    "raise_most": ("most answers raised", lambda _: with_fixed(extend_study.raise_most, study=visited(), to=2)),
     "take_up_instances": ("instances taken up", lambda _: _with_a_new_instance()),
     "set_completion": (
         "completion set",
-        lambda _: with_fixed(completing.set_completion, study=visited(), closes=True, mails=True),
+        lambda _: with_fixed(complete_study.set_completion, study=visited(), closes=True, mails=True),
     ),
     "note_completed": ("study completed", lambda _: _all_answered()),
     "launch": ("study launched", lambda _: with_fixed(launch, study=create_draft(dataset=False))),
@@ -257,7 +262,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "answers simulated",
         lambda _: with_fixed(announce_simulation, study=visited(), annotators=2, accuracy=0.9, seed="1"),
     ),
-    "withdraw": ("annotator withdrawn", lambda _: with_fixed(people.withdraw, **of_visitor())),
+    "withdraw": ("annotator withdrawn", lambda _: with_fixed(participants.withdraw, **of_visitor())),
     "exclude": ("annotator excluded", lambda _: with_fixed(removals.exclude, **of_visitor(), reason="clicked through")),
     "include": ("annotator let back", lambda _: with_fixed(removals.include, **of_visitor(excluded=True))),
     "reopen_slots": ("slots opened again", lambda _: with_fixed(removals.reopen_slots, **of_visitor(excluded=True))),
@@ -382,12 +387,12 @@ def _from_a_network() -> Session:
 def _with_a_new_instance() -> Callable[..., object]:
     study = visited()
     make_instance(study.project, "came-later")
-    return with_fixed(asking_more.take_up_instances, study=study)
+    return with_fixed(extend_study.take_up_instances, study=study)
 
 
 def _all_answered() -> Callable[..., object]:
     answer_all(arrive_at_work(launch_study(instances=1), CAME, session=f"session-of-{CAME}"), "none")
-    return completing.note_completed
+    return complete_study.note_completed
 
 
 def _waiting() -> Export:
@@ -412,7 +417,7 @@ def _choosing() -> Callable[..., object]:
 
 def stored() -> dict[str, str]:
     """Return all that the database holds, model by model."""
-    rooms = ("background", "studies", "annotation", "predictions", "results", "rehearsal", "workspace")
+    rooms = ("background", "studies", "annotation", "predictions", "results", "simulation", "workspace")
     models = [model for room in rooms for model in apps.get_app_config(room).get_models() if model not in DERIVED]
     return {model.__name__: serializers.serialize("json", model._base_manager.order_by("pk")) for model in models}
 

@@ -9,7 +9,7 @@ from django.core.mail import send_mail
 from django.urls import reverse
 
 from studies.actions.events import who_launched
-from studies.actions.members import owners_of
+from studies.actions.projects.members import owners_of
 from studies.models import Invitation, Study
 from studies.permissions import Role, with_article
 

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from annotation.actions.completing import note_completed
+from annotation.actions.launching.complete_study import note_completed
 from background.decorator import task
 from studies.actions.events import TIMETABLE
 from workspace import mail

@@ -1,54 +1,53 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import (
-    account,
-    asking_more,
-    drafts,
-    duplicates,
-    forms,
+from workspace.views import health
+from workspace.views.account import invitations, profile, single_sign_on, tokens
+from workspace.views.account.password_reset import ChooseAnother, Forgotten, Sent
+from workspace.views.account.sign_in import ChangePassword, SignIn
+from workspace.views.projects import (
     groups,
-    health,
     hub,
     imports,
-    joining,
     members,
     models,
-    personal_links,
-    practice,
+    near_duplicates,
+    project,
     project_settings,
-    projects,
-    questions,
-    sessions,
-    sign_on,
-    studies,
-    tokens,
     uploads,
     webhooks,
 )
-from workspace.views.forgotten import ChooseAnother, Forgotten, Sent
-from workspace.views.preview import on_phone, preview
-from workspace.views.sign_in import ChangePassword, SignIn
+from workspace.views.studies import (
+    drafts,
+    extend_study,
+    personal_links,
+    practice,
+    questions,
+    sessions,
+    study,
+    study_form,
+)
+from workspace.views.studies.preview import on_phone, preview
 
 urlpatterns = [
-    path("", projects.home, name="home"),
+    path("", project.home, name="home"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
-    path("sign-in/elsewhere/", sign_on.begin, name="sign_on"),
-    path("sign-in/elsewhere/back/", sign_on.back, name="sign_on_back"),
-    path("account/elsewhere/connect/", sign_on.connect, name="account_connect"),
-    path("account/elsewhere/disconnect/", sign_on.disconnect, name="account_disconnect"),
+    path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),
+    path("sign-in/elsewhere/back/", single_sign_on.back, name="sign_on_back"),
+    path("account/elsewhere/connect/", single_sign_on.connect, name="account_connect"),
+    path("account/elsewhere/disconnect/", single_sign_on.disconnect, name="account_disconnect"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("forgotten/", Forgotten.as_view(), name="forgotten"),
     path("forgotten/sent/", Sent.as_view(), name="forgotten_sent"),
     path("forgotten/<uidb64>/<token>/", ChooseAnother.as_view(), name="choose_another"),
     path("password/", ChangePassword.as_view(), name="change_password"),
-    path("account/", account.account, name="account"),
-    path("account/name/", account.change_name, name="account_name"),
-    path("account/mail/", account.change_mail, name="account_mail"),
-    path("account/mail/<str:secret>/", account.follow_link, name="account_mail_link"),
-    path("account/browsers/<int:pk>/sign-out/", account.end_session, name="account_end_session"),
-    path("account/browsers/sign-out/", account.end_others, name="account_end_others"),
-    path("invitations/<str:secret>/", joining.invitation, name="invitation"),
+    path("account/", profile.account, name="account"),
+    path("account/name/", profile.change_name, name="account_name"),
+    path("account/mail/", profile.change_mail, name="account_mail"),
+    path("account/mail/<str:secret>/", profile.follow_link, name="account_mail_link"),
+    path("account/browsers/<int:pk>/sign-out/", profile.end_session, name="account_end_session"),
+    path("account/browsers/sign-out/", profile.end_others, name="account_end_others"),
+    path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
     path("new-project/", project_settings.new, name="new_project"),
     path("projects/<slug:slug>/members/", members.members, name="project_members"),
     path("projects/<slug:slug>/members/invite/", members.invite, name="invite_member"),
@@ -59,9 +58,9 @@ urlpatterns = [
     path("projects/<slug:slug>/archive/", project_settings.archive, name="archive_project"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
-    path("projects/<slug:slug>/", projects.project, name="project"),
-    path("projects/<slug:slug>/dataset/", projects.dataset, name="project_dataset"),
-    path("projects/<slug:slug>/events/", projects.events, name="project_events"),
+    path("projects/<slug:slug>/", project.project, name="project"),
+    path("projects/<slug:slug>/dataset/", project.dataset, name="project_dataset"),
+    path("projects/<slug:slug>/events/", project.events, name="project_events"),
     path("projects/<slug:slug>/groups/", groups.groups, name="project_groups"),
     path("projects/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
     path("projects/<slug:slug>/webhooks/<int:pk>/key/", webhooks.change_key, name="webhook_key"),
@@ -70,8 +69,8 @@ urlpatterns = [
     path("projects/<slug:slug>/webhooks/<int:pk>/delete/", webhooks.delete, name="webhook_delete"),
     path("projects/<slug:slug>/deliveries/<int:pk>/repeat/", webhooks.repeat, name="delivery_repeat"),
     path("projects/<slug:slug>/new-study/", drafts.new, name="new_study"),
-    path("projects/<slug:slug>/new-study/form/", forms.new, name="new_study_form"),
-    path("projects/<slug:slug>/markdown/", forms.markdown, name="markdown_preview"),
+    path("projects/<slug:slug>/new-study/form/", study_form.new, name="new_study_form"),
+    path("projects/<slug:slug>/markdown/", study_form.markdown, name="markdown_preview"),
     path("projects/<slug:slug>/imports/", imports.imports, name="project_imports"),
     path("projects/<slug:slug>/imports/new/", imports.new, name="new_import"),
     path("projects/<slug:slug>/uploads/", uploads.begin, name="begin_upload"),
@@ -88,23 +87,23 @@ urlpatterns = [
     path("projects/<slug:slug>/models/ask/", models.ask, name="ask_model"),
     path("models/<int:pk>/rename/", models.rename, name="model_rename"),
     path("models/<int:pk>/delete/", models.delete, name="model_delete"),
-    path("projects/<slug:slug>/near-duplicates/", duplicates.near_duplicates, name="near_duplicates"),
+    path("projects/<slug:slug>/near-duplicates/", near_duplicates.near_duplicates, name="near_duplicates"),
     path("runs/<int:pk>/", models.status, name="run"),
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
     path("runs/<int:pk>/go-on/", models.go_on, name="run_go_on"),
-    path("studies/<slug:project>/<slug:slug>/", studies.study, name="study"),
-    path("studies/<slug:project>/<slug:slug>/progress/", studies.progress, name="study_progress"),
+    path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
+    path("studies/<slug:project>/<slug:slug>/progress/", study.progress, name="study_progress"),
     *(
-        path(f"studies/<slug:project>/<slug:slug>/{name}/", studies.change, {"name": name}, name=f"study_{name}")
-        for name in studies.CHANGES
+        path(f"studies/<slug:project>/<slug:slug>/{name}/", study.change, {"name": name}, name=f"study_{name}")
+        for name in study.CHANGES
     ),
-    path("studies/<slug:project>/<slug:slug>/more/", asking_more.ask_more, name="ask_more"),
-    path("studies/<slug:project>/<slug:slug>/completion/", asking_more.completion, name="study_completion"),
+    path("studies/<slug:project>/<slug:slug>/more/", extend_study.ask_more, name="ask_more"),
+    path("studies/<slug:project>/<slug:slug>/completion/", extend_study.completion, name="study_completion"),
     path("studies/<slug:project>/<slug:slug>/personal-links/", personal_links.personal_links, name="personal_links"),
     path("studies/<slug:project>/<slug:slug>/file/", drafts.file, name="study_file"),
-    path("studies/<slug:project>/<slug:slug>/form/", forms.edit, name="study_form"),
+    path("studies/<slug:project>/<slug:slug>/form/", study_form.edit, name="study_form"),
     path("studies/<slug:project>/<slug:slug>/practice/", practice.practice, name="study_practice"),
-    path("studies/<slug:project>/<slug:slug>/design/", forms.design, name="study_design"),
+    path("studies/<slug:project>/<slug:slug>/design/", study_form.design, name="study_design"),
     path("studies/<slug:project>/<slug:slug>/duplicate/", drafts.duplicate, name="study_duplicate"),
     path("studies/<slug:project>/<slug:slug>/delete/", drafts.delete, name="study_delete"),
     path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
@@ -126,5 +125,5 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     # What a study's address was before its project stood in it: last, so that every page of today comes first.
-    re_path(r"^studies/[-\w]+/(?:.+/)?$", studies.old_address, name="old_study_address"),
+    re_path(r"^studies/[-\w]+/(?:.+/)?$", study.old_address, name="old_study_address"),
 ]

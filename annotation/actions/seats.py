@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.actions import drafts, growing
-from annotation.actions.awaited import await_answers
-from annotation.actions.eligible import barred, of_barred
+from annotation.actions.answering import drafts, live_sessions
+from annotation.actions.arriving.eligibility import barred, of_barred
+from annotation.actions.launching.reopen_studies import await_answers
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
 from studies.eligibility import Barred
@@ -69,7 +69,7 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> Qu
         slots = slots.exclude(_barred_in(study, bars))
     if annotator is None:
         return slots
-    if growing.may_grow(study):
+    if live_sessions.may_grow(study):
         slots = slots.exclude(_known_to(annotator))
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
 
@@ -94,7 +94,7 @@ def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Sl
     seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     if annotator is None:
         return seats
-    if not growing.may_grow(study):
+    if not live_sessions.may_grow(study):
         clash = Slot.objects.filter(_known_to(annotator), seat=OuterRef("pk"), answered_at=None)
         seats = seats.exclude(Exists(clash))
     return seats.order_by("survey_id", "number")
@@ -129,7 +129,7 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: in
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
     if bars:
         _leave_to_others(taken, Slot.objects.filter(_barred_in(taken.study, bars), seat=taken, answered_at=None))
-    if growing.may_grow(session.study):
+    if live_sessions.may_grow(session.study):
         _leave_to_others(taken, Slot.objects.filter(_known_to(session.annotator), seat=taken, answered_at=None))
     if room is not None:
         too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]

@@ -9,7 +9,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions import admission, growing, lobby, network_places, seats, skips, time_checks
+from annotation.actions import seats
+from annotation.actions.answering import live_sessions, skip_allowance
+from annotation.actions.arriving import admission, lobby, network_places
+from annotation.actions.ending import time_checks
 from annotation.errors import OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
@@ -134,7 +137,7 @@ def _finish_what_is_done(*, study: Study, annotator: Annotator, now: datetime) -
     """Finish the annotator's open session of this study where it has done its part: it is worth its pay, whatever other
     submission they come under next."""
     older = _open_session(study, annotator)
-    if older is not None and growing.has_done_its_part(older):
+    if older is not None and live_sessions.has_done_its_part(older):
         leave(session=older, to=SessionState.FINISHED, now=now)
 
 
@@ -343,7 +346,7 @@ def consent(*, session: Session, agreed: bool, now: datetime) -> None:
 def give_up(*, session: Session, now: datetime) -> None:
     """End a session whose annotator stops before its end. Whoever has answered all they were given at first has
     finished: they owe nothing of what came later."""
-    is_done = growing.has_done_its_part(session)
+    is_done = live_sessions.has_done_its_part(session)
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.GIVEN_UP, now=now)
 
 
@@ -369,5 +372,5 @@ def finish(*, session: Session, now: datetime) -> None:
     if session.questions_answered and seats.fill(session=session, now=now):
         move(session=session, to=SessionState.FINISHED, now=now)
         return
-    is_done = session.questions_answered > 0 and not skips.outweigh_answers(session=session)
+    is_done = session.questions_answered > 0 and not skip_allowance.outweigh_answers(session=session)
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.LEFT_OUT, now=now)

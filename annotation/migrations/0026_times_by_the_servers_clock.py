@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='session',
             name='time_evidence',
-            field=models.JSONField(blank=True, help_text='What speaks against the times of its answers, as `analytics.answer_times.TimeEvidence`; null where nothing does.', null=True),
+            field=models.JSONField(blank=True, help_text='What speaks against the times of its answers, as `analytics.work.answer_times.TimeEvidence`; null where nothing does.', null=True),
         ),
         migrations.AddField(
             model_name='session',

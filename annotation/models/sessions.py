@@ -129,8 +129,8 @@ class Session(models.Model):
     time_evidence: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True,
         blank=True,
-        help_text="What speaks against the times of its answers, as `analytics.answer_times.TimeEvidence`; null where "
-        "nothing does.",
+        help_text="What speaks against the times of its answers, as `analytics.work.answer_times.TimeEvidence`; null "
+        "where nothing does.",
     )
     times_accepted_at = models.DateTimeField(
         null=True, blank=True, help_text="When a researcher accepted its times in spite of the evidence."

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotation.actions import answer_notices
+from annotation.actions.answering import answer_notices
 from annotation.forms import read_ids
 from annotation.models import Session
 from annotation.notices import MOST_AT_ONCE, notices_html

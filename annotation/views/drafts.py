@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from annotation.actions import drafts
+from annotation.actions.answering import drafts
 from annotation.errors import BadAnswer
 from annotation.forms import read_id, read_posted
 from annotation.models import Session

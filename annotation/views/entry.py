@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from annotation.actions import arriving, odd_arrivals, sessions
+from annotation.actions import sessions
+from annotation.actions.arriving import entry_links, suspicious_arrivals
 from annotation.errors import (
     BadEntry,
     CannotTakePart,
@@ -36,7 +37,7 @@ INVITE_COOKIE_DAYS = 60
 @annotator_view
 @require_http_methods(["GET", "HEAD", "POST"])
 def take(request: HttpRequest, name: str) -> HttpResponse:
-    study = arriving.study_at(name)
+    study = entry_links.study_at(name)
     speak(study.design.language)
     if "invite" in request.GET:
         return _arrive_by_invite(request, study)
@@ -179,7 +180,7 @@ def _start(request: HttpRequest, study: Study, entry: Entry, *, is_named: bool =
     try:
         # Whoever has a link with a key was let in by name, whoever else is in their network.
         network = "" if is_named else network_of(request)
-        arriving.count_newcomer(study=study, network=network, now=now)
+        entry_links.count_newcomer(study=study, network=network, now=now)
         return sessions.start(study=study, entry=entry, now=now, network=network)
     except OtherPerson:
         _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
@@ -203,7 +204,7 @@ def _note_refusal(study: Study, error: NothingLeft | NotEligible, person: str) -
 
 
 def _note(study: Study, what: EntryEvent.What, person: str, *, rule: str = "") -> None:
-    odd_arrivals.note(study=study, what=what, person=person, now=timezone.now(), rule=rule)
+    suspicious_arrivals.note(study=study, what=what, person=person, now=timezone.now(), rule=rule)
 
 
 def _go_to_session(session: Session) -> HttpResponse:

@@ -8,7 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.actions import reporting, responses, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import question_reports, responses
 from annotation.errors import BadAnswer
 from annotation.forms import read_id
 from annotation.models import Session, SessionState, Slot
@@ -42,7 +43,7 @@ def report(request: HttpRequest, session: Session) -> HttpResponse:
     if slot is None:
         raise BadAnswer(gettext("The page did not say which question you mean. Reload it and try again."))
     try:
-        kept = reporting.report(
+        kept = question_reports.report(
             session=session,
             slot=slot,
             reason=request.POST.get("reason", ""),

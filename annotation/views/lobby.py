@@ -8,7 +8,9 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.actions import leading_on, other_role, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
+from annotation.actions.arriving import switch_role
 from annotation.models import Session, SessionState
 from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
@@ -21,7 +23,7 @@ def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
     extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
     extra |= of_withdrawn(session)
     feeding = session.study.fed_by
-    if feeding is not None and other_role.is_offered(session=session, now=timezone.now()):
+    if feeding is not None and switch_role.is_offered(session=session, now=timezone.now()):
         extra |= {"other_title": feeding.title, "other_pay": in_words(feeding.design.pay)}
     return render(request, "annotation/lobby.html", context(session) | extra)
 
@@ -32,7 +34,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     """Look whether there is a question by now. The page's script gets where to go, or how long it goes on waiting."""
     now = timezone.now()
     # First, because it asks when the page was last seen.
-    leading_on.look_again(session=session, now=now)
+    advance_session.look_again(session=session, now=now)
     sessions.see(session=session, now=now)
     if not wants_json(request):
         return back(session)
@@ -45,7 +47,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
     """Go over to the study that is waited for."""
-    return back(other_role.take(session=session, now=timezone.now(), network=network_of(request)))
+    return back(switch_role.take(session=session, now=timezone.now(), network=network_of(request)))
 
 
 def _longest(session: Session) -> str:

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import get_language, gettext_lazy
 
-from annotation.actions import growing, responses
+from annotation.actions.answering import live_sessions, responses
 from annotation.language import of_texts
 from annotation.models import Report, Session
 from annotation.models.sessions import OPEN_STATES
@@ -31,7 +31,7 @@ REASONS = {
 def context(session: Session) -> dict[str, Any]:
     """Return what every template of a session is given."""
     # Whoever has done their part loses nothing by stopping.
-    free_to_stop = {"stopped_by": "", "has_pay": False} if growing.has_done_its_part(session) else {}
+    free_to_stop = {"stopped_by": "", "has_pay": False} if live_sessions.has_done_its_part(session) else {}
     told = of_study(session.study, part=session.part_begun, provider=session.provider) | free_to_stop
     return told | {
         "bar": session_bar(session, now=timezone.now()),

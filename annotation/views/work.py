@@ -11,21 +11,23 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import answer_sql, drafts, leading_on, other_role, responses, sessions, skipping, skips
-from annotation.actions.unsaying import is_emptied
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, answer_sql, drafts, responses, skip_allowance, skip_question
+from annotation.actions.arriving import switch_role
+from annotation.actions.removing.redact_descriptions import is_emptied
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
 from annotation.language import of_texts, speak
 from annotation.models import Draft, Session, SessionState, Slot
 from annotation.notices import notices_html
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
-from annotation.views.beginning import show_consent, show_instructions
-from annotation.views.ending import show_end
+from annotation.views.answer_review import show_last_look
 from annotation.views.guards import annotator_view, language_of, records_writing, session_view, study_of, wants_json
+from annotation.views.introduction import show_consent, show_instructions
 from annotation.views.lobby import show_lobby
-from annotation.views.looking_back import show_last_look
 from annotation.views.page_context import back, context
-from annotation.views.practising import show_feedback, show_practice
+from annotation.views.practice import show_feedback, show_practice
+from annotation.views.session_end import show_end
 from studies.kinds import get_kind, shown_order
 
 # Says what a browser may keep for when there is no line, and that it is the server itself that answers.
@@ -53,7 +55,7 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_feedback(request, session) or show_lobby(request, session)
         case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
-        case SessionState.SUPERSEDED if (other := other_role.taken_by(session=session)) is not None:
+        case SessionState.SUPERSEDED if (other := switch_role.taken_by(session=session)) is not None:
             # The link that somebody came by leads to where they went over to.
             return back(other)
         case _:
@@ -98,7 +100,7 @@ def _work(
         # Another tab's last answer, or the end of the time, has just gone by, or the author of a text has withdrawn:
         # look again where the session is. One that is left without a question, and still here, has come to its end, or
         # takes up more.
-        leading_on.go_on(session=session, now=timezone.now())
+        advance_session.go_on(session=session, now=timezone.now())
         return back(session)
     if slots[0].part > session.part_begun:
         return show_instructions(request, session, part=slots[0].part)
@@ -133,7 +135,7 @@ def _notice(request: HttpRequest, session: Session) -> str:
         return gettext("Practice is over. Your answers count from now on.")
     if request.GET.get("kept") != "none":
         return ""
-    if skips.left(session=session) > 0:
+    if skip_allowance.left(session=session) > 0:
         return gettext("You skipped that question. Your pay is not affected.")
     return gettext(
         "You skipped that question. If one more question does not load, this session ends and the researcher decides "
@@ -259,6 +261,6 @@ def _skip(request: HttpRequest, session: Session, *, now: datetime) -> None:
     if asked is None:
         raise BadAnswer(gettext("The page did not say which question to skip. Reload it and try again."))
     if session.state == SessionState.PRACTICE:
-        skipping.skip_practice(session=session, question=asked, failed_loads=failed_loads, now=now)
+        skip_question.skip_practice(session=session, question=asked, failed_loads=failed_loads, now=now)
     elif session.state == SessionState.WORKING:
-        skipping.skip(session=session, slot=asked, failed_loads=failed_loads, now=now)
+        skip_question.skip(session=session, slot=asked, failed_loads=failed_loads, now=now)

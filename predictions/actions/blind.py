@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from predictions.actions import storing, vectors
+from predictions.actions import store_scores, vectors
 from predictions.actions.runs import Asked, questions_of
 from predictions.blind import OF_VECTORS, Fitted, case_of, fitted
 from predictions.blind.cases import Case, digest_of
@@ -40,7 +40,7 @@ def begin(*, run_id: int, now: datetime) -> None:
     baseline = None if run is None else fitted(run.spec)
     if run is None or baseline is None:
         return
-    storing.note_begun(run_id=run_id, chunk_id=0)
+    store_scores.note_begun(run_id=run_id, chunk_id=0)
     _plan(run, baseline, embedding=None, before=lambda cases: [], now=now)
 
 
@@ -52,7 +52,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
     if run is None or baseline is None:
         return
     if "error" in answer or not answer.get("embeds"):
-        storing.plan(run_id=run_id, answer={"error": answer.get("error", NO_VECTORS)}, now=now)
+        store_scores.plan(run_id=run_id, answer={"error": answer.get("error", NO_VECTORS)}, now=now)
         return
     embedding = {"identity": answer["identity"], "conditions": answer["conditions"]}
 
@@ -60,7 +60,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
         names = dict.fromkeys(option for case in cases for option in case.options.values())
         known = vectors.kept_of(embedding, list(names))
         items = [{PICTURE: name} for name in names if name not in known]
-        size = storing.per_chunk(float(answer["pictures_per_second"]), most=MOST_PICTURES)
+        size = store_scores.per_chunk(float(answer["pictures_per_second"]), most=MOST_PICTURES)
         return list(in_batches(items, size))
 
     _plan(run, baseline, embedding=embedding, before=before, now=now)
@@ -78,20 +78,20 @@ def _plan(
     try:
         folds = dict(zip((case.name for case in cases), folds_of(cases) if cases else [], strict=True))
     except CannotFit as error:
-        storing.plan(run_id=run.pk, answer={"error": str(error)}, now=now)
+        store_scores.plan(run_id=run.pk, answer={"error": str(error)}, now=now)
         return
 
     def divided(missing: Sequence[Asked]) -> list[list[dict[str, Any]]]:
         if not missing:
             return []
         if baseline.at_once:
-            return [*before(cases), storing.items_of(missing)]
+            return [*before(cases), store_scores.items_of(missing)]
         # What came while the others were read is of no fold, and told to have changed when it is to be scored.
         by_fold = [[asked for asked in missing if folds.get(asked.hash, 0) == fold] for fold in range(FOLDS)]
-        return [storing.items_of(fold) for fold in by_fold if fold]
+        return [store_scores.items_of(fold) for fold in by_fold if fold]
 
     answer = {"identity": _identity(baseline, cases, embedding)}
-    storing.plan(run_id=run.pk, answer=answer, now=now, divided=divided, embedding=embedding)
+    store_scores.plan(run_id=run.pk, answer=answer, now=now, divided=divided, embedding=embedding)
 
 
 def score(*, chunk_id: int, now: datetime) -> None:
@@ -100,9 +100,9 @@ def score(*, chunk_id: int, now: datetime) -> None:
     baseline = None if chunk is None else fitted(chunk.run.spec)
     if chunk is None or baseline is None:
         return
-    storing.note_begun(run_id=chunk.run_id, chunk_id=chunk_id)
+    store_scores.note_begun(run_id=chunk.run_id, chunk_id=chunk_id)
     answer = _scored(chunk, baseline)
-    storing.store(run_id=chunk.run_id, chunk_id=chunk_id, answer=answer, now=now)
+    store_scores.store(run_id=chunk.run_id, chunk_id=chunk_id, answer=answer, now=now)
 
 
 def _scored(chunk: Chunk, baseline: Fitted) -> Mapping[str, Any]:

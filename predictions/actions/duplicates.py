@@ -19,9 +19,9 @@ from background.errors import Failed
 from background.jobs import ask
 from background.models import Job, JobState
 from background.work import Running, Work
-from predictions.image_sets.embedding import Embedding, NoEmbedding, Vectors, embedding_of
-from predictions.image_sets.known import UnusableSet, known_sets
-from predictions.image_sets.near import NEAR_BELOW, nearest_below
+from predictions.image_sets.embeddings import Embedding, NoEmbedding, Vectors, embedding_of
+from predictions.image_sets.known_test_sets import UnusableSet, known_sets
+from predictions.image_sets.near_duplicates import NEAR_BELOW, nearest_below
 from predictions.models import NearDuplicate, PictureVector
 from predictions.scorers.batches import in_batches
 from studies.actions.images import NoSuchPicture, rendition

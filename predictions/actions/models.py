@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from predictions.actions.from_file import ModelName, problems_with_names
+from predictions.actions.import_predictions import ModelName, problems_with_names
 from predictions.errors import CannotPredict
 from predictions.models import Model, Run
 from studies.actions.events import Actor, What, record

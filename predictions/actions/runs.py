@@ -17,8 +17,8 @@ from predictions.models import PICTURE, Chunk, Prediction, Run
 from predictions.scorers import problem_with_spec
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.questions import asked_by_kind
-from studies.actions.statistics import refresh_statistics
 from studies.actions.studies import draft_questions
+from studies.actions.table_statistics import refresh_statistics
 from studies.errors import StudyError
 from studies.kinds import KINDS, Built, CannotAsk, content_hash, get_kind, matches, usual_ask
 from studies.models import Instance, Project, Question, Study, StudyState

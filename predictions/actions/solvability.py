@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from analytics.blind import blind_accuracy
+from analytics.blind_baselines import blind_accuracy
 from predictions.blind import case_of, sees
 from predictions.blind.cases import groups_of
 from predictions.models import Prediction, Run

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 
-from predictions.actions import storing
+from predictions.actions import store_scores
 from predictions.actions.runs import lock, note_looked_at, reached
 from predictions.blind.pictures import Look
-from predictions.image_sets.embedding import Vectors
+from predictions.image_sets.embeddings import Vectors
 from predictions.models import LONGEST_EMBEDDING, PICTURE, Chunk, PictureVector, Run
 from predictions.scorers import NoPicture
 from predictions.scorers.batches import in_batches
@@ -36,7 +36,7 @@ def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime
     reached(run)
     error = answer.get("error", "")
     if not error and answer["identity"] != run.embedding["identity"]:
-        error = storing.OTHER_WEIGHTS
+        error = store_scores.OTHER_WEIGHTS
     if error:
         note_looked_at(chunk, dict.fromkeys(chunk.pictures, error), now)
         return

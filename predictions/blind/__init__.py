@@ -13,7 +13,7 @@ from predictions.blind.cases import Case
 from predictions.blind.features import Features
 from predictions.blind.ngrams import Ngrams
 from predictions.blind.pictures import Look, Pictures, looking
-from predictions.image_sets.embedding import ColourAndGradient
+from predictions.image_sets.embeddings import ColourAndGradient
 from predictions.scorers import OpenPicture, problem_with_spec
 from studies.kinds import Kind, content_hash
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from analytics.blind import BlindAccuracy, blind_accuracy
+from analytics.blind_baselines import BlindAccuracy, blind_accuracy
 from analytics.scores import Floats
+from evaluation.protocols import Benchmark, BenchmarkError, Block, Choice, Evaluation, evaluate
 from predictions.blind import Fitted, Sees
 from predictions.blind.cases import Case, groups_of
 from predictions.blind.features import Features
 from predictions.blind.fitting import FOLDS, CannotFit, folds_of, scores_of_fold
-from predictions.protocols import Benchmark, BenchmarkError, Block, Choice, Evaluation, evaluate
 
 SEEN = {"text": "texts", "image": "images"}
 
@@ -34,7 +34,7 @@ def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, baseline: Fitted, 
 
 
 class _Scorer:
-    """A `predictions.protocols.Scorer` for the blocks of one benchmark, all at once."""
+    """A `evaluation.protocols.Scorer` for the blocks of one benchmark, all at once."""
 
     def __init__(self, benchmark: Benchmark[Any, Any], data: Any, sees: Sees, features: Features) -> None:
         self._sees, self._features = sees, features

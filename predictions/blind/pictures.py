@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from predictions.image_sets.embedding import Embedding, Vectors
+from predictions.image_sets.embeddings import Embedding, Vectors
 from predictions.scorers import NoPicture, OpenPicture
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from predictions.image_sets.embedding import Vectors, distances
+from predictions.image_sets.embeddings import Vectors, distances
 
 SPLITS = ("train", "valid", "test")
 # Tries to reach the wanted counts with groups of several sets. The first try does where many sets are single.

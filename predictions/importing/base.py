@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from analytics.results_files import Described
+from evaluation.result_files import Described
 from studies.kinds import finer_scores
 
 # The kind and variant of the question which caption the original image has: the one that most benchmarks ask.
@@ -41,4 +41,4 @@ class Row:
 
 class Reader(Protocol):
     def __call__(self, path: Path) -> list[Row]:
-        """Read a file whole. Raises analytics.results_files.ResultsFileError with everything wrong in it."""
+        """Read a file whole. Raises evaluation.result_files.ResultsFileError with everything wrong in it."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from analytics.results_files import read_outcomes
+from evaluation.result_files import read_outcomes
 from predictions.importing.base import Answer, Row
 from studies.kinds import finer_scores
 
@@ -10,7 +10,7 @@ from studies.kinds import finer_scores
 def read(path: Path) -> list[Row]:
     """Return four answers per row: to both images and to both captions.
 
-    Raises analytics.results_files.ResultsFileError.
+    Raises evaluation.result_files.ResultsFileError.
     """
     file = read_outcomes(path)
     questions = [(*question, getattr(file.outcomes, score.lower())) for score, question in finer_scores().items()]

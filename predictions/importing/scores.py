@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analytics.results_files import Described, ResultsFileError
+from evaluation.result_files import Described, ResultsFileError
 from predictions.importing.base import Answer, Row
 from studies.importing.base import RowProblem
 from studies.importing.captions import CAPTION_RULES
@@ -21,7 +21,7 @@ class _Wrong(Exception):
 
 
 def read(path: Path) -> list[Row]:
-    """Return one answer per line, without whether it is right. Raises analytics.results_files.ResultsFileError."""
+    """Return one answer per line, without whether it is right. Raises evaluation.result_files.ResultsFileError."""
     rows: list[Row] = []
     problems: list[str] = []
     with path.open("rb") as stream:

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from analytics.results_files import read_two_choice_answers
+from evaluation.result_files import read_two_choice_answers
 from predictions.importing.base import CAPTION_OF_IMAGE, Answer, Row
 
 
 def read(path: Path) -> list[Row]:
     """Return an answer to the original image per item; a refusal to choose is wrong.
 
-    Raises analytics.results_files.ResultsFileError.
+    Raises evaluation.result_files.ResultsFileError.
     """
     file = read_two_choice_answers(path)
     return [

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from analytics.results_files import read_correct
+from evaluation.result_files import read_correct
 from predictions.importing.base import CAPTION_OF_IMAGE, Answer, Row
 
 
 def read(path: Path) -> list[Row]:
-    """Return an answer to the original image per row. Raises analytics.results_files.ResultsFileError."""
+    """Return an answer to the original image per row. Raises evaluation.result_files.ResultsFileError."""
     file = read_correct(path)
     return [
         Row(

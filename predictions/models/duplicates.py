@@ -7,7 +7,7 @@ LONGEST_EMBEDDING = 300
 
 
 class PictureVector(models.Model):
-    """Where a picture lies among others, by one embedding (`predictions.image_sets.embedding`)."""
+    """Where a picture lies among others, by one embedding (`predictions.image_sets.embeddings`)."""
 
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="vectors")
     embedding = models.CharField(max_length=LONGEST_EMBEDDING, help_text="The spec of the model, or the name.")

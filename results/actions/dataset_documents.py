@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from results.exporting import Writer
-from results.exporting.card import card
+from results.exporting.card_text import card
 from results.exporting.croissant import DataFile, Described, croissant, read_described
-from results.exporting.dossier import Dossier
+from results.exporting.dataset_card import Dossier
 
 CARD, DESCRIPTION = "README.md", "croissant.json"
 # What a file is that is none of its writer's own sort.

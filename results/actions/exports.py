@@ -15,25 +15,25 @@ from django.db.models import Q
 
 from annotation.models import Removal
 from background.errors import Failed
+from background.job_runner import run
 from background.jobs import ask, cancel
 from background.models import Job
-from background.running import run
 from background.work import Running, Work
+from results.actions.atomic_files import pack, stored_bytes, why_not, written_whole
 from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import check_format, check_offered, freeze_release, write_release
-from results.actions.whole_files import pack, stored_bytes, why_not, written_whole
-from results.actions.writing import Report, Written, write_rows
+from results.actions.row_progress import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
-from results.exporting.dossier import About, Dossier
+from results.exporting.dataset_card import About, Dossier
 from results.models import Export, Release
-from results.queries.descriptions import descriptions_of_project
-from results.queries.dossiers import dossier_of_studies, exports_dossier
-from results.queries.exported import count_rows, exported_rows
-from results.queries.offered import removed_since
+from results.queries.exports.available_exports import removed_since
+from results.queries.exports.dataset_cards import dossier_of_studies, exports_dossier
+from results.queries.exports.descriptions import descriptions_of_project
+from results.queries.exports.export_rows import count_rows, exported_rows
 from studies.actions.events import Actor, What, record
-from studies.actions.finding import find_study_of
+from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 

@@ -18,35 +18,35 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.models import Removal
+from results.actions.atomic_files import stored_bytes, why_not, written_whole
 from results.actions.dataset_documents import ANNOTATIONS, add_papers
 from results.actions.pseudonyms import name_for_release
-from results.actions.whole_files import stored_bytes, why_not, written_whole
-from results.actions.writing import Report, Written, write_rows
+from results.actions.row_progress import Report, Written, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.base import Rows
-from results.exporting.dossier import About, Dossier
-from results.exporting.frozen import read_row, row_line
+from results.exporting.dataset_card import About, Dossier
+from results.exporting.release_rows import read_row, row_line
 from results.exporting.rows import GivenPrediction
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
-from results.queries.accepted_items import instances_of_studies
-from results.queries.descriptions import descriptions_of_studies
-from results.queries.dossiers import dossier_of_studies
-from results.queries.events import noted_events
-from results.queries.exported import (
+from results.queries.exports.available_exports import removed_since
+from results.queries.exports.dataset_cards import dossier_of_studies
+from results.queries.exports.descriptions import descriptions_of_studies
+from results.queries.exports.export_rows import (
     conditions_called,
     decided_questions,
     given_responses,
     released_predictions,
 )
-from results.queries.offered import removed_since
-from results.queries.reporting import release_studies
-from studies.actions.datasets import dataset_studies
+from results.queries.instances.accepted_items import instances_of_studies
+from results.queries.reports.report_rows import release_studies
+from results.queries.studies.events import noted_events
 from studies.actions.events import COMMAND_LINE, Actor, What, person, record
+from studies.actions.projects.datasets import dataset_studies
 from studies.models import Study, StudyState
-from studies.naming import problem_with_line, problem_with_text
+from studies.names import problem_with_line, problem_with_text
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 # What people say about a release, beside its name.

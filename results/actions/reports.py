@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from results.actions.whole_files import why_not, written_whole
+from results.actions.atomic_files import why_not, written_whole
 from results.errors import CannotExport
-from results.queries.reporting import project_facts
+from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from results.reports.formats import get_files
 from studies.models import Project

@@ -6,21 +6,21 @@ from importlib import import_module
 from results.exporting.base import Column, ReadImage, Write, Writer
 
 FORMATS = {
-    "jsonl": "results.exporting.jsonl.Jsonl",
-    "csv": "results.exporting.csv.Csv",
-    "parquet": "results.exporting.parquet.Parquet",
-    "hf": "results.exporting.hf.HuggingFace",
-    "harness": "results.exporting.harness.Harness",
-    "clip-benchmark": "results.exporting.clip_benchmark.ClipBenchmark",
-    "imagecode": "results.exporting.imagecode.ImageCode",
-    "responses": "results.exporting.responses.Responses",
-    "decisions": "results.exporting.decisions.Decisions",
-    "ratings": "results.exporting.ratings.Ratings",
-    "predictions": "results.exporting.predictions.Predictions",
-    "predictions-jsonl": "results.exporting.predictions_jsonl.PredictionsJsonl",
-    "predictions-parquet": "results.exporting.predictions_parquet.PredictionsParquet",
-    "conditions": "results.exporting.conditions.Conditions",
-    "events": "results.exporting.events.Events",
+    "jsonl": "results.exporting.formats.jsonl.Jsonl",
+    "csv": "results.exporting.formats.csv.Csv",
+    "parquet": "results.exporting.formats.parquet.Parquet",
+    "hf": "results.exporting.formats.hf.HuggingFace",
+    "harness": "results.exporting.formats.harness.Harness",
+    "clip-benchmark": "results.exporting.formats.clip_benchmark.ClipBenchmark",
+    "imagecode": "results.exporting.formats.imagecode.ImageCode",
+    "responses": "results.exporting.formats.responses.Responses",
+    "decisions": "results.exporting.formats.decisions.Decisions",
+    "ratings": "results.exporting.formats.ratings.Ratings",
+    "predictions": "results.exporting.formats.predictions.Predictions",
+    "predictions-jsonl": "results.exporting.formats.predictions_jsonl.PredictionsJsonl",
+    "predictions-parquet": "results.exporting.formats.predictions_parquet.PredictionsParquet",
+    "conditions": "results.exporting.formats.conditions.Conditions",
+    "events": "results.exporting.formats.events.Events",
 }
 
 

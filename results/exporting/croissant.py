@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.exporting.base import Column
-from results.exporting.dossier import Dossier
+from results.exporting.dataset_card import Dossier
 from results.exporting.licences import address
 
 RECORDS = "instances"

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.recruitment.prolific.entry import PROVIDER
-from results.actions.people import Named, person_called, person_with_id
+from results.actions.participants import Named, person_called, person_with_id
 from results.errors import UnknownPerson
-from studies.management.named import actor_named, add_by
+from studies.management.arguments import actor_named, add_by
 from studies.models import Project
 from studies.permissions import Verb
 

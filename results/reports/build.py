@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
-from results.reports.against_models import comparison_table
-from results.reports.agreement import filtering_table, reliabilities, reliability_table
 from results.reports.base import Report, Table
-from results.reports.cost import cost_table, protocol_table
-from results.reports.descriptions import (
+from results.reports.facts import ProjectFacts
+from results.reports.sections.agreement import filtering_table, reliabilities, reliability_table
+from results.reports.sections.annotator_pairs import pair_agreements, pairs_plot, pairs_table
+from results.reports.sections.cost import cost_table, protocol_table
+from results.reports.sections.descriptions import (
     described_in,
     described_sets_table,
     fates_table,
@@ -15,16 +16,16 @@ from results.reports.descriptions import (
     retrieval_accuracy_table,
     retrieval_agreement_table,
 )
-from results.reports.estimates import alternative_table, powered_table
-from results.reports.facts import ProjectFacts
-from results.reports.funnel import dataset_table, funnel_plot, funnel_table
-from results.reports.models import captions_table, mismatched_table, models_table
-from results.reports.pairs import pair_agreements, pairs_plot, pairs_table
-from results.reports.parted import parted_table
-from results.reports.people import baselines
-from results.reports.preferences import preferences_of, preferences_table
-from results.reports.ratings import ratings_of, ratings_table
-from results.reports.scores import (
+from results.reports.sections.estimates import alternative_table, powered_table
+from results.reports.sections.funnel import dataset_table, funnel_plot, funnel_table
+from results.reports.sections.human_model_comparison import comparison_table
+from results.reports.sections.human_model_disagreement import parted_table
+from results.reports.sections.models import captions_table, mismatched_table, models_table
+from results.reports.sections.multi_part_answers import units_table
+from results.reports.sections.people import baselines
+from results.reports.sections.preferences import preferences_of, preferences_table
+from results.reports.sections.ratings import ratings_of, ratings_table
+from results.reports.sections.scores import (
     baseline_of,
     compact_table,
     intervals_table,
@@ -32,8 +33,7 @@ from results.reports.scores import (
     scores_plot,
     scores_table,
 )
-from results.reports.simulated import marked
-from results.reports.units import units_table
+from results.reports.simulated_answers import marked
 
 
 def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Report:

@@ -2,8 +2,8 @@
 
 from collections.abc import Hashable, Sequence
 
-from analytics.bootstrap import Interval
-from analytics.clustered_means import clustered_mean
+from analytics.intervals.bootstrap import Interval
+from analytics.intervals.clustered_means import clustered_mean
 from analytics.scores import Score, sum_of_scores, wilson_interval
 from results.reports.base import Cell, Range, Undefined
 

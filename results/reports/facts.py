@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from analytics.outcomes import Outcome
-from analytics.pay import PaidSession
+from analytics.work.pay import PaidSession
 from studies.kinds.base import Collapse, Scale
 from studies.rules.base import LabelSet
 
@@ -188,8 +188,8 @@ class StudyFacts:
     `surveys`: the instances that each survey asks about, by its number.
     `above`: the studies that fed it, directly or through others, in which a program answered.
     `owed_for_sessions`: what is owed for its sessions without their answers, waiting in vain included, by
-    `annotation.owed`. `per_answer`: what each of the `answers_paid`, which are all that were stored, is paid besides;
-    these are 0 without it.
+    `annotation.session_pay`. `per_answer`: what each of the `answers_paid`, which are all that were stored, is paid
+    besides; these are 0 without it.
     `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
     `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
     about, by the type of their instances.

@@ -4,18 +4,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.actions.kept_numbers import annotators_findings
+from results.actions.cached_statistics import annotators_findings
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
-from results.queries.events import events_about_people
-from results.queries.overview import answers_sent
-from results.queries.people import people_lines
-from results.queries.simulated import simulated_in_study
-from results.reports.findings import from_plain
+from results.queries.people.participants import people_lines
+from results.queries.studies.events import events_about_people
+from results.queries.studies.overview import answers_sent
+from results.queries.studies.simulated_answers import simulated_in_study
+from results.reports.page_tables import from_plain
+from results.views.cached_statistics import numbers_for
+from results.views.form_values import typed
 from results.views.guards import may_do, study_view
-from results.views.kept_numbers import numbers_for
-from results.views.people import PROVIDERS
-from results.views.typed import typed
+from results.views.participants import PROVIDERS
 from studies.models import Study
 from studies.permissions import Verb
 

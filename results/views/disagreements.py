@@ -9,14 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions import adjudication
-from annotation.actions.adjudication import CannotSettle
+from annotation.actions.deciding import adjudication
+from annotation.actions.deciding.adjudication import CannotSettle
 from results.actions.pseudonyms import name_annotators
-from results.queries.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
-from results.queries.histories import histories
-from results.queries.simulated import simulated_in_study
+from results.queries.instances.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
+from results.queries.instances.instance_history import histories
+from results.queries.studies.simulated_answers import simulated_in_study
+from results.views.form_values import typed
 from results.views.guards import may_do, signed_in, study_view
-from results.views.typed import typed
 from studies.models import Question, Study
 from studies.permissions import Verb
 

@@ -19,7 +19,7 @@ from results.actions.exports import cancel_export, download_name, job_of, reques
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.models import Export
-from results.queries.offered import offered_exports
+from results.queries.exports.available_exports import offered_exports
 from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study
 from studies.permissions import Verb

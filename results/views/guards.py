@@ -17,8 +17,8 @@ from django.urls import resolve, reverse
 from django.utils.encoding import iri_to_uri
 from django.views.decorators.cache import never_cache
 
-from results.queries.overview import with_answers_sent
-from studies.actions.members import may, owners_of, projects_where, rights_in, role_in
+from results.queries.studies.overview import with_answers_sent
+from studies.actions.projects.members import may, owners_of, projects_where, rights_in, role_in
 from studies.models import Project, Study
 from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 

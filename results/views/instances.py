@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
-from results.queries.explorer import (
+from results.queries.instances.explorer import (
     ALIKE,
     BY_FIGURES,
     IMAGES,
@@ -23,8 +23,8 @@ from results.queries.explorer import (
     listed,
     page_of_instances,
 )
-from results.queries.histories import histories, stages
-from results.queries.instances import (
+from results.queries.instances.instance_history import histories, stages
+from results.queries.instances.instance_list import (
     asked_about,
     categories_of,
     images_of,
@@ -33,13 +33,13 @@ from results.queries.instances import (
     tags_of,
     told_of,
 )
-from results.queries.paging import neighbours
-from results.queries.pipeline import studies_in_order
-from results.queries.simulated import played_in, simulated_in_project
-from results.reports.addresses import COUNTED, NO_NAME
-from results.reports.simulated import notice_of
+from results.queries.instances.paging import neighbours
+from results.queries.studies.pipeline import studies_in_order
+from results.queries.studies.simulated_answers import played_in, simulated_in_project
+from results.reports.explorer_links import COUNTED, NO_NAME
+from results.reports.simulated_answers import notice_of
+from results.views.cached_statistics import figures_for
 from results.views.guards import may_do, project_view
-from results.views.kept_numbers import figures_for
 from results.views.search import Search
 from studies.models import Instance, Project, Study
 from studies.permissions import Verb

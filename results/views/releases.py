@@ -18,11 +18,11 @@ from results.actions.exports import job_of, request_export
 from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids, released_with
 from results.errors import CannotExport
 from results.exporting import get_writer
-from results.exporting.dossier import About
+from results.exporting.dataset_card import About
 from results.models import Release
-from results.queries.offered import OfferedExport, Since, removed_since
+from results.queries.exports.available_exports import OfferedExport, Since, removed_since
 from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
-from studies.actions.datasets import dataset_studies
+from studies.actions.projects.datasets import dataset_studies
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 

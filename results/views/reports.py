@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.queries.reporting import project_facts
+from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS, get_files
 from results.views.guards import project_view

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from results.queries.explorer import ABOUT_ANSWERS, BY_FIGURES, Wanted
-from results.views.typed import typed
+from results.queries.instances.explorer import ABOUT_ANSWERS, BY_FIGURES, Wanted
+from results.views.form_values import typed
 
 
 @dataclass(frozen=True)

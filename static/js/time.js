@@ -1,6 +1,6 @@
 // How long it still takes at one's own pace, and until when the place is kept. What is away from the page is no work.
 
-// As the server counts: analytics/working_time.py.
+// As the server counts: analytics/work/working_time.py.
 const MOST_SECONDS = 300;
 const LAST_ANSWERS = 10;
 const FEWEST_ANSWERS = 3;

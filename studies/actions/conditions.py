@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from analytics.blind import BlindAccuracy
+from analytics.blind_baselines import BlindAccuracy
 from studies.kinds import content_hash, get_kind
 from studies.models import BlindScore, Question, Study, StudyState
 from studies.wording import counted

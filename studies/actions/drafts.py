@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from studies.actions.events import Actor, What, record
-from studies.actions.roles import check_roles
+from studies.actions.projects.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
 from studies.design import copied_source, read_design
 from studies.errors import StudyError

@@ -22,7 +22,7 @@ ANNOTATOR = "annotator"
 
 
 class What(StrEnum):
-    """What can happen in a project; a new sort of event is a line here and a sentence in `results.queries.events`."""
+    """What can happen in a project. A new sort of event also needs a sentence in `results.queries.studies.events`."""
 
     PROJECT_MADE = "project made"
     PROJECT_CHANGED = "project changed"

@@ -11,10 +11,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from studies.actions.codes import add_code
+from studies.actions.completion_codes import add_code
 from studies.actions.conditions import unmet
-from studies.actions.datasets import dataset_studies, join_dataset
 from studies.actions.events import Actor, What, person, record
+from studies.actions.projects.datasets import dataset_studies, join_dataset
+from studies.actions.projects.roles import check_roles
 from studies.actions.questions import (
     About,
     everything_asked,
@@ -23,7 +24,6 @@ from studies.actions.questions import (
     questions_per_instance,
     unsaved_questions,
 )
-from studies.actions.roles import check_roles
 from studies.actions.selection import check_selection
 from studies.design import Design, read_design
 from studies.errors import StudyError
@@ -39,7 +39,7 @@ from studies.models import (
     SurveyQuestion,
 )
 from studies.models.studies import STUDY_TRANSITIONS
-from studies.planning import CannotPlan, PlannedSurvey, in_parts, plan_surveys
+from studies.survey_plan import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
 

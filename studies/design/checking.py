@@ -15,7 +15,7 @@ from studies.design.reading import Lines, Path, read_values
 from studies.design.schema import VERSION, study_schema, with_defaults
 from studies.eligibility import get_rule as get_eligibility
 from studies.kinds import KINDS, get_kind, has_own_score
-from studies.naming import problem_with_line
+from studies.names import problem_with_line
 from studies.rules import fitting, get_rule, misfit
 
 # A quoted text of YAML, or JSON, can spell them out.

@@ -9,7 +9,7 @@ from typing import Any
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import every_property
 from studies.kinds import KINDS
-from studies.naming import LONGEST_NOTE
+from studies.names import LONGEST_NOTE
 from studies.rules import RULES
 
 # Of study files and of stored designs. A version that older ones cannot read gets the next number, and

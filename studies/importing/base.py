@@ -6,7 +6,7 @@ from ntpath import splitdrive
 from re import compile as compile_pattern
 from typing import Any, BinaryIO, Protocol
 
-from studies.naming import problem_with_key, problem_with_text
+from studies.names import problem_with_key, problem_with_text
 
 # The widths of the columns that take these values.
 LONGEST = {"type": 50, "subtype": 50, "split": 20}

@@ -41,7 +41,7 @@ from studies.importing.rows import (
     read_yaml_items,
     text_of,
 )
-from studies.naming import problem_with_key
+from studies.names import problem_with_key
 
 Problems = list[RowProblem]
 

@@ -9,7 +9,7 @@ class BlindScore(models.Model):
 
     Put there by whoever asks programs, read by the launch, and as it was then from the launch on. `share` is null
     where there was no question that the program could answer, `low` and `high` also where there is no interval; see
-    `analytics.blind.BlindAccuracy`.
+    `analytics.blind_baselines.BlindAccuracy`.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="blind_scores")

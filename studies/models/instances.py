@@ -2,7 +2,7 @@ from django.db import models
 
 from studies.models.images import Image
 from studies.models.projects import Project
-from studies.naming import name_in_address
+from studies.names import name_in_address
 
 LONGEST_TAG = 50
 

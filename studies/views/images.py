@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from django.views.decorators.http import require_safe
 
 from studies.actions.images import NoSuchPicture, rendition, rendition_name
-from studies.actions.members import projects_where
+from studies.actions.projects.members import projects_where
 from studies.importing.pictures import SIZES
 from studies.models import InstanceImage
 from studies.permissions import Verb

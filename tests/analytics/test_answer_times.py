@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from analytics.answer_times import TimedAnswer, least_seconds, possible_seconds, time_evidence
-from analytics.working_time import SentAnswer
+from analytics.work.answer_times import TimedAnswer, least_seconds, possible_seconds, time_evidence
+from analytics.work.working_time import SentAnswer
 from tests.factories import NOON
 
 

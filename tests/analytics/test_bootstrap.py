@@ -8,15 +8,6 @@ import numpy as np
 import pytest
 
 from analytics.agreement import estimate, estimate_coded, long_table
-from analytics.bootstrap import (
-    Interval,
-    agreement_over_annotators,
-    agreement_over_both,
-    agreement_over_units,
-    interval_of,
-    mean_over_annotators,
-    mean_over_units,
-)
 from analytics.coefficients import (
     BrennanPrediger,
     CohenKappa,
@@ -26,6 +17,15 @@ from analytics.coefficients import (
     Measure,
     PercentAgreement,
     ScottPi,
+)
+from analytics.intervals.bootstrap import (
+    Interval,
+    agreement_over_annotators,
+    agreement_over_both,
+    agreement_over_units,
+    interval_of,
+    mean_over_annotators,
+    mean_over_units,
 )
 from analytics.ratings import Ratings, code
 from benchmarks.coverage import Design, coverage_of_alpha, coverage_of_clustered_alpha
@@ -93,7 +93,7 @@ def test_resamples_drawn_in_one_call_are_those_drawn_one_by_one(monkeypatch: pyt
         )
 
     together = drawn()
-    monkeypatch.setattr("analytics.bootstrap.MANY_UNITS", 0)
+    monkeypatch.setattr("analytics.intervals.bootstrap.MANY_UNITS", 0)
     assert drawn() == together
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analytics.clustered_means import clustered_mean
+from analytics.intervals.clustered_means import clustered_mean
 from benchmarks.coverage import Design, coverage_of_means, coverage_of_ratings
 
 

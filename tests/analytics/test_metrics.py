@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from analytics.imagecode import count_sets, phenomenon
-from analytics.results_files import read_correct, read_detections, read_outcomes, read_two_choice_answers
 from analytics.scores import (
     Score,
     detection_accuracy,
@@ -20,6 +19,7 @@ from analytics.scores import (
     score,
     scores_by,
 )
+from evaluation.result_files import read_correct, read_detections, read_outcomes, read_two_choice_answers
 from tests.analytics.published import shared_file, shared_json
 
 BIVLC_MODELS = ["ViT-B-32", "CLIP_COCO"]

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from analytics.pay import (
+from analytics.work.pay import (
     PaidSession,
     hourly_wage,
     implied_hourly_pay,

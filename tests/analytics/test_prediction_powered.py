@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analytics.prediction_powered import (
+from analytics.intervals.prediction_powered import (
     ALL_ALIKE,
     HARDLY_APART,
     SMALL,

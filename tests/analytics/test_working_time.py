@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from analytics.working_time import SentAnswer, seconds_at_work, seconds_per_question
+from analytics.work.working_time import SentAnswer, seconds_at_work, seconds_per_question
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

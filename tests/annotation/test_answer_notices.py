@@ -9,9 +9,10 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import leading_on, responses, sessions
-from annotation.actions.removals import exclude
-from annotation.actions.responses import SendOrder
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import SendOrder
+from annotation.actions.removing.removals import exclude
 from annotation.models import AnswerNotice, Response, Session, SessionState, Slot
 from studies.models import CompletionCode
 from tests.annotation.test_pipeline import make_pipeline_project, make_step_4
@@ -256,7 +257,7 @@ def in_the_lobby(session: Session) -> str:
 
 def at_the_end(session: Session) -> str:
     at_the_last_look(session)
-    leading_on.rest(session=Session.objects.get(), now=NOON)
+    advance_session.rest(session=Session.objects.get(), now=NOON)
     return page_of(session)
 
 

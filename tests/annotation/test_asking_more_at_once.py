@@ -5,8 +5,9 @@ import uuid
 import pytest
 from django.db import transaction
 
-from annotation.actions import asking_more, responses
-from annotation.actions.decisions import recount
+from annotation.actions.answering import responses
+from annotation.actions.deciding.decisions import recount
+from annotation.actions.launching import extend_study
 from annotation.models import Decision, Session, Slot
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study
 from tests.together import at_once
@@ -31,7 +32,7 @@ def test_answers_that_arrive_while_more_are_asked_for_are_decided_by_all_that_ar
             responses.submit(token=session.token, sent=sent, now=NOON)
 
     at_once(
-        lambda: asking_more.ask_more(study=study, more=3, by=TESTS, now=NOON),
+        lambda: extend_study.ask_more(study=study, more=3, by=TESTS, now=NOON),
         *[lambda session=session: send(session) for session in sittings],
     )
     questions = list(study.questions.order_by("pk").values_list("pk", flat=True))

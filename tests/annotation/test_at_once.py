@@ -9,8 +9,10 @@ from django.conf import LazySettings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from annotation.actions import handing_back, leading_on, practice, responses, sessions, skipping
-from annotation.actions.launching import launch
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, practice, responses, skip_question
+from annotation.actions.ending import platform_outcome
+from annotation.actions.launching.launch import launch
 from annotation.errors import NetworkFull, NothingLeft, NotYourQuestion, OtherPerson
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Skip, Slot
 from annotation.recruitment.base import Entry
@@ -89,7 +91,7 @@ def test_many_newcomers_of_one_network_at_once_hold_its_share_and_no_more(settin
 def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_work(attempt: int) -> None:
     session = arrive_at_work(launch_study(instances=3))
     slot = next_slot(session)
-    leading_on.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by="timetable", now=TOMORROW)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
 
     def look() -> str:
@@ -157,7 +159,7 @@ def test_skips_and_an_answer_of_one_question_at_once_are_one_of_the_two() -> Non
     slot = next_slot(session)
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
     found = at_once(
-        *[lambda: skipping.skip(session=session, slot=slot.pk, failed_loads={}, now=NOON)] * 4,
+        *[lambda: skip_question.skip(session=session, slot=slot.pk, failed_loads={}, now=NOON)] * 4,
         lambda: responses.submit(token=session.token, sent=sent, now=NOON),
     )
     session.refresh_from_db()
@@ -174,7 +176,9 @@ def test_sessions_that_end_at_once_in_a_study_without_a_code_are_told_the_same_o
     Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
     for session in ended:
         session.refresh_from_db()
-    codes = at_once(*[lambda session=session: handing_back.hand_back(session=session, now=NOON) for session in ended])
+    codes = at_once(
+        *[lambda session=session: platform_outcome.hand_back(session=session, now=NOON) for session in ended]
+    )
     assert set(codes) == {CompletionCode.objects.get(outcome="left_out").code}
 
 
@@ -205,7 +209,7 @@ def test_skips_at_once_are_counted_one_after_the_other() -> None:
 
     def skip(slot: Slot) -> None:
         with suppress(NotYourQuestion):
-            skipping.skip(session=session, slot=slot.pk, failed_loads={"1": 9}, now=NOON)
+            skip_question.skip(session=session, slot=slot.pk, failed_loads={"1": 9}, now=NOON)
 
     at_once(*[lambda slot=slot: skip(slot) for slot in slots])
     session.refresh_from_db()

@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.models import SessionState
 from tests.annotation.test_pipeline import two_parts
 from tests.annotation.test_responses import send

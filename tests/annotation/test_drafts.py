@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.actions import drafts, responses, sessions, skipping
-from annotation.actions.drafts import LONGEST, MOST_PER_MINUTE
-from annotation.actions.forgetting import delete_rows
-from annotation.actions.removals import withdraw
-from annotation.actions.responses import Sent
-from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
-from annotation.actions.taking_out import take_out
+from annotation.actions import sessions
+from annotation.actions.answering import drafts, responses, skip_question
+from annotation.actions.answering.drafts import LONGEST, MOST_PER_MINUTE
+from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
+from annotation.actions.removing.erasure import delete_rows
+from annotation.actions.removing.removals import withdraw
+from annotation.actions.removing.retire_questions import take_out
 from annotation.errors import BadAnswer, TooManyAtOnce
 from annotation.models import Draft, Response, Session, SessionState, Slot
 from tests.annotation.test_repetitions import describing
@@ -117,7 +118,7 @@ def test_it_goes_with_the_place_the_question_and_the_consent(how: str) -> None:
     about: dict[str, Any] = {"annotator": session.annotator, "project": study.project}
     if how == "skipped":
         failed = {"image-7": FAILED_LOADS_TO_SKIP}
-        skipping.skip(session=session, slot=slot.pk, failed_loads=failed, now=NOON)
+        skip_question.skip(session=session, slot=slot.pk, failed_loads=failed, now=NOON)
     elif how == "taken out":
         take_out(question=slot.question, reason="Broken.", by=TESTS, now=NOON)
     elif how in ("withdrawn", "forgotten"):

@@ -12,10 +12,11 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions import responses, sessions
-from annotation.actions.forgetting import delete_rows
-from annotation.actions.groups import set_group
-from annotation.actions.launching import launch
+from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.actions.arriving.groups import set_group
+from annotation.actions.launching.launch import launch
+from annotation.actions.removing.erasure import delete_rows
 from annotation.errors import AnnotationError, NotEligible, NothingLeft
 from annotation.models import Annotator, Decision, EntryEvent, GroupMember, Response, Seat, Session, SessionState, Slot
 from studies.errors import StudyError

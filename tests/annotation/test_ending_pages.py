@@ -6,7 +6,8 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import leading_on, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
 from annotation.models import Session, SessionState
 from annotation.recruitment.base import Entry
 from studies.models import CompletionCode, Study
@@ -28,7 +29,7 @@ def no_codes(html: str) -> bool:
 
 
 def lapse(session: Session) -> None:
-    leading_on.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
+    advance_session.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("way", ["return", "code"])
@@ -151,7 +152,7 @@ def test_every_ending_says_what_is_paid_when_and_whom_to_write_to(
     session = sessions.start(study=study, entry=Entry(provider, "ann", "visit", "study"), now=NOON)
     if state == "finished":
         sessions.consent(session=session, agreed=True, now=NOON)
-        leading_on.begin(session=session, part=0, now=NOON)
+        advance_session.begin(session=session, part=0, now=NOON)
         send(session, next_slot(session))
     Session.objects.update(state=state, ended_at=NOON)
     end = words(client.get(page_of(session)).content)

@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from annotation.actions import leading_on
-from annotation.actions.arriving import personal_link
+from annotation.actions.answering import advance_session
+from annotation.actions.arriving.entry_links import personal_link
 from annotation.models import Annotator, EntryEvent, Seat, Session, SessionState
-from results.queries.progress import odd_arrivals
+from results.queries.studies.progress import odd_arrivals
 from studies.design import Design
 from studies.models import CompletionCode, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
@@ -306,7 +306,7 @@ def test_a_session_there_is_comes_back_however_its_link_is_opened(client: Client
 def test_looking_at_the_link_of_a_session_whose_time_was_over_claims_nothing(client: Client) -> None:
     study = launch_study(instances=1)
     page = client.post(link_of(study))["Location"]
-    leading_on.expire(by=TESTS, now=timezone.now() + timedelta(days=1))
+    advance_session.expire(by=TESTS, now=timezone.now() + timedelta(days=1))
     for _ in range(2):
         seen = client.get(link_of(study), follow=True).content.decode()
         assert "Your place is still free" in seen

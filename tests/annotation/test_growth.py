@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions import answer_sql, drawing, responses
+from annotation.actions.answering import answer_sql, responses
+from annotation.actions.arriving import draw_questions
 from annotation.models import Slot
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import next_slot
@@ -83,4 +84,4 @@ def test_asking_again_reads_none_of_the_questions_that_nobody_has_answered() -> 
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     answer_all(arrive_at_work(study, "ben"), "candidate-1")
     # Both took the first survey, whose one question they disagree on.
-    assert rows_read(lambda: drawing.draw(study=study, annotator=None, now=NOON))["annotation_decision"] < 20
+    assert rows_read(lambda: draw_questions.draw(study=study, annotator=None, now=NOON))["annotation_decision"] < 20

@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.models import Removal, Report, Response, Session, SessionState, Skip
 from studies.models import CompletionCode, Event
 from tests.annotation.test_practice_pages import words

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.forms import read_sent
 from annotation.models import Response, Session
 from tests.annotation.test_repetitions import describing

@@ -5,7 +5,7 @@ import io
 import pytest
 from django.core.management import call_command
 
-from annotation.actions.launching import warnings
+from annotation.actions.launching.launch import warnings
 from studies.models import Study, StudyState
 from tests.factories import create_draft, make_instance, make_person, make_project
 from tests.pages import signed_in

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.actions import handing_back, leading_on, sessions
-from annotation.actions.taking_out import take_out
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
+from annotation.actions.ending import platform_outcome
+from annotation.actions.removing.retire_questions import take_out
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import EntryEvent, Session, SessionState
 from studies.design import DesignRefused, read_design
@@ -42,7 +44,7 @@ def make_live(*, instances: int = 2, **design: Any) -> tuple[Study, Study]:
 def wait(study: Study, person: str, *, now: datetime = NOON) -> Session:
     """Return a session that has arrived, begun, and waits."""
     session = arrive(study, person, now=now)
-    leading_on.begin(session=session, part=0, now=now)
+    advance_session.begin(session=session, part=0, now=now)
     assert session.state == SessionState.WAITING
     return session
 
@@ -81,10 +83,10 @@ def test_once_nothing_more_can_come_all_places_are_taken() -> None:
 def test_whoever_waits_is_led_on_as_soon_as_something_is_ready() -> None:
     first, second = make_live()
     waiting = wait(second, "ben")
-    leading_on.look_again(session=waiting, now=NOON + MINUTE)
+    advance_session.look_again(session=waiting, now=NOON + MINUTE)
     assert waiting.state == SessionState.WAITING
     accept_one(arrive_at_work(first, "ann"))
-    leading_on.look_again(session=waiting, now=NOON + 2 * MINUTE)
+    advance_session.look_again(session=waiting, now=NOON + 2 * MINUTE)
     assert (waiting.state, waiting.questions_total) == (SessionState.WORKING, 1)
     assert waiting.first_question_at == NOON + 2 * MINUTE
     # The time to answer begins now.
@@ -97,7 +99,7 @@ def test_what_became_ready_while_somebody_read_the_instructions_is_theirs_withou
     session = arrive(second, "ben")
     assert (session.state, session.questions_total) == (SessionState.INSTRUCTIONS, 0)
     accept_one(arrive_at_work(first, "ann"))
-    leading_on.begin(session=session, part=0, now=NOON)
+    advance_session.begin(session=session, part=0, now=NOON)
     assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
 
 
@@ -106,7 +108,7 @@ def test_of_two_who_wait_one_is_led_on_by_one_question() -> None:
     waiting = [wait(second, "ben"), wait(second, "cleo")]
     accept_one(arrive_at_work(first, "ann"))
     for session in waiting:
-        leading_on.look_again(session=session, now=NOON)
+        advance_session.look_again(session=session, now=NOON)
     assert [session.state for session in waiting] == [SessionState.WORKING, SessionState.WAITING]
 
 
@@ -117,13 +119,13 @@ def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_i
     late = NOON + 10 * MINUTE + timedelta(seconds=1)
     sessions.see(session=session, now=NOON + 9 * MINUTE)
     if way == "asked":
-        leading_on.look_again(session=session, now=late)
+        advance_session.look_again(session=session, now=late)
     else:
-        assert leading_on.expire(by="test", now=late) == 0
+        assert advance_session.expire(by="test", now=late) == 0
     session.refresh_from_db()
     assert (session.state, session.ended_at) == (SessionState.WAITED, late)
     code = CompletionCode.objects.get(study=second, outcome="waited").code
-    assert handing_back.hand_back(session=session, now=late) == code
+    assert platform_outcome.hand_back(session=session, now=late) == code
     assert CompletionCode.objects.filter(study=second, code=code).count() == 1
     # It is settled: nobody waits twice for the pay.
     with pytest.raises(CannotTakePart):
@@ -135,10 +137,10 @@ def test_whoever_closes_the_page_has_not_waited_and_may_come_back() -> None:
     session = wait(second, "ben")
     sessions.see(session=session, now=NOON + 7 * MINUTE)
     late = NOON + 11 * MINUTE
-    leading_on.expire(by="test", now=late)
+    advance_session.expire(by="test", now=late)
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
-    assert handing_back.hand_back(session=session, now=late) == ""
+    assert platform_outcome.hand_back(session=session, now=late) == ""
     sessions.resume(session=session, now=late)
     assert session.state == SessionState.WAITING
 
@@ -148,7 +150,7 @@ def test_waiting_in_vain_is_paid_once_however_many_surveys_one_may_take() -> Non
     session = wait(second, "ben")
     late = NOON + 10 * MINUTE
     sessions.see(session=session, now=late)
-    leading_on.look_again(session=session, now=late)
+    advance_session.look_again(session=session, now=late)
     assert session.state == SessionState.WAITED
     with pytest.raises(NothingLeft):
         arrive(second, "ben", session="another", now=late)
@@ -159,7 +161,7 @@ def test_nobody_is_kept_waiting_for_what_cannot_come() -> None:
     first, second = make_live(instances=1)
     session = wait(second, "ben")
     send(arrive_at_work(first, "ann"), next_slot(Session.objects.get(study=first)), "none")
-    leading_on.look_again(session=session, now=NOON + MINUTE)
+    advance_session.look_again(session=session, now=NOON + MINUTE)
     assert session.state == SessionState.WAITED
     with pytest.raises(NothingLeft):
         arrive(second, "cleo")
@@ -171,11 +173,11 @@ def test_a_study_that_pauses_leads_nobody_on_and_sends_nobody_away() -> None:
     accept_one(arrive_at_work(first, "ann"))
     Study.objects.filter(pk=second.pk).update(state=StudyState.PAUSED)
     session = Session.objects.get(pk=session.pk)
-    leading_on.look_again(session=session, now=NOON + MINUTE)
+    advance_session.look_again(session=session, now=NOON + MINUTE)
     assert session.state == SessionState.WAITING
     Study.objects.filter(pk=second.pk).update(state=StudyState.CLOSED, closed_at=NOON)
     session = Session.objects.get(pk=session.pk)
-    leading_on.look_again(session=session, now=NOON + MINUTE)
+    advance_session.look_again(session=session, now=NOON + MINUTE)
     assert session.state == SessionState.WAITED
 
 
@@ -183,7 +185,7 @@ def test_whoever_read_for_too_long_before_there_was_a_seat_goes_on_reading() -> 
     _, second = make_live()
     session = arrive(second, "ben")
     late = NOON + 60 * MINUTE
-    assert leading_on.expire(by="test", now=late) == 1
+    assert advance_session.expire(by="test", now=late) == 1
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
     assert sessions.could_go_on(session=session, now=late)
@@ -247,7 +249,7 @@ def test_whoever_waits_may_take_the_other_role_where_the_study_allows_it(client:
     assert client.get(link_of(second), follow=True).redirect_chain[-1][0] == page_of(other)
     client.post(f"{page_of(waiting)}other-role/")
     assert Session.objects.count() == 2
-    assert handing_back.code_for(session=waiting, now=NOON) == ""
+    assert platform_outcome.code_for(session=waiting, now=NOON) == ""
 
 
 def test_the_other_role_is_not_offered_where_it_is_not_allowed_or_has_no_place(client: Client) -> None:

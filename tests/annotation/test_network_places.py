@@ -8,8 +8,10 @@ from django.db.models import Sum
 from django.test import Client
 from django.utils import timezone
 
-from annotation.actions import arriving, leading_on, network_places, sessions
-from annotation.actions.network_places import ALWAYS_ALLOWED, forget_networks, most_places, open_to_networks
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
+from annotation.actions.arriving import entry_links, network_places
+from annotation.actions.arriving.network_places import ALWAYS_ALLOWED, forget_networks, most_places, open_to_networks
 from annotation.errors import NetworkFull
 from annotation.models import EntryEvent, Session, SessionState
 from annotation.recruitment.base import Entry
@@ -75,7 +77,7 @@ def test_five_hundred_arrivals_from_one_address_keep_out_no_one_else(settings: L
     false = Session.objects.filter(network=digest_of(STRANGER, day=timezone.now().date()))
     for session in Session.objects.exclude(pk__in=false).select_related("study", "last_seat"):
         assert sessions.note_open_page(session=session, now=now - timedelta(seconds=30))
-    assert leading_on.expire(by=TESTS, now=now) == 5
+    assert advance_session.expire(by=TESTS, now=now) == 5
     assert free_places(study) == 15
     # Their holders' pages take them again, and the button frees them for good.
     for session in false.select_related("study", "last_seat"):
@@ -102,7 +104,7 @@ def test_who_has_a_link_of_their_own_comes_in_beside_a_script_in_their_network(s
     settings.ARRIVALS_PER_NETWORK = 3
     study = with_seats(20)
     assert [come(study, number, STRANGER) for number in range(4)] == [303] * 3 + [429]
-    (link,) = arriving.personal_links(study=study, names=["anna"]).values()
+    (link,) = entry_links.personal_links(study=study, names=["anna"]).values()
     assert Client(headers={"x-forwarded-for": STRANGER}).post(link).status_code == 303
 
 
@@ -148,7 +150,7 @@ def test_a_place_that_was_given_back_is_free_for_the_network_again() -> None:
 
 def test_people_with_links_of_their_own_are_not_limited() -> None:
     study = with_seats(20)
-    links = arriving.personal_links(study=study, names=[f"person-{number}" for number in range(8)])
+    links = entry_links.personal_links(study=study, names=[f"person-{number}" for number in range(8)])
     for link in links.values():
         assert Client(headers={"x-forwarded-for": STRANGER}).post(link).status_code == 303
     assert set(Session.objects.values_list("network", flat=True)) == {""}

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from annotation.actions import leading_on, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session
 from annotation.models import SessionState
 from tests.annotation.test_work_pages import page_of, post_json, slots_in
 from tests.factories import NOON, arrive, arrive_at_work, launch_study
@@ -22,7 +23,7 @@ def test_only_the_page_of_questions_may_be_kept(client: Client) -> None:
     assert client.get(page)["Lineup-Page"] == "other"
     sessions.consent(session=session, agreed=True, now=NOON)
     assert client.get(page)["Lineup-Page"] == "other"
-    leading_on.begin(session=session, part=0, now=NOON)
+    advance_session.begin(session=session, part=0, now=NOON)
     working = client.get(page)
     assert working["Lineup-Page"] == "work"
     assert b"/s/worker.js" in working.content

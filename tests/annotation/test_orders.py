@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.models import Session
 from studies.models import Question
 from tests.factories import arrive, launch_study

@@ -8,8 +8,10 @@ import pytest
 import yaml
 from django.core.management import call_command
 
-from annotation.actions import adjudication, launching, leading_on, responses
-from annotation.actions.responses import Sent
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import Sent
+from annotation.actions.deciding import adjudication
+from annotation.actions.launching import launch
 from annotation.errors import BadAnswer, NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from studies.actions.studies import create_study
@@ -65,7 +67,7 @@ def launch_file(project: Project, file: dict[str, Any]) -> Study:
     study = create_study(
         project=project, source=yaml.safe_dump({"title": "T", "contact": CONTACT} | file), by=TESTS, now=NOON
     )
-    launching.launch(study=study, by=TESTS, now=NOON)
+    launch.launch(study=study, by=TESTS, now=NOON)
     return study
 
 
@@ -335,10 +337,10 @@ def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -
     session = two_parts()
     slots = responses.open_slots(session=session, limit=4)
     send_first(session, slots[0])
-    leading_on.begin(session=session, part=1, now=NOON)
+    advance_session.begin(session=session, part=1, now=NOON)
     assert session.part_begun == 0
     send_first(session, slots[1])
-    leading_on.begin(session=session, part=1, now=NOON)
+    advance_session.begin(session=session, part=1, now=NOON)
     assert session.part_begun == 1
     for slot in slots[2:]:
         send_first(session, slot)

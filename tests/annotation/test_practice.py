@@ -2,7 +2,8 @@
 
 import pytest
 
-from annotation.actions import leading_on, practice, rounds, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, practice, practice_rounds
 from annotation.errors import BadAnswer, CannotTakePart
 from annotation.models import PracticeAnswer, Session, SessionState
 from studies.kinds import get_kind, posted_values
@@ -110,8 +111,8 @@ def test_whoever_has_passed_does_not_practise_again() -> None:
     while state_of(session) == SessionState.WORKING:
         send(session, next_slot(session))
     again = arrive(study, session="s2")
-    assert not rounds.are_ahead(study=study, annotator=again.annotator)
-    leading_on.begin(session=again, part=0, now=NOON)
+    assert not practice_rounds.are_ahead(study=study, annotator=again.annotator)
+    advance_session.begin(session=again, part=0, now=NOON)
     assert again.state == SessionState.WORKING
 
 

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import practice
+from annotation.actions.answering import practice
 from annotation.models import Session
 from studies.kinds import get_kind, posted_values
 from tests.annotation.test_practice import RIGHT, WRONG, study_with_practice

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.actions import responses
-from annotation.actions.groups import set_group
+from annotation.actions.answering import responses
+from annotation.actions.arriving.groups import set_group
 from annotation.models import Session, SessionState
 from studies.models import Project, Question, Study
 from tests.annotation.test_entry import link_of

@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from analytics.outcomes import Outcome
-from annotation.actions import adjudication, handing_back, leading_on, removals, responses, sessions
-from annotation.actions.removals import CannotRemove, Followed
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.deciding import adjudication
+from annotation.actions.ending import platform_outcome
+from annotation.actions.removing import removals
+from annotation.actions.removing.removals import CannotRemove, Followed
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Decision, Removal, Response, Seat, Session, SessionState, Slot
 from studies.models import Event, Project, Question, Study
@@ -123,7 +127,7 @@ def test_no_code_is_handed_out_for_a_session_that_was_withdrawn() -> None:
     session = arrive_at_work(study, "ann")
     withdraw(study, "ann")
     session.refresh_from_db()
-    assert handing_back.hand_back(session=session, now=LATER) == ""
+    assert platform_outcome.hand_back(session=session, now=LATER) == ""
 
 
 def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) -> None:
@@ -131,13 +135,13 @@ def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) ->
     session = Session.objects.get(annotator=person("ann"))
     assert session.state == SessionState.FINISHED
     code = three_of_three.completion_codes.get(outcome="finished").code
-    assert handing_back.hand_back(session=session, now=LATER) == code
+    assert platform_outcome.hand_back(session=session, now=LATER) == code
 
 
 def test_a_lapsed_session_does_not_come_back() -> None:
     study = launch_study(instances=2)
     session = arrive_at_work(study, "ann")
-    leading_on.expire(by=TESTS, now=NOON + timedelta(days=1))
+    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
     withdraw(study, "ann")
     session.refresh_from_db()
     assert sessions.resume(session=session, now=LATER).state == SessionState.WITHDRAWN
@@ -286,7 +290,7 @@ def test_slots_opened_again_never_come_back_to_the_same_person() -> None:
     reopen(study, "ann")
     arrive(study, "ben")
     include(study, "ann")
-    leading_on.expire(by=TESTS, now=NOON + timedelta(days=1))
+    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
     with pytest.raises(NothingLeft):
         arrive(study, "ann", session="again")
 

@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.actions import leading_on, removals, responses, sessions
-from annotation.actions.removals import CannotRemove
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.removing import removals
+from annotation.actions.removing.removals import CannotRemove
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Decision, Removal, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
@@ -63,7 +65,7 @@ def test_whoever_arrives_while_they_are_taken_out_has_no_open_session_afterwards
     other = launch_study(study.project, study="other")
     answer_all(arrive_at_work(study, "ann"), "none")
     lapsing = arrive_at_work(other, "ann", session="lapsing")
-    leading_on.expire(by=TESTS, now=NOON + timedelta(days=1))
+    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
     ann = person("ann")
 
     def come(session: str) -> None:

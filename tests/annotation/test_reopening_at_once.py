@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from annotation.actions import awaited, completing, removals, responses, undoing
-from annotation.actions.decisions import recount
+from annotation.actions.answering import responses
+from annotation.actions.deciding import undo_acceptance
+from annotation.actions.deciding.decisions import recount
+from annotation.actions.launching import complete_study, reopen_studies
+from annotation.actions.removing import removals
 from annotation.models import Decision
 from studies.models import Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
@@ -60,7 +63,7 @@ def test_an_answer_that_reopens_a_study_waits_for_nobody_who_waits_for_its_decis
     sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": choice})
     # The answer has decided its question, and is about to reopen the study that asked about it; the removal holds all
     # studies, and is about to decide the same question.
-    together(monkeypatch, (undoing, "await_what_is_open"), (removals, "take_out"))
+    together(monkeypatch, (undo_acceptance, "await_what_is_open"), (removals, "take_out"))
     at_once(
         lambda: responses.submit(token=dan.token, sent=sent, now=NOON),
         lambda: removals.exclude(annotator=people[1], project=project, reason="Clicked", by=TESTS, now=NOON),
@@ -83,13 +86,13 @@ def test_a_study_that_somebody_held_when_it_was_reopened_is_found_by_the_clock()
         with transaction.atomic(), connection.cursor() as cursor:
             # Where it waits after all, it is refused instead of waiting for ever.
             cursor.execute("SET LOCAL lock_timeout = '2s'")
-            awaited.await_what_is_open(questions=[study.questions.get().pk])
+            reopen_studies.await_what_is_open(questions=[study.questions.get().pk])
 
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         at_once(reopen)
         study.refresh_from_db()
         assert study.completed_at == NOON
-    assert completing.note_completed(by=TESTS, now=NOON) == []
+    assert complete_study.note_completed(by=TESTS, now=NOON) == []
     study.refresh_from_db()
     assert study.completed_at is None

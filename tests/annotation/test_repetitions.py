@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions import responses
-from annotation.actions.removals import exclude, include, withdraw
-from annotation.actions.responses import Receipt, Sent
+from annotation.actions.answering import responses
+from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.removing.removals import exclude, include, withdraw
 from annotation.errors import BadAnswer
 from annotation.models import Response, Session, Slot
 from studies.models import Study

@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from django.db import DataError, connection
 
-from annotation.actions import leading_on, responses, sessions
-from annotation.actions.responses import Sent
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import Sent
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from tests.factories import NOON, arrive, arrive_at_work, launch_study
@@ -174,7 +175,7 @@ def test_an_answer_before_the_questions_have_begun_is_not_stored() -> None:
 def test_a_late_answer_counts_when_the_seat_is_still_free() -> None:
     session = arrive_at_work(launch_study())
     slot = next_slot(session)
-    leading_on.expire(by="timetable", now=NOON + timedelta(days=1))
+    advance_session.expire(by="timetable", now=NOON + timedelta(days=1))
     receipt = send(session, slot)
     assert receipt.stored
     assert not receipt.late
@@ -186,7 +187,7 @@ def test_a_late_answer_is_kept_but_not_counted_when_the_seat_has_gone() -> None:
     session = arrive_at_work(study)
     slot = next_slot(session)
     tomorrow = NOON + timedelta(days=1)
-    leading_on.expire(by="timetable", now=tomorrow)
+    advance_session.expire(by="timetable", now=tomorrow)
     other = arrive_at_work(study, "ben", now=tomorrow)
     assert send(session, slot).late
     assert Response.objects.get(annotator=session.annotator).slot is None

@@ -6,7 +6,9 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from annotation.actions import handing_back, leading_on, practice, responses, seats, sessions
+from annotation.actions import seats, sessions
+from annotation.actions.answering import advance_session, practice, responses
+from annotation.actions.ending import platform_outcome
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
@@ -64,7 +66,7 @@ def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submiss
     asked = {"instance": "vase-0", "right": "none"}
     study = launch_study(instances=3, practice={"pass": 1, "rounds": 1, "questions": [asked]})
     failed = arrive(study, session="s1")
-    leading_on.begin(session=failed, part=0, now=NOON)
+    advance_session.begin(session=failed, part=0, now=NOON)
     question = study.practice_questions.get()
     # The value "1" is the first picture, whichever that is, and no picture is right.
     practice.answer(session=failed, question=question.pk, posted={"choice": "1"}, now=NOON)
@@ -129,8 +131,8 @@ def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
 def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
     study = launch_study()
     arrive_at_work(study)
-    assert leading_on.expire(by="timetable", now=TOMORROW) == 1
-    assert leading_on.expire(by="timetable", now=TOMORROW) == 0
+    assert advance_session.expire(by="timetable", now=TOMORROW) == 1
+    assert advance_session.expire(by="timetable", now=TOMORROW) == 0
     assert Session.objects.get().state == SessionState.LAPSED
     assert Seat.objects.filter(session=None).count() == Seat.objects.count()
 
@@ -138,15 +140,15 @@ def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
 def test_nobody_lapses_within_the_limit_and_its_grace() -> None:
     session = arrive_at_work(launch_study(time={"estimated_minutes": 30, "limit_minutes": 100}))
     send(session, next_slot(session))
-    assert leading_on.expire(by="timetable", now=NOON + timedelta(minutes=110)) == 0
-    assert leading_on.expire(by="timetable", now=NOON + timedelta(minutes=110, seconds=1)) == 1
+    assert advance_session.expire(by="timetable", now=NOON + timedelta(minutes=110)) == 0
+    assert advance_session.expire(by="timetable", now=NOON + timedelta(minutes=110, seconds=1)) == 1
 
 
 def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
     study = launch_study(instances=3)
     session = arrive_at_work(study)
     send(session, next_slot(session))
-    leading_on.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by="timetable", now=TOMORROW)
     back = arrive(study, now=TOMORROW)
     assert back.state == SessionState.WORKING
     assert (back.questions_answered, back.questions_total) == (1, 3)
@@ -156,7 +158,7 @@ def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
 def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
     study = launch_study()
     arrive_at_work(study, "ann")
-    leading_on.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by="timetable", now=TOMORROW)
     arrive(study, "ben", now=TOMORROW)
     assert arrive(study, "ann", now=TOMORROW).state == SessionState.LAPSED
 
@@ -164,7 +166,7 @@ def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
 def test_whoever_is_blocked_does_not_come_back_after_a_lapse() -> None:
     study = launch_study()
     arrive_at_work(study)
-    leading_on.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by="timetable", now=TOMORROW)
     Annotator.objects.update(blocked=True)
     assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
     assert not Seat.objects.filter(session__isnull=False).exists()
@@ -174,7 +176,7 @@ def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
     study = launch_study()
     session = arrive_at_work(study)
     slot = next_slot(session)
-    leading_on.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by="timetable", now=TOMORROW)
     change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=TOMORROW)
     assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
     assert send(session, slot).late
@@ -183,7 +185,7 @@ def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
 def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
     study = launch_study(instances=4, surveys={"size": 2})
     arrive_at_work(study, session="older")
-    leading_on.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by="timetable", now=TOMORROW)
     arrive_at_work(study, "ben", now=TOMORROW)
     newer = arrive_at_work(study, session="newer", now=TOMORROW)
     sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
@@ -231,8 +233,8 @@ def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> Non
 
 def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None:
     session = arrive(launch_study(consent="Agree?"))
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=5)) == 0
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=5, seconds=1)) == 1
+    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=5)) == 0
+    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=5, seconds=1)) == 1
     session.refresh_from_db()
     assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
@@ -243,19 +245,19 @@ def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
     agreed_at = NOON + timedelta(minutes=14)
     sessions.consent(session=session, agreed=True, now=agreed_at)
     sessions.note_open_page(session=session, now=agreed_at + timedelta(minutes=108))
-    assert leading_on.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
-    assert leading_on.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
+    assert advance_session.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
+    assert advance_session.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
 
 
 def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() -> None:
     session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 1, "limit_minutes": 20}))
     for minutes in range(5, 31, 5):
         seen_at = NOON + timedelta(minutes=minutes)
-        assert leading_on.expire(by=TESTS, now=seen_at) == 0
+        assert advance_session.expire(by=TESTS, now=seen_at) == 0
         sessions.see(session=session, now=seen_at)
     # 20 minutes and the grace of 10.
     assert session.lease_until == NOON + timedelta(minutes=30)
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
+    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
 
 
 @pytest.mark.parametrize("agreed", [False, True], ids=["before the consent", "at the first question"])
@@ -263,10 +265,10 @@ def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: b
     study = launch_study(consent="Agree?")
     session = arrive_at_work(study) if agreed else arrive(study)
     for minute in range(1, 12):
-        assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=minute)) == 0
+        assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minute)) == 0
         assert sessions.note_open_page(session=session, now=NOON + timedelta(minutes=minute))
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=16)) == 0
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=16, seconds=1)) == 1
+    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16)) == 0
+    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16, seconds=1)) == 1
     session.refresh_from_db()
     assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
@@ -274,7 +276,7 @@ def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: b
 def test_a_place_lost_for_want_of_a_sign_is_its_holders_again_while_it_is_free() -> None:
     session = arrive_at_work(launch_study())
     later = NOON + timedelta(minutes=20)
-    leading_on.expire(by=TESTS, now=later)
+    advance_session.expire(by=TESTS, now=later)
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
     # The device slept, and its page is open again.
@@ -287,13 +289,13 @@ def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
     until = session.lease_until
     for minutes in (10, 20):
         # Asleep for more than five minutes, then awake.
-        leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
+        advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
         session.refresh_from_db()
         assert sessions.note_open_page(session=session, now=NOON + timedelta(minutes=minutes))
         session.refresh_from_db()
         assert session.lease_until == until
     later = until + timedelta(seconds=1)
-    assert leading_on.expire(by=TESTS, now=later) == 1
+    assert advance_session.expire(by=TESTS, now=later) == 1
     session.refresh_from_db()
     assert not sessions.note_open_page(session=session, now=later)
     assert session.state == SessionState.LAPSED
@@ -302,7 +304,7 @@ def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
 def test_an_answer_that_comes_after_the_place_was_lost_takes_it_again_while_it_is_free() -> None:
     session = arrive_at_work(launch_study())
     slot = next_slot(session)
-    leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=20))
+    advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20))
     receipt = send(session, slot)
     assert (receipt.stored, receipt.late) == (True, False)
     assert Session.objects.get().state == SessionState.WORKING
@@ -311,7 +313,7 @@ def test_an_answer_that_comes_after_the_place_was_lost_takes_it_again_while_it_i
 def test_a_sign_takes_no_place_that_somebody_else_has_by_now() -> None:
     study = launch_study()
     session = arrive_at_work(study)
-    leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=20))
+    advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20))
     arrive(study, "ben", now=NOON + timedelta(minutes=20))
     session.refresh_from_db()
     assert not sessions.note_open_page(session=session, now=NOON + timedelta(minutes=21))
@@ -323,7 +325,7 @@ def test_who_waits_for_a_question_or_has_answered_one_gives_no_signs() -> None:
     send(session, next_slot(session))
     session.refresh_from_db()
     assert not sessions.note_open_page(session=session, now=NOON)
-    assert leading_on.expire(by=TESTS, now=NOON + timedelta(minutes=20)) == 0
+    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20)) == 0
 
 
 def test_the_page_gives_signs_until_the_first_answer(client: Client) -> None:
@@ -354,7 +356,7 @@ def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
 def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() -> None:
     study = launch_study(instances=1, answers=2)
     lapsed = arrive_at_work(study, session="older")
-    leading_on.expire(by=TESTS, now=TOMORROW)
+    advance_session.expire(by=TESTS, now=TOMORROW)
     arrive(study, "ben", now=TOMORROW)
     done = arrive_at_work(study, session="newer", now=TOMORROW)
     send(done, next_slot(done))
@@ -371,7 +373,7 @@ def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:
     CompletionCode.objects.filter(study=study, outcome="left_out").delete()
     Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
     session.refresh_from_db()
-    code = handing_back.hand_back(session=session, now=NOON)
+    code = platform_outcome.hand_back(session=session, now=NOON)
     assert CompletionCode.objects.get(study=study, outcome="left_out").code == code
     assert code not in CompletionCode.objects.exclude(outcome="left_out").values_list("code", flat=True)
-    assert handing_back.hand_back(session=session, now=NOON) == code
+    assert platform_outcome.hand_back(session=session, now=NOON) == code

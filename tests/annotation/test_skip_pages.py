@@ -8,11 +8,11 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.models import PracticeAnswer, Session, SessionState, Skip
 from studies.models import CompletionCode
 from tests.annotation.test_responses import next_slot
-from tests.annotation.test_skipping import lose, practising, put_back, with_files
+from tests.annotation.test_skip_question import lose, practising, put_back, with_files
 from tests.annotation.test_work_pages import form_of, page_of
 from tests.factories import arrive, arrive_at_work
 

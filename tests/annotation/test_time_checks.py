@@ -10,14 +10,15 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
-from annotation.actions import handing_back, leading_on, responses, time_checks
-from annotation.actions.responses import Sent
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import Sent
+from annotation.actions.ending import platform_outcome, time_checks
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QUESTIONS_AHEAD
 from results.actions.pseudonyms import name_annotators
-from results.queries.exported import given_responses
-from results.queries.owed import everybody_owed, owed_sums
-from results.queries.progress import paid_sessions, study_progress
+from results.queries.exports.export_rows import given_responses
+from results.queries.people.payments_due import everybody_owed, owed_sums
+from results.queries.studies.progress import paid_sessions, study_progress
 from results.sentences import unlikely_times
 from results.simulated import SIMULATED_STUDY
 from studies.models import CompletionCode, Study
@@ -57,7 +58,7 @@ def sit(study: Study, arrivals: Sequence[float], claims: Sequence[float | None],
 
 def code_of(session: Session, now: datetime = NOON) -> str:
     """Return the ending whose code `session` gets."""
-    code = handing_back.code_for(session=session, now=now)
+    code = platform_outcome.code_for(session=session, now=now)
     return CompletionCode.objects.get(study=session.study, code=code).outcome
 
 
@@ -157,7 +158,7 @@ def test_a_burst_that_comes_after_the_place_was_lost_is_marked_before_it_is_paid
     session = arrive_at_work(study)
     held = responses.open_slots(session=session, limit=4)
     lost_at = NOON + timedelta(minutes=6)
-    leading_on.expire(by=TESTS, now=lost_at)
+    advance_session.expire(by=TESTS, now=lost_at)
     arrive(study, "ben", now=lost_at)
     for number, slot in enumerate(held, start=1):
         late = Sent(slot.pk, uuid.uuid4(), {"choice": "1"}, measured={"unmeasured": "no_scripts"})

@@ -9,8 +9,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions import handing_back, leading_on, responses, sessions
-from annotation.actions.responses import Receipt, Sent
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.ending import platform_outcome
 from annotation.errors import NotYourQuestion
 from annotation.models import Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study
@@ -79,13 +81,13 @@ def test_whoever_looks_at_it_waits_where_nothing_is_ready_and_is_paid_as_the_stu
     assert (session.state, session.questions_total) == (SessionState.WAITING, 0)
     late = NOON + 10 * MINUTE
     sessions.see(session=session, now=late)
-    leading_on.look_again(session=session, now=late)
+    advance_session.look_again(session=session, now=late)
     assert session.state == SessionState.WAITED
     page = look(session)
     assert BY_AUTHOR in page
     assert "you are paid US$\N{NO-BREAK SPACE}0.50 for it" in page
     assert (
-        handing_back.code_for(session=session, now=late)
+        platform_outcome.code_for(session=session, now=late)
         == CompletionCode.objects.get(outcome="waited", study=study).code
     )
     nothing_is_left_over(study)
@@ -99,7 +101,7 @@ def test_a_study_without_a_lobby_lets_a_researcher_decide_about_the_pay() -> Non
     assert "The author of the text in your question has withdrawn it" in look(session)
     assert session.state == SessionState.LEFT_OUT
     assert (
-        handing_back.code_for(session=session, now=NOON)
+        platform_outcome.code_for(session=session, now=NOON)
         == CompletionCode.objects.get(outcome="left_out", study=study).code
     )
     nothing_is_left_over(study)
@@ -112,11 +114,11 @@ def test_whoever_reads_the_instructions_meanwhile_waits_afterwards() -> None:
     withdraw(describe.project, "ann")
     look(session)
     assert session.state == SessionState.INSTRUCTIONS
-    leading_on.begin(session=session, part=0, now=NOON)
+    advance_session.begin(session=session, part=0, now=NOON)
     assert BY_AUTHOR in look(session)
     assert session.state == SessionState.WAITING
     write(describe, "cleo")
-    leading_on.look_again(session=session, now=NOON)
+    advance_session.look_again(session=session, now=NOON)
     assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
 
 
@@ -184,7 +186,7 @@ def test_an_answer_from_a_browser_that_was_offline_until_the_sitting_ended_is_ke
     withdraw(describe.project, "ann" if "ann" in first.question.content["caption"] else "cleo")
     look(session)
     send(session, second)
-    leading_on.rest(session=Session.objects.get(pk=session.pk), now=NOON)
+    advance_session.rest(session=Session.objects.get(pk=session.pk), now=NOON)
     receipt = send(session, first)
     assert (receipt.stored, receipt.late, receipt.state) == (True, True, SessionState.FINISHED)
     page = look(session)
@@ -229,7 +231,7 @@ def test_the_last_question_of_a_survey_may_be_withdrawn() -> None:
     assert BY_AUTHOR in look(session)
     # One of the two that a sitting takes is still to come.
     assert (session.state, session.questions_answered) == (SessionState.WAITING, 1)
-    leading_on.rest(session=session, now=NOON)
+    advance_session.rest(session=session, now=NOON)
     assert session.state == SessionState.FINISHED
     assert BY_AUTHOR in look(session)
     nothing_is_left_over(study)
@@ -250,7 +252,7 @@ def test_whoever_does_not_come_back_has_run_out_of_time() -> None:
     session = led_on(describe, study)
     withdraw(describe.project, "ann")
     session.refresh_from_db()
-    leading_on.expire(by=TESTS, now=session.lease_until + MINUTE)
+    advance_session.expire(by=TESTS, now=session.lease_until + MINUTE)
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
     # With the same link they wait again.

@@ -5,8 +5,9 @@ from contextlib import suppress
 
 import pytest
 
-from annotation.actions import leading_on, removals, responses
-from annotation.actions.responses import Receipt, Sent
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.removing import removals
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
@@ -32,7 +33,7 @@ def send(session: Session, slot: Slot) -> Receipt:
 
 
 def look(session: Session) -> None:
-    leading_on.go_on(session=Session.objects.get(pk=session.pk), now=NOON)
+    advance_session.go_on(session=Session.objects.get(pk=session.pk), now=NOON)
 
 
 def check(study: Study, receipts: list[Receipt]) -> None:
@@ -95,7 +96,7 @@ def test_whoever_arrives_while_an_author_withdraws_gets_what_may_be_asked_or_wai
 
     def come(name: str) -> None:
         with suppress(AnnotationError):
-            leading_on.begin(session=arrive(study, name), part=0, now=NOON)
+            advance_session.begin(session=arrive(study, name), part=0, now=NOON)
 
     done = at_once(
         lambda: come("eve"), lambda: withdraw(study, "ann"), lambda: send(session, slot), lambda: come("finn")

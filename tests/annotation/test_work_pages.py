@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.actions import leading_on, responses, skipping
+from annotation.actions.answering import advance_session, responses, skip_question
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Image, Study
 from studies.picture_handles import handle_of
@@ -259,7 +259,7 @@ def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> No
 
 def lapsed(session: Session) -> Session:
     """Return the session after its time has run out."""
-    leading_on.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
+    advance_session.expire(by="timetable", now=session.lease_until + timedelta(seconds=1))
     session.refresh_from_db()
     return session
 
@@ -333,7 +333,7 @@ def test_a_page_made_while_a_question_is_skipped_counts_without_it(
     def be_overtaken(**wanted: Any) -> list[Slot]:
         monkeypatch.undo()
         first = look(session=session, limit=1)[0]
-        skipping.skip(session=session, slot=first.pk, failed_loads={"1": 9}, now=NOON)
+        skip_question.skip(session=session, slot=first.pk, failed_loads={"1": 9}, now=NOON)
         return look(**wanted)
 
     monkeypatch.setattr(responses, "open_slots", be_overtaken)

@@ -13,8 +13,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from background import jobs
 from background.errors import Cancelled, Superseded, UnknownWork
+from background.job_runner import Turn
 from background.models import UNFINISHED, Job, JobState
-from background.running import Turn
 from background.tasks import resume_jobs, run_job, send
 from background.work import Running, Work, get_work
 from tests.background import NAME, work

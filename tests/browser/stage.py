@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from annotation.models import Response, Session
 from studies.actions.images import rendition_name
 from studies.models import Image, Study

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions import practice, responses
+from annotation.actions.answering import practice, responses
 from annotation.models import Response, Session, SessionState
 from studies.kinds import get_kind
 from tests.browser.reading import assert_focus_is_never_hidden, assert_wide_spacing_loses_nothing

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions import responses, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import responses
 from annotation.models import SessionState
 from studies.kinds import get_kind
 from studies.models import Question, Study

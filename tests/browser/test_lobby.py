@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from annotation.models import Session, SessionState
 from studies.models import InstanceImage, Study
 from tests.annotation.test_lobby import accept_one, make_roles

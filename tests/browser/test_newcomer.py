@@ -10,12 +10,12 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions.completing import note_completed
-from annotation.actions.drawing import UNDO
+from annotation.actions.arriving.draw_questions import UNDO
+from annotation.actions.launching.complete_study import note_completed
 from background.models import Job
-from rehearsal.demo.manifest import IMAGES, write_manifest
-from rehearsal.demo.scenes import SceneInstance, describe_instances
-from rehearsal.simulation import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, people, take_part
+from simulation.demo.manifest import IMAGES, write_manifest
+from simulation.demo.scenes import SceneInstance, describe_instances
 from studies.actions.events import TIMETABLE
 from studies.models import Import, Study
 from tests.factories import PASSWORD, make_person
@@ -144,7 +144,7 @@ def test_from_an_empty_site_to_a_release_without_a_shell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings.ANYBODY_MAKES_PROJECTS = True
-    for sends in ("workspace.views.imports.send", "results.views.exports.send", "results.views.releases.send"):
+    for sends in ("workspace.views.projects.imports.send", "results.views.exports.send", "results.views.releases.send"):
         monkeypatch.setattr(sends, lambda job: None)
     make_person("newcomer")
     walker = Walker(page)

@@ -6,7 +6,7 @@ from django.core.files.storage import default_storage
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.models import Response, Session, Skip, Slot
 from studies.actions.images import rendition_name
 from studies.picture_handles import handle_of

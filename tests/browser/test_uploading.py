@@ -10,7 +10,7 @@ from playwright.sync_api import FilePayload, Page, Request, Route, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from studies.actions.uploads import IMAGES, ROWS, folder_of
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of
 from studies.models import Import, Membership, Upload
 from tests.browser.stage import assert_no_wider_than_the_window
 from tests.browser.test_accessibility import assert_accessible
@@ -22,7 +22,7 @@ NEW = "/projects/vases/imports/new/"
 
 @pytest.fixture
 def signed_in(page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Page:
-    monkeypatch.setattr("workspace.views.imports.send", lambda job: None)
+    monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: None)
     client = Client()
     client.force_login(make_member(make_project(), "owner"))
     page.context.add_cookies(

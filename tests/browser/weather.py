@@ -23,8 +23,8 @@ import httpx
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Route
 
-from annotation.actions import responses
-from annotation.actions.launching import launch
+from annotation.actions.answering import responses
+from annotation.actions.launching.launch import launch
 from annotation.models import AnswerNotice, Response, Session, Slot
 from studies.actions.studies import create_study
 from studies.kinds import KINDS, get_kind

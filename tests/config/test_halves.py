@@ -91,7 +91,7 @@ def test_each_file_that_is_named_is_there(pattern: str) -> None:
 
 def test_tests_of_single_pages_are_told_from_those_that_go_through_all_of_them() -> None:
     assert is_of_a_page(ROOT / "tests/annotation/test_entry.py")
-    assert is_of_a_page(ROOT / "tests/results/views/test_findings.py")
+    assert is_of_a_page(ROOT / "tests/results/views/test_result_pages.py")
     assert not is_of_a_page(ROOT / "tests/workspace/views/test_permissions.py")
     assert not is_of_a_page(ROOT / "tests/annotation/test_sessions.py")
     assert is_of_results(ROOT / "tests/results/actions/test_releases.py")

@@ -139,7 +139,7 @@ def test_a_mistake_of_ours_is_told_without_a_trace(monkeypatch: pytest.MonkeyPat
     def fail(**_: object) -> None:
         raise RuntimeError("a secret of the code")
 
-    monkeypatch.setattr("workspace.api.authentication.find_token", fail)
+    monkeypatch.setattr("workspace.api.framework.authentication.find_token", fail)
     client = Client(raise_request_exception=False, headers={"Authorization": "Bearer lineup_x"})
     response = client.get("/api/v1/me/")
     assert (response.status_code, response.headers["Content-Type"]) == (500, "application/problem+json")

@@ -13,10 +13,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OURS = {
     "config",
-    "rehearsal",
+    "simulation",
     "workspace",
     "results",
     "annotation",
+    "evaluation",
     "predictions",
     "studies",
     "analytics",
@@ -27,7 +28,7 @@ OURS = {
 
 
 SCORERS = ROOT / "predictions" / "scorers"
-TRAINING = ROOT / "rehearsal" / "demo" / "training.py"
+TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
 PACKAGES = {"open_clip": "open-clip-torch", "PIL": "pillow"}
 

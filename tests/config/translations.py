@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation.template import templatize
 
 ROOT = Path(settings.BASE_DIR)
-ROOMS = ("annotation", "background", "config", "predictions", "rehearsal", "results", "studies", "workspace")
+ROOMS = ("annotation", "background", "config", "predictions", "simulation", "results", "studies", "workspace")
 _IN_CODE = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 _LITERAL = r"""u?('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 # Templates of questions say `_("...")`.

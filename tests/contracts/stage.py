@@ -16,9 +16,9 @@ from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.actions import responses
-from annotation.actions.launching import launch
-from annotation.actions.skipping import FAILED_LOADS_TO_SKIP
+from annotation.actions.answering import responses
+from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
+from annotation.actions.launching.launch import launch
 from annotation.models import Response, Session, Slot
 from studies.actions.studies import create_study
 from studies.descriptions import TARGETS, role_of

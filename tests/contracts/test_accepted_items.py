@@ -18,12 +18,12 @@ from annotation.models import Decision
 from annotation.models.outcomes import accepted_items, count_items, instances_with
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting import FORMATS, get_writer
-from results.exporting.dossier import About
-from results.queries.exported import count_rows, exported_rows
-from results.queries.pipeline import funnel
-from results.queries.reporting import project_facts
-from results.reports.funnel import accepted_items_of, kept_items
-from studies.actions.datasets import set_dataset
+from results.exporting.dataset_card import About
+from results.queries.exports.export_rows import count_rows, exported_rows
+from results.queries.reports.report_rows import project_facts
+from results.queries.studies.pipeline import funnel
+from results.reports.sections.funnel import accepted_items_of, kept_items
+from studies.actions.projects.datasets import set_dataset
 from studies.kinds import get_kind
 from studies.models import Study, StudyState
 from tests.contracts.stage import NAMES, launched

@@ -58,10 +58,11 @@ ADDITIONS = [
     ),
     Addition(
         *("A protocol of a benchmark", "<benchmark>", "which_is_it", "PROTOCOLS", "which-is-it"),
-        "predictions.protocols.which_is_it.WhichIsIt",
+        "evaluation.protocols.which_is_it.WhichIsIt",
     ),
     Addition(
-        *("An export format", "<format>", "only_keys", "FORMATS", "only-keys"), "results.exporting.only_keys.OnlyKeys"
+        *("An export format", "<format>", "only_keys", "FORMATS", "only-keys"),
+        "results.exporting.formats.only_keys.OnlyKeys",
     ),
     Addition(
         *("A format of the report", "<format>", "plain", "FORMATS", "plain"), "results.reports.formats.plain.files"

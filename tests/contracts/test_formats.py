@@ -11,8 +11,8 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from analytics.results_files import ResultsFileError
 from annotation.models import Session
+from evaluation.result_files import ResultsFileError
 from predictions.importing import FORMATS as PREDICTIONS
 from predictions.importing import Row, get_reader
 from predictions.models import Model, Prediction

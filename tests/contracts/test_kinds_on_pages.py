@@ -19,13 +19,13 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation import models
-from annotation.actions.practice import order_for
+from annotation.actions.answering.practice import order_for
 from annotation.models import Decision, Response, Session, Skip
 from results.actions.exports import write_export
 from results.actions.pseudonyms import name_annotators
 from results.exporting import FORMATS
 from results.models import Pseudonym
-from results.queries.reporting import project_facts
+from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS as REPORT_FORMATS
 from results.reports.formats import get_files

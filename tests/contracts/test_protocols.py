@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analytics.scores import Floats, Score
-from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Block, evaluate, get_protocol
-from predictions.protocols.rococo import ALL_MADE
-from tests.predictions.protocols.written import write
+from evaluation.protocols import PROTOCOLS, Benchmark, BenchmarkError, Block, evaluate, get_protocol
+from evaluation.protocols.rococo import ALL_MADE
+from tests.evaluation.protocols.written import write
 
 every_protocol = pytest.mark.parametrize("name", PROTOCOLS)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.actions.decisions import recount, votes_of
+from annotation.actions.deciding.decisions import recount, votes_of
 from annotation.models import Decision, Response
 from studies.kinds import get_kind, shown_order
 from studies.models import Study

@@ -14,22 +14,22 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.actions.eligible import check
-from annotation.actions.launching import launch
+from annotation.actions.arriving.eligibility import check
+from annotation.actions.launching.launch import launch
 from annotation.errors import NotEligible
 from annotation.models import Annotator
-from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.import_predictions import ModelName, import_predictions
+from results.actions.cached_statistics import annotators_findings
 from results.actions.exports import write_export
-from results.actions.kept_numbers import annotators_findings
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.queries.annotators import persons_answers
-from results.queries.answers import answer_details, answer_times, facts_alone
-from results.queries.disagreements import DISAGREE, questions_shown
-from results.queries.histories import histories
-from results.queries.progress import Rate, study_progress
+from results.queries.instances.disagreements import DISAGREE, questions_shown
+from results.queries.instances.instance_history import histories
+from results.queries.people.annotators import persons_answers
+from results.queries.reports.answers import answer_details, answer_times, facts_alone
+from results.queries.studies.progress import Rate, study_progress
 from results.reports.base import Range, Report, Table, Undefined
-from results.reports.of_study import report_of_study
+from results.reports.study_report import report_of_study
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.kinds import get_kind

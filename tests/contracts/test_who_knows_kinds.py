@@ -9,13 +9,13 @@ from studies.kinds import KINDS
 from tests.config.translations import ROOMS, ROOT
 
 # What may name kinds: their own folder, history, and the replay of a paper that asked just these.
-MAY_NAME_KINDS = ("studies/kinds/", "rehearsal/replay/")
+MAY_NAME_KINDS = ("studies/kinds/", "simulation/replay/")
 # Templates of kinds may build upon one another.
 MAY_NAME_TEMPLATES = ("templates/kinds/",)
 
 
 def code() -> Iterator[tuple[str, ast.AST]]:
-    for room in (*ROOMS, "analytics", "throttle"):
+    for room in (*ROOMS, "analytics", "evaluation", "throttle"):
         for path in sorted((ROOT / room).rglob("*.py")):
             name = str(path.relative_to(ROOT))
             if "/migrations/" not in name:

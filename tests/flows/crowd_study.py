@@ -8,7 +8,7 @@ django.setup()
 
 from django.utils import timezone
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from studies.actions.studies import create_study
 from studies.models import Instance, InstanceImage, Project
 from tests.factories import TESTS, make_image

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from annotation.actions import responses
+from annotation.actions.answering import responses
 from annotation.models import Decision, Session
 from studies.descriptions import TARGETS, role_of
 from studies.kinds import Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown

@@ -19,7 +19,7 @@ from django.core.management import call_command
 from analytics.outcomes import Outcome
 from annotation.models import Decision, Response
 from annotation.models.outcomes import count_items, instances_with
-from studies.actions.datasets import dataset_studies, set_dataset
+from studies.actions.projects.datasets import dataset_studies, set_dataset
 from studies.models import Project, Question, Study
 from tests.databases import kept
 from tests.factories import NOON, TESTS, make_person, make_project

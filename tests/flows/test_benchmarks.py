@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from predictions.protocols import get_protocol
-from studies.actions.importing import import_files
+from evaluation.protocols import get_protocol
+from studies.actions.imports.importer import import_files
 from studies.models import InstanceImage, Project, Question
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study
 

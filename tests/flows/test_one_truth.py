@@ -33,10 +33,11 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.actions import adjudication, removals
+from annotation.actions.deciding import adjudication
+from annotation.actions.removing import removals
 from annotation.models import Annotator, Session
 from predictions.models import QUESTIONS, Model, Prediction
-from results.actions.kept_numbers import made_at_once
+from results.actions.cached_statistics import made_at_once
 from results.models import KeptNumbers
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question

@@ -2,18 +2,18 @@
 
 import pytest
 
-from annotation.actions import leading_on, responses
-from annotation.actions.adjudication import settle, unsettle
-from annotation.actions.fates import fates_of
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.deciding.adjudication import settle, unsettle
+from annotation.actions.deciding.description_outcomes import fates_of
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response
 from results.actions.pseudonyms import name_annotators
-from results.queries.annotators import persons_answers
-from results.queries.answers import answer_details
-from results.queries.kinds import answerable_in
-from results.queries.pipeline import funnel
-from results.queries.reporting import study_facts
-from results.reports.agreement import reliabilities
+from results.queries.people.annotators import persons_answers
+from results.queries.reports.answers import answer_details
+from results.queries.reports.label_spaces import answerable_in
+from results.queries.reports.report_rows import study_facts
+from results.queries.studies.pipeline import funnel
+from results.reports.sections.agreement import reliabilities
 from studies import rules
 from studies.actions.questions import practice_questions, sample_questions
 from studies.errors import StudyError
@@ -255,7 +255,7 @@ def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_ab
     find = find_study(project, selection={"from": "write"})
     session = arrive_at_work(write, "ann")
     send(session, text="The one that is half open.")
-    leading_on.begin(session=session, part=1, now=NOON)
+    advance_session.begin(session=session, part=1, now=NOON)
     session.refresh_from_db()
     send(session, choice="1")
     assert Response.objects.filter(study=write).count() == 2

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from annotation.actions import removals, responses, sessions
-from annotation.actions.drawing import ready_for
-from annotation.actions.launching import launch
+from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.actions.arriving.draw_questions import ready_for
+from annotation.actions.launching.launch import launch
+from annotation.actions.removing import removals
 from annotation.errors import AnnotationError, BadAnswer
 from annotation.models import Decision, Response, Session
 from studies import rules

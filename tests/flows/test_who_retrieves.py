@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.actions import responses, sessions
-from annotation.actions.skipping import leave_out
+from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.actions.answering.skip_question import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, SessionState, Slot
 from studies.models import Question

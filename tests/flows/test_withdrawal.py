@@ -25,9 +25,9 @@ from django.utils import timezone
 from annotation.models import Session, SessionState
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym
-from results.queries.disagreements import counts_shown
-from results.queries.exported import count_rows
-from results.queries.progress import study_progress
+from results.queries.exports.export_rows import count_rows
+from results.queries.instances.disagreements import counts_shown
+from results.queries.studies.progress import study_progress
 from results.tasks import discard_files
 from studies.models import Membership, Question, Study
 from studies.permissions import Role

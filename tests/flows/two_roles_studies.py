@@ -10,7 +10,7 @@ django.setup()
 import yaml
 from django.utils import timezone
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from studies.actions.studies import create_study
 from studies.models import Project
 from tests.factories import CONTACT, TESTS, make_instance, make_project

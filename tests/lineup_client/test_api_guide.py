@@ -19,9 +19,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from config.celery import app
 from lineup_client import Lineup
-from rehearsal.simulation import BrowserInProcess, people, take_part
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
+from simulation.annotators import BrowserInProcess, people, take_part
 from studies.models import Instance, Study
 from tests.factories import draw_image, make_model, make_person, make_project
 from tests.studies.source_files import picture_bytes

@@ -4,7 +4,7 @@ import pytest
 
 from lineup_client import LineupError
 from results.models import Pseudonym
-from studies.actions.membership import join
+from studies.actions.projects.membership import join
 from studies.models import Membership, Study
 from tests.factories import NOON, answer, make_member, make_person, questions, sit_down
 from tests.lineup_client.inside import client_of

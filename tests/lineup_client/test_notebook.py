@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from rehearsal.simulation import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, people, take_part
 from studies.models import Study
 from tests.factories import make_person
 from tests.workspace.api.asking import token_of

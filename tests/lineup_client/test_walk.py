@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from analytics.agreement import krippendorff_alpha
 from lineup_client import Lineup
-from rehearsal.simulation import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, people, take_part
 from studies.models import Study
 from tests.factories import make_person, make_project
 from tests.workspace.api.asking import token_of

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from predictions.image_sets.embedding import embedding_of
+from predictions.image_sets.embeddings import embedding_of
 from predictions.messages import Item
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.open_clip import OpenClip

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analytics.scores import Outcomes
-from predictions.actions.from_file import ModelName, Summary, import_predictions
+from predictions.actions.import_predictions import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
 from predictions.models import Evaluation, InstanceOutcomes, Model, Prediction
 from studies.importing import Record, get_importer

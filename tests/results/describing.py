@@ -6,8 +6,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from annotation.actions import responses, sessions
-from annotation.actions.launching import launch
+from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.actions.launching.launch import launch
 from annotation.models import Response, Session, SessionState
 from studies.actions.studies import create_study
 from studies.descriptions import SET, SET_SIZE, image_of_set

@@ -7,8 +7,9 @@ from typing import Any
 import yaml
 from django.contrib.auth.models import User
 
-from annotation.actions import launching, responses
-from annotation.actions.responses import Sent
+from annotation.actions.answering import responses
+from annotation.actions.answering.responses import Sent
+from annotation.actions.launching import launch
 from annotation.models import Report, Session, Skip
 from studies.actions.studies import create_study
 from studies.models import Instance, InstanceImage, Membership, Project, Question, Study, Tag
@@ -42,7 +43,7 @@ def open_study(project: Project, file: Mapping[str, Any]) -> Study:
     study = create_study(
         project=project, source=yaml.safe_dump({"title": "T", "contact": CONTACT, **file}), by=TESTS, now=NOON
     )
-    launching.launch(study=study, by=TESTS, now=NOON)
+    launch.launch(study=study, by=TESTS, now=NOON)
     study.refresh_from_db()
     return study
 

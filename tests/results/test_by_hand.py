@@ -31,7 +31,10 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.actions import adjudication, removals, responses, sessions
+from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.actions.deciding import adjudication
+from annotation.actions.removing import removals
 from annotation.models import Annotator, Response, Session, SessionState
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Project, Question, Study

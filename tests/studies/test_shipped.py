@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from studies.design import read_design
-from studies.shipped import shipped
+from studies.shipped_designs import shipped
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "designs"
 

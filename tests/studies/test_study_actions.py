@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from annotation.models import Decision, Seat, Slot
 from studies.actions.studies import change_state, create_study, plan_study
 from studies.errors import StudyError

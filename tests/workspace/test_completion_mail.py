@@ -4,8 +4,8 @@ import pytest
 from django.core import mail
 from pytest_django import Settings
 
-from annotation.actions.completing import set_completion
-from annotation.actions.launching import launch
+from annotation.actions.launching.complete_study import set_completion
+from annotation.actions.launching.launch import launch
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import NOON, TESTS, arrive_at_work, create_draft, make_person
 from workspace.tasks import note_completed_studies

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from studies.actions.membership import join
+from studies.actions.projects.membership import join
 from studies.models import Project
 
 

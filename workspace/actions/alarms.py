@@ -5,11 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from analytics.pay import hourly_wage
-from results.queries.progress import paid_sessions
+from analytics.work.pay import hourly_wage
+from results.queries.studies.progress import paid_sessions
 from studies.actions.events import Actor, What, record
 from studies.models import UNDER_WAY, Event, Study
-from workspace.least_pay import is_underpaid, least_hourly
+from workspace.minimum_pay import is_underpaid, least_hourly
 
 
 def note_underpaid(*, by: Actor, now: datetime) -> None:

@@ -13,8 +13,8 @@ from django.db.models import F, Q
 from studies.actions.events import TIMETABLE, What, record
 from workspace.actions.webhooks import host_of
 from workspace.models import TRIAL, Delivery, DeliveryState, Webhook, WebhookKey
-from workspace.outgoing import AddressRefused, Answer, NotReached, post
 from workspace.signatures import headers, key_of
+from workspace.webhook_http import AddressRefused, Answer, NotReached, post
 
 # How long a message waits after each failure; after the last one, some 32 hours later, it has failed.
 BACKOFF = (

@@ -18,7 +18,7 @@ from studies.actions.events import COMMAND_LINE, What, record
 from studies.models import Project
 from workspace.hub_repository import HubRefused, Target, is_repository, push_folder
 from workspace.models import HubPush
-from workspace.sealing import CannotUnseal, seal, unseal
+from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
 KIND = "workspace.hub"
 # The form in which the Hub shows a dataset.

@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from studies.naming import problem_with_line
+from studies.names import problem_with_line
 from workspace.models import ConfirmedMail
 
 LONGEST_NAME = 150

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from throttle.counting import Verdict, forget, give_back, hit
+from throttle.counters import Verdict, forget, give_back, hit
 
 WINDOW = timedelta(minutes=15)
 # Under one name from one network; and under one name in a browser that has signed in under it before.

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from studies.models import Project
-from studies.naming import problem_with_line
+from studies.names import problem_with_line
 from workspace.models import Scope, Token, digest_of
 
 # By it those who look through published code for secrets know what they have found.

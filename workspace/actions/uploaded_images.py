@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from studies.actions.images import facts_of, is_stored, names_of, original_name, remove_unused, take_in
-from studies.actions.import_source import NotTaken
+from studies.actions.imports.import_state import NotTaken
 from studies.importing.parts import part_named
 from studies.importing.pictures import NotAPicture, cut
 from studies.models import Image, InstanceImage, Project

@@ -16,8 +16,8 @@ from annotation.models.outcomes import accepted_decisions
 from studies.actions.events import What, record
 from studies.models import Event, Project, Study, StudyState
 from workspace.models import TRIAL, Delivery, DeliveryState, ToldAcceptance, Topic, Webhook, WebhookKey
-from workspace.outgoing import AddressRefused, NotReached, check_url, look_up
 from workspace.signatures import key_text
+from workspace.webhook_http import AddressRefused, NotReached, check_url, look_up
 
 MOST_WEBHOOKS = 10
 # How long the key before goes on signing beside a new one, in hours; 0: it was seen, and ends now.

@@ -9,13 +9,13 @@ from rest_framework.response import Response
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import decision_record, response_record
 from results.models import KeptNumbers
-from results.queries.exported import counted_responses, decisions_after, rating_summaries
-from results.queries.overview import answers_sent
-from results.queries.progress import named_sessions, session_line
-from results.views.kept_numbers import numbers_for
+from results.queries.exports.export_rows import counted_responses, decisions_after, rating_summaries
+from results.queries.studies.overview import answers_sent
+from results.queries.studies.progress import named_sessions, session_line
+from results.views.cached_statistics import numbers_for
 from studies.permissions import Verb
-from workspace.api.endpoints import StudyEndpoint, needs
-from workspace.api.pages import PageQuery, answer, asked, listed, page_of
+from workspace.api.framework.endpoints import StudyEndpoint, needs
+from workspace.api.framework.pagination import PageQuery, answer, asked, listed, page_of
 from workspace.api.serializers import (
     AllRatingsSerializer,
     DecisionSerializer,

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from results.models import Pseudonym
-from results.queries.explorer import (
+from results.queries.instances.explorer import (
     ALIKE,
     DIGITS,
     IMAGES,
@@ -18,9 +18,9 @@ from results.queries.explorer import (
     STATES,
     Wanted,
 )
-from results.reports.addresses import NO_NAME
+from results.reports.explorer_links import NO_NAME
 from studies.models import Project, Study
-from workspace.api.pages import PageQuery
+from workspace.api.framework.pagination import PageQuery
 
 
 def _text(help_text: str) -> serializers.CharField:

@@ -19,15 +19,15 @@ from background.tasks import send
 from results.actions.exports import cancel_export, download_name, job_of, request_export
 from results.actions.releases import RELEASE_FORMATS, prepare_release, released_with
 from results.exporting import FORMATS
-from results.exporting.dossier import About
+from results.exporting.dataset_card import About
 from results.models import Export, Release
-from results.queries.offered import OfferedExport, offered_exports
+from results.queries.exports.available_exports import OfferedExport, offered_exports
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
-from workspace.api.files import send_file
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.framework.files import send_file
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import ExportSerializer, ReleaseSerializer, names_of
 
 

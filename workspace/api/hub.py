@@ -14,10 +14,10 @@ from background.tasks import send
 from results.models import Release
 from studies.permissions import Verb
 from workspace.actions.hub import LONGEST_TOKEN, cancel_push, request_push
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import HubPushSerializer
 from workspace.models import HubPush
 

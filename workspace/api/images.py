@@ -13,9 +13,9 @@ from rest_framework.response import Response
 from studies.importing.pictures import LARGEST_FILE
 from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadRefused, missing_images, upload_image
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.files import refuse_too_large
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.files import refuse_too_large
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import MissingSerializer, UploadedSerializer
 
 MOST_ASKED = 10_000

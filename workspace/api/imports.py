@@ -17,8 +17,8 @@ from rest_framework.response import Response
 
 from background.models import JobState
 from background.tasks import send
-from studies.actions.imports import CANCELLED, cancel_import, request_again, request_import
-from studies.actions.uploads import (
+from studies.actions.imports.import_jobs import CANCELLED, cancel_import, request_again, request_import
+from studies.actions.imports.uploads import (
     IMAGES,
     LARGEST_PIECE,
     PARTS,
@@ -32,11 +32,11 @@ from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Import, Upload
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.files import refuse_too_large
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, answer, asked, listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.files import refuse_too_large
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, answer, asked, listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import ImportSerializer, PieceSerializer, RowProblemSerializer, UploadSerializer
 
 NO_ROWS = "Send the file with the rows first, as one of the part `rows`."

@@ -13,24 +13,24 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results.actions.kept_numbers import Found
-from results.queries.explorer import listed as narrowed
-from results.queries.overview import with_answers_sent
-from results.queries.pipeline import studies_in_order
-from results.views.kept_numbers import figures_for
-from studies.actions.importing import import_files
-from studies.actions.tags import tag_instances, untag_instances
+from results.actions.cached_statistics import Found
+from results.queries.instances.explorer import listed as narrowed
+from results.queries.studies.overview import with_answers_sent
+from results.queries.studies.pipeline import studies_in_order
+from results.views.cached_statistics import figures_for
+from studies.actions.imports.importer import import_files
+from studies.actions.projects.tags import tag_instances, untag_instances
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance, Project
 from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadedImages
-from workspace.api.endpoints import ProjectEndpoint, needs
 from workspace.api.explorer import InstanceQuery, wanted_in
-from workspace.api.files import on_disk, refuse_too_large
-from workspace.api.once import KEY, once, once_by_content
-from workspace.api.pages import listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.files import on_disk, refuse_too_large
+from workspace.api.framework.idempotency import KEY, once, once_by_content
+from workspace.api.framework.pagination import listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer, names_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

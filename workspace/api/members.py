@@ -9,13 +9,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from studies.actions.membership import DAYS, cancel_invitation, change_role, invite, remove_member
+from studies.actions.projects.membership import DAYS, cancel_invitation, change_role, invite, remove_member
 from studies.models import Invitation, Membership
 from studies.permissions import Role, Verb, role_called
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.once import KEY, Shown, once
-from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.idempotency import KEY, Shown, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import InvitationSerializer, MemberSerializer, NewInvitationSerializer
 from workspace.mail import invitation_link, send_invitation
 

@@ -14,22 +14,22 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import adjudication
-from annotation.actions.removals import Followed
+from annotation.actions.deciding import adjudication
+from annotation.actions.removing.removals import Followed
 from annotation.models import Decision, Session
 from results import tasks
-from results.actions import people
-from results.actions.changes import ACTS
+from results.actions import participants
+from results.actions.participant_changes import ACTS
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.queries.owed import came_to, owed_to
-from results.queries.people import removals_of
+from results.queries.people.participants import removals_of
+from results.queries.people.payments_due import came_to, owed_to
 from results.sentences import told
-from studies.naming import LONGEST_NOTE
+from studies.names import LONGEST_NOTE
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
 from workspace.api.serializers import FollowedSerializer, OwedSerializer, PersonSerializer, SettledSerializer
 
 
@@ -93,14 +93,14 @@ class ChangePerson(ProjectEndpoint):
         form = ReasonSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         dry_run, reason = form.validated_data["dry_run"], form.validated_data["reason"]
-        person = people.person_called(project=self.project, name=name.replace("\0", ""))
+        person = participants.person_called(project=self.project, name=name.replace("\0", ""))
 
         def act() -> Followed | int:
             # A look at what would follow needs no reason.
             why = reason or ("foreseen" if dry_run else "")
             return ACTS[change](person, self.project, why, self.user, timezone.now())
 
-        followed = people.foresee(act) if dry_run else act()
+        followed = participants.foresee(act) if dry_run else act()
         if change == "withdraw" and not dry_run:
             tasks.discard_files.delay_on_commit()
         return Response(FollowedSerializer(_numbers(followed) | {"sentence": told(change, followed)}).data)

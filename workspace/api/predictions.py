@@ -10,16 +10,16 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.importing import FORMATS
 from predictions.models import Prediction
 from results.exporting.rows import prediction_record
-from results.queries.exported import predictions_after
+from results.queries.exports.export_rows import predictions_after
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.files import on_disk, refuse_too_large
-from workspace.api.once import KEY, once_by_content
-from workspace.api.pages import PageQuery, answer, asked, listed
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.files import on_disk, refuse_too_large
+from workspace.api.framework.idempotency import KEY, once_by_content
+from workspace.api.framework.pagination import PageQuery, answer, asked, listed
 from workspace.api.serializers import PredictionSerializer, PredictionsImportedSerializer
 
 

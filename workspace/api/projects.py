@@ -11,16 +11,16 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results.queries.events import lines_of
-from results.queries.overview import project_counts
-from studies.actions.members import may_make_projects
-from studies.actions.projects import archive_project, make_project, rename_project, reopen_project
+from results.queries.studies.events import lines_of
+from results.queries.studies.overview import project_counts
+from studies.actions.projects.members import may_make_projects
+from studies.actions.projects.projects import archive_project, make_project, rename_project, reopen_project
 from studies.models import Event, Project, Study
 from studies.permissions import Verb
-from workspace.api.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import EventSerializer, MeSerializer, ProjectSerializer
 
 

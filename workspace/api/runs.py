@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from predictions.actions.runs import cancel_run, request_offered, resume_run
 from predictions.models import Run
 from predictions.tasks import send_to_worker
-from studies.actions.finding import find_study_of
+from studies.actions.lookup import find_study_of
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
 from workspace.api.serializers import Plain
 
 

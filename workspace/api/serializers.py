@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.owed import PayItem
+from annotation.session_pay import PayItem
 from studies.models import StudyState
 from workspace.models import DeliveryState, Scope
 

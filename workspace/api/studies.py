@@ -20,25 +20,25 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions import asking_more, launching
-from results.actions.people import foresee
+from annotation.actions.launching import extend_study, launch
+from results.actions.participants import foresee
 from results.models import KeptNumbers
-from results.queries.overview import answers_sent
-from results.queries.progress import StudyProgress, progress_of, study_progress
-from results.views.kept_numbers import numbers_for
+from results.queries.studies.overview import answers_sent
+from results.queries.studies.progress import StudyProgress, progress_of, study_progress
+from results.views.cached_statistics import numbers_for
 from studies.actions.conditions import untried
 from studies.actions.drafts import delete_draft, update_draft
-from studies.actions.members import may
+from studies.actions.projects.members import may
 from studies.actions.studies import change_state, create_study
 from studies.design.reading import LARGEST_FILE
 from studies.design.schema import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 from studies.permissions import Verb
-from workspace.api.endpoints import ProjectEndpoint, StudyEndpoint, needs
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
-from workspace.api.problems import Problem, Refused
+from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import (
     CheckedSerializer,
     GrownSerializer,
@@ -159,7 +159,7 @@ class Check(ProjectEndpoint):
         study = create_study(project=self.project, source=source, by=self.user, now=now)
         told: dict[str, Any] = {"slug": study.slug, "title": study.title, "plan": None, "obstacles": []}
         try:
-            told["plan"] = asdict(launching.plan(study, now=now))
+            told["plan"] = asdict(launch.plan(study, now=now))
         except StudyError as error:
             told["obstacles"] = list(error.problems)
         return told
@@ -193,7 +193,7 @@ def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
 
 
 CHANGES: Mapping[str, Callable[[Study, User, datetime], None]] = {
-    "launch": lambda study, by, now: launching.launch(study=study, by=by, now=now),
+    "launch": lambda study, by, now: launch.launch(study=study, by=by, now=now),
     "pause": _to(StudyState.PAUSED),
     "resume": _to(StudyState.OPEN),
     "close": _to(StudyState.CLOSED),
@@ -221,7 +221,7 @@ class MoreSerializer(serializers.Serializer[Any]):
     """What is asked besides, of a study that is open or paused."""
 
     what = serializers.ChoiceField(
-        choices=[way.value for way in asking_more.Way],
+        choices=[way.value for way in extend_study.Way],
         help_text="`answers`: so many more to every question. `undecided`: up to so many to questions that stay "
         "undecided. `instances`: questions about those that came to the project since.",
     )
@@ -255,10 +255,10 @@ class AskMore(StudyEndpoint):
         sent = MoreSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         wish = sent.validated_data
-        way = asking_more.Way(wish["what"])
+        way = extend_study.Way(wish["what"])
 
-        def grow() -> asking_more.Grown:
-            return asking_more.ask(study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now())
+        def grow() -> extend_study.Grown:
+            return extend_study.ask(study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now())
 
         grown = foresee(grow) if wish["dry_run"] else grow()
         told = asdict(grown) | {"untried": untried(self.study) if grown.questions else ""}

@@ -2,10 +2,9 @@
 
 from django.urls import path, re_path
 
-from results.actions.changes import ACTS
+from results.actions.participant_changes import ACTS
 from workspace.api import (
     answers,
-    documentation,
     exports,
     hub,
     images,
@@ -19,7 +18,8 @@ from workspace.api import (
     studies,
     webhooks,
 )
-from workspace.api.endpoints import NoSuchAddress
+from workspace.api.framework import documentation
+from workspace.api.framework.endpoints import NoSuchAddress
 
 PROJECT = "v1/projects/<slug:project>/"
 STUDY = f"{PROJECT}studies/<slug:study>/"

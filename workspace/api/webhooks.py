@@ -14,12 +14,12 @@ from studies.permissions import Verb
 from workspace import tasks
 from workspace.actions import webhooks as actions
 from workspace.actions.webhooks import OVERLAPS
-from workspace.api.endpoints import ProjectEndpoint, needs
-from workspace.api.once import KEY, once
-from workspace.api.pages import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.idempotency import KEY, once
+from workspace.api.framework.pagination import PageQuery, listed, page_of
 from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer, names_of
 from workspace.models import Delivery, Topic, Webhook
-from workspace.outgoing import LONGEST_URL
+from workspace.webhook_http import LONGEST_URL
 
 ABOUT = "Webhooks"
 BOTH = needs(GET=Verb.MANAGE_WEBHOOKS, POST=Verb.MANAGE_WEBHOOKS)

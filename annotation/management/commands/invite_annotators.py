@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.actions.arriving import personal_links
+from annotation.actions.arriving.entry_links import personal_links
 from studies.errors import StudyError
-from studies.management.named import STUDY_HELP, study_called
+from studies.management.arguments import STUDY_HELP, study_called
 
 
 class Command(BaseCommand):

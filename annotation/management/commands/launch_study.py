@@ -4,9 +4,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotation.actions.launching import launch, warnings
+from annotation.actions.launching.launch import launch, warnings
 from studies.errors import StudyError
-from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
 from studies.permissions import Verb
 from studies.wording import counted
 

@@ -4,11 +4,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from annotation.actions.groups import set_group
+from annotation.actions.arriving.groups import set_group
 from annotation.recruitment.listed import PROVIDERS, ids_listed
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
 from studies.errors import StudyError
-from studies.management.named import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.permissions import Verb
 
 

@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from predictions.actions.models import delete_model, holding
 from predictions.errors import CannotPredict
-from predictions.management.named import add_model, model_called
-from studies.management.named import actor_named, add_by, project_called
+from predictions.management.arguments import add_model, model_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.permissions import Verb
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analytics.results_files import ResultsFileError
+from evaluation.pictures import Pictures
+from evaluation.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
+from evaluation.protocols.base import scored_by
+from evaluation.result_files import ResultsFileError
+from evaluation.score_files import ScoreFile
+from evaluation.score_tables import Line, as_json, as_text
+from predictions.benchmark_scores import Loaded, ScoresPairs, text_embedder
 from predictions.blind import fitted, problem_with
 from predictions.blind.benchmarks import evaluate_blind
 from predictions.blind.pictures import Look
-from predictions.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
-from predictions.protocols.base import scored_by
-from predictions.protocols.loaded import Loaded, ScoresPairs, text_embedder
-from predictions.protocols.pictures import Pictures
-from predictions.protocols.rendering import Line, as_json, as_text
-from predictions.protocols.score_files import ScoreFile
 from predictions.scorers import CannotLoad, scorer_of
 from predictions.scorers.contrastive import Contrastive
 from predictions.scoring import NO_VECTORS

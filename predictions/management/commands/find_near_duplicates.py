@@ -4,11 +4,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from background.job_runner import run
 from background.models import JobState
-from background.running import run
 from predictions.actions.duplicates import compare_again
 from predictions.queries.duplicates import near_duplicates_of
-from studies.management.named import project_called
+from studies.management.arguments import project_called
 
 
 class Command(BaseCommand):

@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from predictions.actions.from_file import ModelName, import_predictions
+from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.errors import PredictionsRefused, first_of
 from predictions.importing import FORMATS
-from studies.management.named import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.permissions import Verb
 
 

@@ -9,14 +9,14 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from predictions.image_sets.choosing import MOST
-from predictions.image_sets.embedding import Embedding, NoEmbedding, embedding_of
-from predictions.image_sets.making import CannotMake, Split, Summary, Wishes, from_photos, from_videos
-from predictions.image_sets.near import NEAR_BELOW
-from predictions.image_sets.reading_text import NOT_LOOKED_FOR, program
+from predictions.image_sets.embeddings import Embedding, NoEmbedding, embedding_of
+from predictions.image_sets.near_duplicates import NEAR_BELOW
 from predictions.image_sets.set_files import LEFT_OUT, LIST, SETS, TABLE
+from predictions.image_sets.set_maker import CannotMake, Split, Summary, Wishes, from_photos, from_videos
+from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
-from studies.management.named import add_by, importer_named, project_to_fill
+from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
+from studies.management.arguments import add_by, importer_named, project_to_fill
 
 # Consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than 0.03. A photo that was
 # saved again, smaller and as a poorer JPEG, is 0.003 from itself (of 60 photos the most was 0.008), and photos of one

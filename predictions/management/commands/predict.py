@@ -11,10 +11,10 @@ from predictions.actions.runs import request_run
 from predictions.errors import CannotPredict
 from predictions.models import Run
 from predictions.tasks import send_to_worker
-from studies.actions.finding import find_study_of
+from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
 from studies.kinds import KINDS
-from studies.management.named import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.permissions import Verb
 
 LOOK_EVERY_SECONDS = 1.0

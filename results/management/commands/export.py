@@ -16,11 +16,11 @@ from results.actions.exports import (
     exportable_study,
     is_of_project,
 )
-from results.actions.writing import Written
+from results.actions.row_progress import Written
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from studies.actions.events import Actor
-from studies.management.named import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.models import Project
 from studies.permissions import Verb
 

@@ -4,11 +4,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from results.actions.forgetting import forget
+from results.actions.erasure import forget
 from results.errors import CannotExport
 from results.management.people import add_person, person_named
 from results.sentences import told
-from studies.management.named import actor_named, project_called
+from studies.management.arguments import actor_named, project_called
 from studies.permissions import Verb
 
 

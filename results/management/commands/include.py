@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.actions.removals import CannotRemove, include
+from annotation.actions.removing.removals import CannotRemove, include
 from results.management.people import add_person, person_named
 from results.sentences import told
-from studies.management.named import actor_named, project_called
+from studies.management.arguments import actor_named, project_called
 from studies.permissions import Verb
 
 

@@ -15,11 +15,11 @@ from results.actions.releases import (
     write_provider_ids,
 )
 from results.errors import CannotExport
-from results.exporting.dossier import About
+from results.exporting.dataset_card import About
 from results.models import Release
-from studies.actions.datasets import dataset_studies
 from studies.actions.events import Actor
-from studies.management.named import actor_named, add_by, project_called
+from studies.actions.projects.datasets import dataset_studies
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.models import Project, Study
 from studies.permissions import Verb
 from studies.wording import counted

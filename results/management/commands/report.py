@@ -8,7 +8,7 @@ from django.utils import timezone
 from results.actions.reports import write_report
 from results.errors import CannotExport
 from results.reports.formats import FORMATS
-from studies.management.named import project_called
+from studies.management.arguments import project_called
 
 
 class Command(BaseCommand):

@@ -5,10 +5,10 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from results.actions.exports import discard_files
-from results.actions.people import withdraw
+from results.actions.participants import withdraw
 from results.management.people import add_person, person_named
 from results.sentences import told
-from studies.management.named import actor_named, project_called
+from studies.management.arguments import actor_named, project_called
 from studies.permissions import Verb
 
 

@@ -8,7 +8,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from analytics.bootstrap import RESAMPLES
+from analytics.intervals.bootstrap import RESAMPLES
 from results.reports.base import LINEUP, REPORT_VERSION, SEED, Cell, Plot, Range, Report, Table, Undefined
 
 

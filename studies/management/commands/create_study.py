@@ -5,11 +5,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from studies.actions.drafts import create_or_replace
-from studies.actions.finding import full_name
+from studies.actions.lookup import full_name
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.management.named import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.permissions import Verb
 
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from studies.actions.drafts import delete_draft
 from studies.errors import StudyError
-from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
 from studies.permissions import Verb
 
 

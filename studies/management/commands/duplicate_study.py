@@ -4,10 +4,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from studies.actions.drafts import duplicate_study
-from studies.actions.finding import full_name
+from studies.actions.lookup import full_name
 from studies.design import DesignRefused
 from studies.errors import StudyError
-from studies.management.named import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
 from studies.permissions import Verb
 
 

@@ -9,12 +9,12 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from background.tasks import send
-from studies.actions.import_source import ImportRefused
-from studies.actions.importing import import_files
-from studies.actions.imports import request_import
+from studies.actions.imports.import_jobs import request_import
+from studies.actions.imports.import_state import ImportRefused
+from studies.actions.imports.importer import import_files
 from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
-from studies.management.named import add_by, importer_named, project_to_fill, user_called
+from studies.management.arguments import add_by, importer_named, project_to_fill, user_called
 
 
 class Command(BaseCommand):

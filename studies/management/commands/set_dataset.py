@@ -3,10 +3,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from studies.actions.datasets import set_dataset, told_of
-from studies.actions.finding import find_study_of
+from studies.actions.lookup import find_study_of
+from studies.actions.projects.datasets import set_dataset, told_of
 from studies.errors import StudyError
-from studies.management.named import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.permissions import Verb
 
 

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from django.core.files.storage import default_storage
 
-from annotation.actions.launching import launch, plan
+from annotation.actions.launching.launch import launch, plan
 from predictions import tasks
-from predictions.actions import blind, runs, storing
+from predictions.actions import blind, runs, store_scores
 from predictions.actions.runs import cancel_run, request_run, resume_run
 from predictions.blind.fitting import FOLDS
 from predictions.errors import CannotPredict
@@ -321,7 +321,7 @@ def test_a_language_model_is_asked_about_the_texts_of_a_draft_by_a_worker_with_m
     run = ask(study, "text-only:hf:tiny")
     assert runs.due(run_id=run.pk, now=NOON).load == run
     identity = {"name": "Blind baseline: text only, tiny", "version": "", "weights": "w"}
-    storing.plan(run_id=run.pk, answer={"identity": identity, "pictures_per_second": 100}, now=NOON)
+    store_scores.plan(run_id=run.pk, answer={"identity": identity, "pictures_per_second": 100}, now=NOON)
     (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
     items = runs.items_of(chunk=chunk)
     assert len(items) == INSTANCES
@@ -331,7 +331,7 @@ def test_a_language_model_is_asked_about_the_texts_of_a_draft_by_a_worker_with_m
         for item in items
     ]
     answer = {"identity": identity, "conditions": {}, "results": results}
-    storing.store(run_id=run.pk, chunk_id=chunk.pk, answer=answer, now=NOON)
+    store_scores.store(run_id=run.pk, chunk_id=chunk.pk, answer=answer, now=NOON)
     score = BlindScore.objects.get(study=study)
     assert (score.share, score.questions, score.left_out) == (0.0, INSTANCES, 2 * INSTANCES)
     launch(study=study, by=TESTS, now=NOON)

@@ -17,8 +17,8 @@ from predictions.models import Chunk, PictureVector, Prediction, Run
 from predictions.queries.progress import progress_of
 from predictions.scorers import NoPicture, Scorer, scorer_of
 from predictions.scoring import embed_pictures, loaded_as
-from rehearsal.demo.drawing import draw_scene
-from rehearsal.demo.scenes import LEFT, Scene, Thing
+from simulation.demo.pictures import draw_scene
+from simulation.demo.scenes import LEFT, Scene, Thing
 from studies.actions.images import take_in
 from studies.actions.studies import create_study
 from studies.models import BlindScore, Image, InstanceImage, Project

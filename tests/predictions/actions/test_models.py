@@ -4,10 +4,10 @@ import pytest
 
 from predictions.actions.models import Holding, delete_model, holding, rename_model
 from predictions.actions.runs import cancel_run, request_run, resume_run
-from predictions.actions.storing import plan
+from predictions.actions.store_scores import plan
 from predictions.errors import CannotPredict
 from predictions.models import Model, Prediction, Run
-from results.queries.events import event_lines
+from results.queries.studies.events import event_lines
 from studies.models import Instance, Project
 from tests.factories import NOON, TESTS, make_model, make_project
 from tests.predictions.result_files import add_instance

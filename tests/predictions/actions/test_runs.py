@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tests.predictions.plain_scorer as plain
-from predictions.actions import runs, storing
+from predictions.actions import runs, store_scores
 from predictions.actions.runs import LOST_AFTER, MOST_BEGUN, WINDOW, cancel_run, request_run, resume_run
 from predictions.errors import CannotPredict
 from predictions.messages import Item
@@ -39,10 +39,10 @@ def ask(project: Project, spec: str = SPEC, **wanted: Any) -> Run:
 
 def loaded(run: Run, *, questions_per_chunk: int = 1, **identity: str) -> Run:
     """Let a worker say that it has loaded the model, which is so fast that a chunk has so many questions."""
-    speed = 2 * questions_per_chunk / storing.SECONDS_PER_CHUNK
+    speed = 2 * questions_per_chunk / store_scores.SECONDS_PER_CHUNK
     answer = {"identity": IDENTITY | identity, "pictures_per_second": speed}
     assert runs.due(run_id=run.pk, now=NOON).load == run
-    storing.plan(run_id=run.pk, answer=answer, now=NOON)
+    store_scores.plan(run_id=run.pk, answer=answer, now=NOON)
     run.refresh_from_db()
     return run
 
@@ -62,7 +62,7 @@ def scored(items: list[Item], by: Callable[[str, str], float] = score, **identit
 
 def store(chunk: Chunk, answer: Mapping[str, Any] | None = None, **clock: Any) -> None:
     answer = scored(runs.items_of(chunk=chunk)) if answer is None else answer
-    storing.store(run_id=chunk.run_id, chunk_id=chunk.pk, answer=answer, now=clock.get("now", NOON))
+    store_scores.store(run_id=chunk.run_id, chunk_id=chunk.pk, answer=answer, now=clock.get("now", NOON))
 
 
 def do_all(run: Run) -> Run:
@@ -86,8 +86,8 @@ def test_a_run_asks_for_the_model_first_and_then_for_chunks(project: Project) ->
     assert (due.load, due.chunks) == (run, [])
     # While the worker is at it nothing more is asked.
     assert runs.due(run_id=run.pk, now=NOON) == runs.Due()
-    answer = {"identity": IDENTITY, "pictures_per_second": 2 * 5 / storing.SECONDS_PER_CHUNK}
-    storing.plan(run_id=run.pk, answer=answer, now=NOON)
+    answer = {"identity": IDENTITY, "pictures_per_second": 2 * 5 / store_scores.SECONDS_PER_CHUNK}
+    store_scores.plan(run_id=run.pk, answer=answer, now=NOON)
     assert [len(chunk.items) for chunk in run.chunks.all()] == [5, 5, 2]
     due = runs.due(run_id=run.pk, now=NOON)
     assert [chunk.number for chunk in due.chunks] == [1, 2, 3]
@@ -171,7 +171,7 @@ def test_the_same_answer_twice_changes_nothing_the_second_time(project: Project)
     before = stored()
     store(chunk, answer, now=LATER)
     store(chunk, scored(runs.items_of(chunk=chunk), by=lambda *_: 0.5), now=LATER)
-    storing.plan(run_id=run.pk, answer={"identity": IDENTITY, "pictures_per_second": 9}, now=LATER)
+    store_scores.plan(run_id=run.pk, answer={"identity": IDENTITY, "pictures_per_second": 9}, now=LATER)
     assert stored() == before
     assert Prediction.objects.count() == 5
 
@@ -216,7 +216,7 @@ def test_what_ends_every_worker_that_begins_it_is_given_up(project: Project) -> 
     run = loaded(ask(project), questions_per_chunk=11)
     first, second = runs.due(run_id=run.pk, now=NOON).chunks
     for _ in range(MOST_BEGUN):
-        storing.note_begun(run_id=run.pk, chunk_id=first.pk)
+        store_scores.note_begun(run_id=run.pk, chunk_id=first.pk)
     store(second)
     assert runs.due(run_id=run.pk, now=LATER).chunks == []
     run.refresh_from_db()
@@ -228,7 +228,7 @@ def test_a_model_that_ends_every_worker_that_loads_it_is_given_up(project: Proje
     run = ask(project)
     runs.due(run_id=run.pk, now=NOON)
     for _ in range(MOST_BEGUN):
-        storing.note_begun(run_id=run.pk, chunk_id=0)
+        store_scores.note_begun(run_id=run.pk, chunk_id=0)
     assert runs.due(run_id=run.pk, now=LATER) == runs.Due()
     run.refresh_from_db()
     assert (run.state, run.error) == (Run.State.FAILED, runs.LOST_TOO_OFTEN)
@@ -236,7 +236,7 @@ def test_a_model_that_ends_every_worker_that_loads_it_is_given_up(project: Proje
 
 def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_sentence(project: Project) -> None:
     run = ask(project)
-    storing.plan(run_id=run.pk, answer={"error": plain.BROKEN}, now=NOON)
+    store_scores.plan(run_id=run.pk, answer={"error": plain.BROKEN}, now=NOON)
     run.refresh_from_db()
     assert (run.state, run.error, run.finished_at) == (Run.State.FAILED, plain.BROKEN, NOON)
 
@@ -324,7 +324,7 @@ def test_an_answer_that_is_none_is_not_stored(project: Project, scores: Any) -> 
     store(chunk, answer)
     run.refresh_from_db()
     assert (run.stored, run.wrong) == (11, 1)
-    assert progress_of(run, now=NOON).problems == [(f"row-1: {storing.NOT_A_NUMBER}", 1)]
+    assert progress_of(run, now=NOON).problems == [(f"row-1: {store_scores.NOT_A_NUMBER}", 1)]
 
 
 @pytest.mark.parametrize(
@@ -374,8 +374,8 @@ def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(pr
     run = loaded(ask(project))
     now, waits = NOON, []
     for chunk in runs.due(run_id=run.pk, now=now).chunks:
-        storing.note_begun(run_id=run.pk, chunk_id=chunk.pk)
-        storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=now)
+        store_scores.note_begun(run_id=run.pk, chunk_id=chunk.pk)
+        store_scores.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=now)
     for _ in range(8):
         run.refresh_from_db()
         assert run.paused_until is not None
@@ -385,8 +385,8 @@ def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(pr
         # One chunk tries for all of them.
         (chunk,) = runs.due(run_id=run.pk, now=now).chunks
         assert runs.due(run_id=run.pk, now=now) == runs.Due()
-        storing.note_begun(run_id=run.pk, chunk_id=chunk.pk)
-        storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=now)
+        store_scores.note_begun(run_id=run.pk, chunk_id=chunk.pk)
+        store_scores.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=now)
     assert waits == [5, 10, 20, 40, 80, 160, 300, 300]
     run.refresh_from_db()
     assert (run.state, run.wrong, run.unreachable_since, run.unreachable) == (Run.State.RUNNING, 0, NOON, DOWN)
@@ -406,7 +406,7 @@ def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(pr
 def test_a_run_that_waits_for_pictures_holds_up_no_other(project: Project) -> None:
     waiting, other = loaded(ask(project)), loaded(ask(project, "plain:w2"))
     (chunk, *_) = runs.due(run_id=waiting.pk, now=NOON).chunks
-    storing.note_unreachable(run_id=waiting.pk, chunk_id=chunk.pk, why=DOWN, now=NOON)
+    store_scores.note_unreachable(run_id=waiting.pk, chunk_id=chunk.pk, why=DOWN, now=NOON)
     assert runs.due(run_id=waiting.pk, now=NOON) == runs.Due()
     assert len(runs.due(run_id=other.pk, now=NOON).chunks) == WINDOW
 
@@ -416,15 +416,15 @@ def test_pictures_of_what_is_over_are_waited_for_by_nobody(project: Project) -> 
     (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
     store(chunk)
     before = stored()
-    assert storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) is None
-    assert storing.note_unreachable(run_id=run.pk, chunk_id=0, why=DOWN, now=NOON) is None
+    assert store_scores.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) is None
+    assert store_scores.note_unreachable(run_id=run.pk, chunk_id=0, why=DOWN, now=NOON) is None
     assert stored() == before
 
 
 def test_a_cancelled_run_that_goes_on_does_not_wait_any_more(project: Project) -> None:
     run = loaded(ask(project))
     (chunk, *_) = runs.due(run_id=run.pk, now=NOON).chunks
-    assert storing.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) == seconds(5)
+    assert store_scores.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) == seconds(5)
     cancel_run(run=run, by=TESTS, now=NOON)
     resume_run(run=run, by=TESTS, now=NOON)
     run.refresh_from_db()

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from evaluation.protocols import BenchmarkError, Evaluation, get_protocol
 from predictions.blind import fitted
 from predictions.blind.benchmarks import evaluate_blind
 from predictions.blind.features import Features
 from predictions.blind.ngrams import Ngrams
-from predictions.protocols import BenchmarkError, Evaluation, get_protocol
 from predictions.scorers import NoPicture
-from tests.predictions.protocols.written import plain, write
+from tests.evaluation.protocols.written import plain, write
 
 # No two of them have a word in common, nor end alike.
 TEXTS = ("dog", "two mice", "red car", "old tree", "fish", "blue cup")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from analytics.blind import BlindAccuracy, blind_accuracy
+from analytics.blind_baselines import BlindAccuracy, blind_accuracy
 from predictions.blind.cases import Case, digest_of, groups_of
 from predictions.blind.features import Features
 from predictions.blind.fitting import (
@@ -20,7 +20,7 @@ from predictions.blind.fitting import (
 )
 from predictions.blind.ngrams import Ngrams
 from predictions.blind.pictures import Pictures, looking
-from predictions.image_sets.embedding import ColourAndGradient
+from predictions.image_sets.embeddings import ColourAndGradient
 from tests.predictions.blind.drawn import drawn, names_of
 
 WORDS = "bird boat cup dog fence goat hat kite lamp moon nest oven pear road shoe tree vase wall".split()  # noqa: SIM905 (one line of words)

@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 from PIL import Image
 
 from predictions.scorers import CannotLoad
-from rehearsal.demo.drawing import draw_scene
-from rehearsal.demo.scenes import LEFT, Scene, Thing
-from tests.predictions.protocols.written import write
+from simulation.demo.pictures import draw_scene
+from simulation.demo.scenes import LEFT, Scene, Thing
+from tests.evaluation.protocols.written import write
 
 RELEASE = {
     "bivlc.csv": "image,caption,negative_caption,negative_image,type,subtype\n"

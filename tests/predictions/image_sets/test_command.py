@@ -9,10 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from predictions.image_sets import reading_text
+from predictions.image_sets import text_detection
 from studies.models import Instance, Project
 from tests.factories import make_person
-from tests.predictions.image_sets.test_making import ball, frames_of
+from tests.predictions.image_sets.test_set_maker import ball, frames_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ SHARED_SETS = Path(__file__).resolve().parents[4] / "shared/data/images/sets_of_
 
 @pytest.fixture(autouse=True)
 def _no_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_text, "program", lambda: None)
+    monkeypatch.setattr(text_detection, "program", lambda: None)
 
 
 def run(*arguments: str, out: Path) -> str:

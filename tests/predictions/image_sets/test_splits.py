@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from predictions.image_sets.embedding import Vectors
+from predictions.image_sets.embeddings import Vectors
 from predictions.image_sets.splits import counts_of, groups_of, shares_of, splits_of
 
 PAPER = shares_of("train=.8,valid=.1,test=.1")

@@ -1,11 +1,11 @@
-"""How result files become answers; what can be wrong in them is tested with `analytics.results_files`."""
+"""How result files become answers; what can be wrong in them is tested with `evaluation.result_files`."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from analytics.results_files import ResultsFileError
+from evaluation.result_files import ResultsFileError
 from predictions.importing import Answer, get_reader
 
 I2T, T2I = "image_to_text", "text_to_image"

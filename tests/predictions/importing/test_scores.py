@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from analytics.results_files import ResultsFileError
+from evaluation.result_files import ResultsFileError
 from predictions.importing import Answer, get_reader
 from studies.kinds import KINDS
 from tests.studies.source_files import json_lines

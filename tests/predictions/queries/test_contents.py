@@ -6,7 +6,7 @@ import pytest
 
 from predictions.models import Model, Prediction
 from predictions.queries.contents import predicted_otherwise, stale_predictions
-from results.queries.reporting import model_facts
+from results.queries.reports.report_rows import model_facts
 from studies.kinds import content_hash, get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study
 from tests.factories import NOON, draw_image, draw_instance, make_launched, make_project, make_study

@@ -14,8 +14,8 @@ from PIL import Image
 
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.onnx import DEMO_FILE, words_of
-from rehearsal.demo.drawing import draw_scene
-from rehearsal.demo.scenes import ABOVE, LEFT, Scene, Thing
+from simulation.demo.pictures import draw_scene
+from simulation.demo.scenes import ABOVE, LEFT, Scene, Thing
 
 SCENES = {
     "a": Scene("on a meadow", Thing("car", "red"), LEFT, Thing("mug", "white")),

@@ -13,7 +13,7 @@ from tests.databases import kept
 from tests.factories import make_instance, make_launched, make_project, make_study
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.actions.test_releases import described, read_records, records
-from tests.results.queries.test_reporting import make_whole_pipeline
+from tests.results.queries.test_report_rows import make_whole_pipeline
 
 
 def fill() -> str:

@@ -15,7 +15,7 @@ from background import jobs
 from background.models import Job, JobState
 from results.actions import exports
 from results.actions.exports import cancel_export, request_export, write_export
-from results.actions.writing import Written
+from results.actions.row_progress import Written
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from results.models import Export, Pseudonym
@@ -192,7 +192,7 @@ def test_a_failing_export_leaves_the_older_file_whole(
     def broken(*args: object) -> None:
         raise ValueError("a writer that breaks off")
 
-    monkeypatch.setattr("results.exporting.jsonl.Jsonl.write", broken)
+    monkeypatch.setattr("results.exporting.formats.jsonl.Jsonl.write", broken)
     with pytest.raises(ValueError, match="breaks off"):
         exported(study, "jsonl", folder)
     assert [path.name for path in folder.iterdir()] == ["birds-step-3-instances.jsonl"]

@@ -11,13 +11,14 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from annotation.actions import drafts, responses, taking_out
-from annotation.actions.leading_on import go_on
-from annotation.actions.removals import exclude, include, withdraw
+from annotation.actions.answering import drafts, responses
+from annotation.actions.answering.advance_session import go_on
+from annotation.actions.removing import retire_questions
+from annotation.actions.removing.removals import exclude, include, withdraw
 from annotation.models import Response, Session
 from annotation.models.sessions import OPEN_STATES
-from results.actions.forgetting import forget
-from results.actions.kept_numbers import look_up, make
+from results.actions.cached_statistics import look_up, make
+from results.actions.erasure import forget
 from results.models import KeptNumbers
 from studies.models import Project, Question, Study
 from tests.factories import NOON, TESTS, arrive_at_work, make_person
@@ -117,9 +118,9 @@ def test_their_consent_taken_back_no_page_and_no_export_shows_it(
 
 def test_nobody_is_asked_about_it_again_even_when_its_question_is_put_back(find_them: Study) -> None:
     question = Question.objects.filter(study=find_them).latest("pk")
-    taking_out.take_out(question=question, reason="odd", by=TESTS, now=NOON)
+    retire_questions.take_out(question=question, reason="odd", by=TESTS, now=NOON)
     forget(annotator=person("ann"), project=find_them.project, by=TESTS, now=REMOVED)
-    taking_out.put_back(question=question, by=TESTS, now=REMOVED)
+    retire_questions.put_back(question=question, by=TESTS, now=REMOVED)
     question.refresh_from_db()
     assert question.undone_at is not None
 

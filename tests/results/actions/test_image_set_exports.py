@@ -11,11 +11,11 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Annotator, Decision
-from results.actions.forgetting import forget
-from results.queries.events import SENTENCES
-from studies.actions.datasets import set_dataset
+from results.actions.erasure import forget
+from results.queries.studies.events import SENTENCES
 from studies.actions.events import What
-from studies.actions.importing import import_files
+from studies.actions.imports.importer import import_files
+from studies.actions.projects.datasets import set_dataset
 from studies.models import Event, Instance, Project, Question, Study
 from tests.factories import NOON, TESTS, draw_instance, make_launched, make_project, make_study
 from tests.removing import REMOVED

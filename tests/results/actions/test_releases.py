@@ -25,9 +25,9 @@ from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import RELEASE_FORMATS
 from results.exporting import columnar, get_writer, shards
-from results.exporting.frozen import read_row
+from results.exporting.release_rows import read_row
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
-from results.queries.exported import given_responses
+from results.queries.exports.export_rows import given_responses
 from studies.actions.events import What, record
 from studies.kinds import content_hash, get_kind
 from studies.models import Project, Question
@@ -36,7 +36,7 @@ from tests.factories import NOON, create_draft, make_person, make_project
 from tests.removing import exclude, withdraw
 from tests.results.actions.test_image_exports import store_pictures
 from tests.results.exporting.test_columnar import COLUMNS, digests
-from tests.results.queries.test_reporting import make_whole_pipeline
+from tests.results.queries.test_report_rows import make_whole_pipeline
 
 PEOPLE = ("ann", "ben", "cleo", "dora")
 

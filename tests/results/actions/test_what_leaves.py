@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.actions.removals import exclude, withdraw
+from annotation.actions.removing.removals import exclude, withdraw
 from annotation.models import Annotator, Decision, Removal, Response, Session, Skip
 from results.actions.exports import write_export
-from results.queries.accepted_items import accepted_instances
-from results.queries.exported import decided_questions, given_responses
-from results.queries.reporting import project_facts
+from results.queries.exports.export_rows import decided_questions, given_responses
+from results.queries.instances.accepted_items import accepted_instances
+from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from studies.models import InstanceImage, Project, Study
 from tests.databases import kept
@@ -27,7 +27,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
-from tests.results.queries.test_reporting import make_whole_pipeline
+from tests.results.queries.test_report_rows import make_whole_pipeline
 
 
 def fill() -> str:

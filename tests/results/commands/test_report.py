@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from annotation.models import Annotator
 from results.reports.formats import FORMATS
 from tests.factories import NOON, make_project
-from tests.results.queries.test_reporting import make_whole_pipeline
+from tests.results.queries.test_report_rows import make_whole_pipeline
 
 pytestmark = pytest.mark.django_db
 

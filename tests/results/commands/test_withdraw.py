@@ -13,7 +13,7 @@ from annotation.models import Annotator, Decision, Removal, Response, Session, S
 from results.actions.exports import make_export, request_export
 from results.actions.pseudonyms import name_annotators
 from results.models import Export, Pseudonym
-from results.queries.exported import count_rows, exported_rows
+from results.queries.exports.export_rows import count_rows, exported_rows
 from studies.models import Event, Study
 from tests.factories import NOON, answer, make_member, make_person, questions, sit_down
 

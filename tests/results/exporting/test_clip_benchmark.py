@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from results.exporting import clip_benchmark, get_writer
+from results.exporting import get_writer
+from results.exporting.formats import clip_benchmark
 from tests.results.exporting.test_columnar import PICTURES, digests
 from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from results.exporting import get_writer
-from results.exporting.imagecode import directory_of
+from results.exporting.formats.imagecode import directory_of
 from results.exporting.rows import DescribedImage
 from studies.descriptions import descriptions_of
 from studies.importing import Record, get_importer

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from results.exporting.croissant import DataFile, croissant, version_of
-from results.exporting.decisions import Decisions
-from results.exporting.dossier import Dossier
-from results.exporting.frozen import read_row, row_line
-from results.exporting.predictions import Predictions
+from results.exporting.dataset_card import Dossier
+from results.exporting.formats.decisions import Decisions
+from results.exporting.formats.predictions import Predictions
+from results.exporting.release_rows import read_row, row_line
 from results.exporting.rows import DecidedQuestion, GivenPrediction
 from tests.results.exporting.test_formats import INSTANCE, RESPONSE, written
 

@@ -8,19 +8,19 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from analytics.outcomes import Outcome
-from annotation.actions import removals
+from annotation.actions.removing import removals
 from annotation.models import Annotator, Decision, Response
-from results.actions.kept_numbers import Found, look_up, make
+from results.actions.cached_statistics import Found, look_up, make
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import DescribedImage
 from results.models import KeptNumbers
-from results.queries.annotators import persons_answers
-from results.queries.descriptions import descriptions_of_project, descriptions_of_studies
-from results.queries.kinds import answerable_in
-from results.queries.reporting import project_facts, study_facts
+from results.queries.exports.descriptions import descriptions_of_project, descriptions_of_studies
+from results.queries.people.annotators import persons_answers
+from results.queries.reports.label_spaces import answerable_in
+from results.queries.reports.report_rows import project_facts, study_facts
 from results.reports.build import report_of
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
-from studies.actions.datasets import set_dataset
+from studies.actions.projects.datasets import set_dataset
 from studies.models import Instance, Study
 from tests.factories import NOON, TESTS, make_project
 from tests.removing import REMOVED as LATER

@@ -2,10 +2,10 @@
 
 import pytest
 
-from results.actions.forgetting import forget
+from results.actions.erasure import forget
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.queries.events import events_about_people
+from results.queries.studies.events import events_about_people
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import arrive_at_work, launch_study
 from tests.removing import REMOVED, exclude, include, person, reopen, withdraw

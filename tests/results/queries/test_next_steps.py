@@ -2,14 +2,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.actions.completing import note_completed
-from annotation.actions.drawing import UNDO
+from annotation.actions.arriving.draw_questions import UNDO
+from annotation.actions.launching.complete_study import note_completed
 from results.actions.releases import freeze_release, prepare_release
-from results.exporting.dossier import About
-from results.queries.next_steps import NextStep, Todo, next_steps
-from results.queries.overview import categories, study_lines, waiting_images
-from studies.actions.datasets import set_dataset
-from studies.actions.projects import archive_project
+from results.exporting.dataset_card import About
+from results.queries.studies.next_steps import NextStep, Todo, next_steps
+from results.queries.studies.overview import categories, study_lines, waiting_images
+from studies.actions.projects.datasets import set_dataset
+from studies.actions.projects.projects import archive_project
 from studies.actions.studies import change_state, create_study
 from studies.models import Import, InstanceImage, Project, Study, StudyState, Upload
 from tests.factories import CONTACT, NOON, TESTS

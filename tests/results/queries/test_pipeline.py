@@ -3,7 +3,7 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from analytics.outcomes import Outcome
-from results.queries.pipeline import funnel, studies_in_order
+from results.queries.studies.pipeline import funnel, studies_in_order
 from studies.models import Project
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from annotation.actions.taking_out import take_out
+from annotation.actions.removing.retire_questions import take_out
 from annotation.models import Response, Session, SessionState
 from results.actions.pseudonyms import name_annotators
-from results.queries.overview import categories, project_counts, study_lines, waiting_images
-from results.queries.progress import (
+from results.queries.studies.overview import categories, project_counts, study_lines, waiting_images
+from results.queries.studies.progress import (
     Answers,
     Questions,
     Rate,
@@ -17,7 +17,7 @@ from results.queries.progress import (
     session_lines,
     study_progress,
 )
-from studies.actions.members import projects_where
+from studies.actions.projects.members import projects_where
 from studies.models import InstanceImage, Question, Study
 from studies.permissions import Verb
 from tests.factories import (

@@ -3,13 +3,13 @@
 import pytest
 
 from results.actions.pseudonyms import name_annotators
-from results.queries.annotators import persons_answers
-from results.queries.answers import answer_times
-from results.queries.figures import figures_of, parting_in
-from results.queries.histories import histories
-from results.queries.kinds import answerable_in
-from results.queries.progress import Seconds, study_progress
-from results.reports.answers import TimedAnswers
+from results.queries.instances.instance_history import histories
+from results.queries.instances.instance_stats import figures_of, parting_in
+from results.queries.people.annotators import persons_answers
+from results.queries.reports.answers import answer_times
+from results.queries.reports.label_spaces import answerable_in
+from results.queries.studies.progress import Seconds, study_progress
+from results.reports.sections.answers import TimedAnswers
 from studies.models import Question, Study
 from tests.factories import answer, questions, sit_down
 

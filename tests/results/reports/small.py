@@ -7,7 +7,7 @@ The baseline: all four right about instance 1; about instance 4 only the last qu
 from decimal import Decimal
 
 from analytics.outcomes import Outcome
-from analytics.pay import PaidSession
+from analytics.work.pay import PaidSession
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import KINDS, with_options
 

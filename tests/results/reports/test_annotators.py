@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from results.reports import annotators
-from results.reports.annotators import PersonsAnswer, annotators_table
 from results.reports.base import Table, Undefined
 from results.reports.facts import Answerable
+from results.reports.sections import annotators
+from results.reports.sections.annotators import PersonsAnswer, annotators_table
 from studies.kinds.base import Scale
 from studies.rules import RULES, get_rule
 from tests.results.reports.kinds import KINDS

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from results.reports.answers import (
+from results.reports.base import Table, Undefined
+from results.reports.facts import AnswerFacts, StudyFacts
+from results.reports.sections.answers import (
     AnswerDetails,
     positions_plot,
     positions_table,
@@ -15,8 +17,6 @@ from results.reports.answers import (
     times_plot,
     times_table,
 )
-from results.reports.base import Table, Undefined
-from results.reports.facts import AnswerFacts, StudyFacts
 from tests.results.reports.small import BASELINE, STEP_3
 
 NONE = AnswerDetails(kind="best_of_n", category=("add", "obj"), position=None, positions=2, seconds=1.0)

@@ -1,8 +1,8 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from analytics.pay import PaidSession
-from results.reports.cost import cost_table
+from analytics.work.pay import PaidSession
+from results.reports.sections.cost import cost_table
 from tests.results.reports.small import PROJECT
 
 

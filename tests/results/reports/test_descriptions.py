@@ -11,7 +11,6 @@ import pytest
 
 from analytics.language import NO_PARSER
 from analytics.outcomes import Outcome
-from results.reports import descriptions
 from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import (
@@ -24,7 +23,8 @@ from results.reports.facts import (
     StudyFacts,
     WrittenFacts,
 )
-from results.reports.of_study import report_of_study
+from results.reports.sections import descriptions
+from results.reports.study_report import report_of_study
 from studies.kinds.base import Scale
 from tests.results.reports.small import PROJECT, STEP_3
 

@@ -13,8 +13,8 @@ from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.cells import range_over_instances, share_range
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.people import Judged
-from results.reports.scores import people_score
+from results.reports.sections.people import Judged
+from results.reports.sections.scores import people_score
 from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, four
 

@@ -9,8 +9,8 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
 from results.reports.facts import Answerable, AnswerFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.preferences import preferences_of, preferences_plot, preferences_table
-from results.reports.units import units_plot, units_table
+from results.reports.sections.multi_part_answers import units_plot, units_table
+from results.reports.sections.preferences import preferences_of, preferences_plot, preferences_table
 from tests.results.reports.small import STEP_3
 
 SAME, FIT, NICE = "no difference", "Fits", "Is nicer"

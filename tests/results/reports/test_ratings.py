@@ -9,7 +9,7 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
 from results.reports.facts import Answerable, AnswerFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.ratings import ratings_of, ratings_plot, ratings_table
+from results.reports.sections.ratings import ratings_of, ratings_plot, ratings_table
 from studies.kinds.base import Scale
 from tests.results.reports.small import STEP_3
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from results.queries.events import SENTENCES
+from results.queries.studies.events import SENTENCES
 from studies.actions.events import What, record
 from studies.models import Study
 from tests.factories import NOON, make_person, make_project

@@ -4,10 +4,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.actions.adjudication import settle
+from annotation.actions.deciding.adjudication import settle
 from annotation.models import Annotator, Response
 from background.models import Job
-from results.actions import kept_numbers, people
+from results.actions import cached_statistics, participants
 from results.actions.pseudonyms import name_annotators
 from results.models import InstanceFigures, Pseudonym
 from studies.models import Instance, InstanceImage, Project, Question
@@ -17,7 +17,7 @@ from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 from tests.removing import exclude, withdraw
 from tests.results.pipelines import BASELINE, STEP_3, make_pipeline, open_study, sit_through
-from tests.studies.test_naming import BAD_KEYS, GOOD_KEYS
+from tests.studies.test_names import BAD_KEYS, GOOD_KEYS
 
 LIST = "/projects/vases/instances/"
 
@@ -125,7 +125,7 @@ MANY = [
 def test_what_leads_to_many_is_the_same(
     client: Client, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], keys: list[str]
 ) -> None:
-    monkeypatch.setattr("results.queries.explorer.FEW", 0)
+    monkeypatch.setattr("results.queries.instances.explorer.FEW", 0)
     assert listed(client, **query) == keys
 
 
@@ -134,7 +134,7 @@ def test_an_instance_with_several_such_questions_is_counted_once(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Steps 3 and 4 both have answers about vase-0 and vase-1."""
-    monkeypatch.setattr("results.queries.explorer.PER_PAGE", 1)
+    monkeypatch.setattr("results.queries.instances.explorer.PER_PAGE", 1)
     queries: list[tuple[dict[str, str], int]] = [
         ({"question": "answered"}, 2),
         ({"question": "answered", "study": "step-4"}, 2),
@@ -369,8 +369,8 @@ def test_what_is_large_is_counted_behind_the_page(
     client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[Job] = []
-    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 0)
-    monkeypatch.setattr("results.views.kept_numbers.send", jobs.append)
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
     first = client.get(LIST, {"state": "rejected"})
     assert (first.context["count"], "made in the background" in first.content.decode()) == (0, True)
     run_now(jobs.pop())
@@ -397,7 +397,7 @@ def test_the_list_says_where_the_page_that_led_to_it_counted_others(client: Clie
 def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:
     assert listed(client, longer="4") == ["vase-0", "vase-1"]
     ann = Annotator.objects.get(provider_id="ann")
-    people.withdraw(annotator=ann, project=project, by="tests", now=NOON)
+    participants.withdraw(annotator=ann, project=project, by="tests", now=NOON)
     assert not InstanceFigures.objects.exists()
     # ben alone answered about them by now.
     assert listed(client, longer="4", study="step-3") == []

@@ -17,7 +17,7 @@ def main(job_id: int) -> None:
     django.setup()
     from django.utils import timezone
 
-    from background.running import run
+    from background.job_runner import run
     from studies.actions.images import take_in
 
     def slowly(*arguments: Any, **options: Any) -> Any:
@@ -28,9 +28,9 @@ def main(job_id: int) -> None:
         time.sleep(SECONDS_TO_SAVE)
 
     with (
-        patch("studies.actions.importing.take_in", slowly),
+        patch("studies.actions.imports.importer.take_in", slowly),
         # The last thing but the event that is done in the transaction.
-        patch("studies.actions.importing.refresh_statistics", hang),
+        patch("studies.actions.imports.importer.refresh_statistics", hang),
     ):
         run(job_id=job_id, message=MESSAGE, now=timezone.now)
 

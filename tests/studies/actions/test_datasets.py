@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from annotation.actions.launching import launch
-from studies.actions.datasets import dataset_studies, set_dataset
+from annotation.actions.launching.launch import launch
 from studies.actions.events import What, record
+from studies.actions.projects.datasets import dataset_studies, set_dataset
 from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Event, Project, Purpose, Study

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from studies.actions.drafts import create_or_replace, delete_draft, duplicate_study, fingerprint, update_draft
 from studies.actions.studies import create_study
 from studies.design import DesignRefused

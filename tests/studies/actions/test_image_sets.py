@@ -10,8 +10,8 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoAssertNumQueries
 
-from studies.actions.import_source import ImportRefused, ImportSummary
-from studies.actions.importing import import_files
+from studies.actions.imports.import_state import ImportRefused, ImportSummary
+from studies.actions.imports.importer import import_files
 from studies.models import Event, Instance, InstanceImage, Project
 from tests.factories import NOON, TESTS
 from tests.studies.real_data import REAL_DATA, needs_real_data

@@ -10,12 +10,12 @@ import pytest
 from PIL import Image as Pillow
 from pytest_django import Settings
 
-from studies.actions.import_source import ImportRefused
-from studies.actions.importing import import_instances
+from studies.actions.imports.import_state import ImportRefused
+from studies.actions.imports.importer import import_instances
 from studies.importing.bivlc_manifest import COLUMNS
 from studies.models import Project
 from tests.factories import NOON, TESTS
-from tests.studies.actions.test_importing import assert_nothing_imported
+from tests.studies.actions.test_importer import assert_nothing_imported
 from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,6 @@
 import pytest
 
-from studies.actions.members import may, owners_of, projects_where, rights_in, role_in
+from studies.actions.projects.members import may, owners_of, projects_where, rights_in, role_in
 from studies.models import Membership, Project
 from studies.permissions import ALLOWED, Role, Verb
 from tests.factories import make_member, make_person, make_project

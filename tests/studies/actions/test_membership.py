@@ -5,7 +5,14 @@ from functools import partial
 import pytest
 from django.contrib.auth.models import User
 
-from studies.actions.membership import cancel_invitation, change_role, invitation_of, invite, join, remove_member
+from studies.actions.projects.membership import (
+    cancel_invitation,
+    change_role,
+    invitation_of,
+    invite,
+    join,
+    remove_member,
+)
 from studies.errors import StudyError
 from studies.models import Event, Invitation, Membership, Project
 from tests.factories import NOON, make_member, make_person, make_project

@@ -2,8 +2,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from studies.actions.members import may, projects_where
-from studies.actions.projects import archive_project, make_project, rename_project, reopen_project
+from studies.actions.projects.members import may, projects_where
+from studies.actions.projects.projects import archive_project, make_project, rename_project, reopen_project
 from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import Event, Project, StudyState

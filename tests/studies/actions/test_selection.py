@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from annotation.actions import launching
-from results.queries.overview import study_lines
-from results.queries.waiting import waits_for
+from annotation.actions.launching import launch
+from results.queries.studies.live_study_status import waits_for
+from results.queries.studies.overview import study_lines
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from tests.annotation.test_lobby import accept_one
@@ -29,7 +29,7 @@ def refused(project: Project, **design: Any) -> str:
     """Return why a draft is not launched; its plan says the same."""
     draft = create_draft(project, instances=0, **design)
     sentences = []
-    for attempt in (lambda: launching.launch(study=draft, by=TESTS, now=NOON), lambda: launching.plan(draft, now=NOON)):
+    for attempt in (lambda: launch.launch(study=draft, by=TESTS, now=NOON), lambda: launch.plan(draft, now=NOON)):
         with pytest.raises(StudyError) as error:
             attempt()
         sentences.append(str(error.value))

@@ -8,8 +8,8 @@ from django.conf import settings
 from pytest_django import Settings
 
 from background.jobs import ask
-from studies.actions import uploads
-from studies.actions.uploads import (
+from studies.actions.imports import uploads
+from studies.actions.imports.uploads import (
     Misplaced,
     begin_upload,
     discard_old,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from studies.actions.import_source import ImportSummary
-from studies.actions.importing import import_instances
+from studies.actions.imports.import_state import ImportSummary
+from studies.actions.imports.importer import import_instances
 from studies.models import Event, Image, InstanceImage, Project
 from tests.factories import NOON, draw_image, draw_instance, make_project
 from tests.studies.source_files import json_lines, write_images

@@ -8,7 +8,7 @@ import pytest
 
 from studies.design.editing import with_changes
 from studies.design.reading import Path, read_values
-from studies.shipped import shipped
+from studies.shipped_designs import shipped
 
 FILE = """\
 # What it is for.

@@ -9,7 +9,7 @@ from studies.design.editing import with_changes
 from studies.design.fields import form_of
 from studies.design.form_changes import begins_at, changed, changes_of
 from studies.design.reading import read_values
-from studies.shipped import shipped
+from studies.shipped_designs import shipped
 from tests.studies.design.test_fields import FILE, fields_of
 
 PRACTISED = {"instance": "one", "right": "3"}

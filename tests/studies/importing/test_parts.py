@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from studies.actions.image_folder import ImageFolder
-from studies.actions.import_source import NotTaken
+from studies.actions.imports.image_folder import ImageFolder
+from studies.actions.imports.import_state import NotTaken
 from studies.importing.parts import Part, part_named
 from studies.importing.pictures import decode
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from studies.actions.importing import import_files
+from studies.actions.imports.importer import import_files
 from studies.importing import Note, Record, RowProblem, SourceImage, get_importer
 from studies.models import InstanceImage, Project
 from tests.factories import NOON, TESTS

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from studies.actions.import_source import ImportRefused
-from studies.actions.importing import import_files
+from studies.actions.imports.import_state import ImportRefused
+from studies.actions.imports.importer import import_files
 from studies.importing import Note, Record, RowProblem, SourceImage, get_importer
 from studies.models import Instance, InstanceImage, Project
 from tests.factories import NOON, TESTS

@@ -17,8 +17,8 @@ from workspace.actions import deliveries, webhooks
 from workspace.actions.deliveries import BACKOFF, deliver, tidy
 from workspace.actions.webhooks import WebhookRefused, tell
 from workspace.models import Delivery, Webhook, WebhookKey
-from workspace.outgoing import Answer, NotReached
 from workspace.signatures import key_of
+from workspace.webhook_http import Answer, NotReached
 
 pytestmark = pytest.mark.django_db
 

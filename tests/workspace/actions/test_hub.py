@@ -10,9 +10,9 @@ from django.core import serializers
 
 from background.jobs import cancel, fail
 from background.models import Job
-from results.actions.people import withdraw
+from results.actions.participants import withdraw
 from results.actions.releases import freeze_release, prepare_release
-from results.exporting.dossier import About
+from results.exporting.dataset_card import About
 from results.models import Release
 from studies.models import Event, Project
 from tests.factories import (
@@ -129,7 +129,7 @@ def test_one_that_is_under_way_stops_before_its_next_file(
         return push_folder(folder, target, tell)
 
     monkeypatch.setattr(actions, "push_folder", stopped)
-    monkeypatch.setattr("background.running.TELL_EVERY", timedelta(0))
+    monkeypatch.setattr("background.job_runner.TELL_EVERY", timedelta(0))
     done(push)
     assert push.error == "It was cancelled."
     assert hub.repositories["lab/vases"].files == {}

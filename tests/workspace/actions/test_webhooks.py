@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from results.actions.releases import freeze_release, prepare_release
-from results.exporting.dossier import About
+from results.exporting.dataset_card import About
 from studies.actions.events import record
 from studies.models import Event
 from tests.factories import NOON, answer, make_person, make_project, questions, sit_down

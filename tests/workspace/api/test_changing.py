@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 
 from predictions.models import Prediction
 from studies.actions.images import original_name
-from studies.actions.projects import archive_project
+from studies.actions.projects.projects import archive_project
 from studies.design import BlindSolvability, LaunchConditions
 from studies.models import Event, Image, Instance, InstanceImage, Membership, Project, Study
 from tests.factories import NOON, create_draft, draw_image, launch_study, make_instance, make_project

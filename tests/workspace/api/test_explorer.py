@@ -7,10 +7,10 @@ from django.test import Client
 from background.jobs import fail
 from background.models import Job
 from predictions.models import Prediction
-from results.actions import kept_numbers
+from results.actions import cached_statistics
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from results.queries.explorer import Wanted
+from results.queries.instances.explorer import Wanted
 from studies.models import Project
 from tests.databases import kept
 from tests.factories import NOON, make_model
@@ -106,8 +106,8 @@ def test_what_is_not_counted_yet_is_refused_and_then_says_of_when_it_is(
     script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[Job] = []
-    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 0)
-    monkeypatch.setattr("results.views.kept_numbers.send", jobs.append)
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
     refused = script.get(f"{ENDPOINT}?progress=complete")
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:lineup:problem:not-now")
     assert "being counted" in refused.json()["detail"]

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.actions.removals import withdraw
+from annotation.actions.removing.removals import withdraw
 from annotation.models import Session
 from results.actions.exports import make_export
 from results.models import Export, Release

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.urls import resolve
 
 from predictions.models import Run
-from results.actions.changes import ACTS
 from results.actions.exports import make_export, request_export
+from results.actions.participant_changes import ACTS
 from results.models import Export, Release
-from studies.actions.membership import invite
-from studies.actions.uploads import begin_upload
+from studies.actions.imports.uploads import begin_upload
+from studies.actions.projects.membership import invite
 from studies.models import Event, Import, Invitation, Membership, Project, Study
 from tests.factories import NOON, draw_instance, make_launched, make_person, make_project, make_study
 from tests.workspace.api.asking import Script, content, script_of

@@ -6,7 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Removal, Session
 from background.models import Job
-from results.actions import kept_numbers
+from results.actions import cached_statistics
 from results.models import Pseudonym
 from studies.actions.studies import change_state
 from studies.models import Instance, Membership, Project, Study, StudyState, Tag
@@ -182,8 +182,8 @@ def test_ratings_are_told_by_image_role_and_those_of_a_large_study_with_their_mo
     whole = next(row for row in told["ratings"] if row["type"] == "all")
     assert (whole["answers"], whole["instances"], whole["mean"], told["as_of"]) == (2, 2, 3.5, None)
     jobs: list[Job] = []
-    monkeypatch.setattr(kept_numbers, "MADE_AT_ONCE", 0)
-    monkeypatch.setattr("results.views.kept_numbers.send", jobs.append)
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
     assert script.get(address).json() == {"ratings": None, "as_of": None}
     run_now(jobs.pop(), now=NOON)
     assert script.get(address).json() == {"ratings": told["ratings"], "as_of": "2026-11-20T12:00:00Z"}

@@ -25,12 +25,12 @@ from schemathesis.specs.openapi.checks import (
 
 from results.actions.exports import make_export, request_export
 from results.models import Pseudonym, Release
-from studies.actions.membership import invite
-from studies.actions.uploads import begin_upload
+from studies.actions.imports.uploads import begin_upload
+from studies.actions.projects.membership import invite
 from studies.models import Import, Membership, Study
 from tests.factories import NOON, answer, make_member, questions, sit_down
 from tests.workspace.api.asking import Script, content, token_of
-from workspace.api.documentation import schema_of_api
+from workspace.api.framework.documentation import schema_of_api
 from workspace.models import Delivery, HubPush, Webhook
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ from studies.models import Study
 from tests.factories import NOON, make_person, make_project
 from tests.workspace.api.asking import API, BIRDS, Script, script_of, token_of
 from workspace.actions.tokens import MOST_TOKENS, TokenRefused, make_token
-from workspace.api.authentication import FAILURES
+from workspace.api.framework.authentication import FAILURES
 from workspace.models import Scope, Token
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from background.models import Job
 from predictions.models import Model, Run
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym, Release
-from studies.actions.membership import invite
+from studies.actions.projects.membership import invite
 from studies.models import Import, Instance, Invitation, Membership, Project, Question, Study
 from tests.factories import (
     NOON,

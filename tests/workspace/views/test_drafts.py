@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.actions.launching import launch
+from annotation.actions.launching.launch import launch
 from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.studies import create_study
 from studies.models import Event, Study
-from studies.shipped import shipped
+from studies.shipped_designs import shipped
 from tests.factories import NOON, TESTS, create_draft, make_person, make_project
 from tests.pages import signed_in
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions.groups import set_group
+from annotation.actions.arriving.groups import set_group
 from annotation.models import Annotator, GroupMember
 from studies.models import Event, Project, Study
 from tests.factories import NOON, TESTS, create_draft, make_member, make_project

@@ -19,7 +19,7 @@ WANTED = {"repository": "lab/vases", "private": "on", "token": "hf_secret"}
 @pytest.fixture
 def release(client: Client, monkeypatch: pytest.MonkeyPatch) -> Release:
     """Return a frozen release of no rows, whose project's editor has signed in."""
-    monkeypatch.setattr("workspace.views.hub.send", lambda job: None)
+    monkeypatch.setattr("workspace.views.projects.hub.send", lambda job: None)
     project = make_project()
     draw_instance(project, 1)
     client.force_login(make_member(project, "editor"))

@@ -41,7 +41,7 @@ def client(client: Client, project: Project) -> Client:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the ids of the jobs that are sent."""
     ids: list[int] = []
-    monkeypatch.setattr("workspace.views.imports.send", lambda job: ids.append(job.pk))
+    monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: ids.append(job.pk))
     return ids
 
 

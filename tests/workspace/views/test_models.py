@@ -43,7 +43,7 @@ def client(project: Project) -> Client:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The runs of which messages were to be sent."""
     found: list[int] = []
-    monkeypatch.setattr("workspace.views.models.send_to_worker", lambda run: found.append(run.pk))
+    monkeypatch.setattr("workspace.views.projects.models.send_to_worker", lambda run: found.append(run.pk))
     return found
 
 
@@ -111,7 +111,7 @@ def test_progress_tells_questions_speed_and_time_left(
     """300 of 1,500 in the minute since the first was sent are 5 a second; for the rest that is 4 minutes."""
     run = asked(project, state=Run.State.RUNNING, total=1500, stored=300, started_at=NOON)
     Chunk.objects.create(run=run, number=1, items=[], sent_at=NOON, stored_at=NOON, stored=300, begun=1)
-    monkeypatch.setattr("workspace.views.models.timezone.now", lambda: NOON + timedelta(seconds=60))
+    monkeypatch.setattr("workspace.views.projects.models.timezone.now", lambda: NOON + timedelta(seconds=60))
     text = text_of(client, f"/runs/{run.pk}/")
     assert "300 of 1,500 questions, 5.0 a second, about 4 minutes left" in text
     assert 'value="300" max="1500"' in text

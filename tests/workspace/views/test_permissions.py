@@ -54,9 +54,9 @@ made = kept(make_what_the_addresses_name)
 @pytest.fixture(autouse=True)
 def _addresses(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("results.views.exports.send", lambda job: None)
-    monkeypatch.setattr("workspace.views.imports.send", lambda job: None)
+    monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: None)
     monkeypatch.setattr("workspace.tasks.deliver.delay_on_commit", lambda: None)
-    monkeypatch.setattr("workspace.views.models.send_to_worker", lambda run: None)
+    monkeypatch.setattr("workspace.views.projects.models.send_to_worker", lambda run: None)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from annotation.actions import reporting
+from annotation.actions.answering import question_reports
 from studies.models import Study
 from tests.annotation.test_responses import next_slot
 from tests.factories import NOON, arrive_at_work, launch_study, make_person
@@ -22,7 +22,7 @@ def test_the_page_of_a_study_shows_what_was_reported_and_runs_nothing_of_it(clie
     session = arrive_at_work(study)
     words = "<script>alert(1)</script>"
     slot = next_slot(session)
-    reporting.report(session=session, slot=slot.pk, reason="offensive", words=words, instead=False, now=NOON)
+    question_reports.report(session=session, slot=slot.pk, reason="offensive", words=words, instead=False, now=NOON)
     page = page_of(client, study)
     assert "It is offensive" in page
     assert slot.question.instance.key in page

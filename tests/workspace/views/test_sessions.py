@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from annotation.actions.responses import open_slots
+from annotation.actions.answering.responses import open_slots
 from annotation.models import Response, Seat, Session, SessionState
 from results.models import Pseudonym
 from studies.models import Event

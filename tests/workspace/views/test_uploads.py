@@ -25,7 +25,7 @@ NEW = "/projects/vases/imports/new/"
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the ids of the jobs that are sent."""
     ids: list[int] = []
-    monkeypatch.setattr("workspace.views.imports.send", lambda job: ids.append(job.pk))
+    monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: ids.append(job.pk))
     return ids
 
 

@@ -13,8 +13,8 @@ from workspace.actions import deliveries
 from workspace.actions.deliveries import deliver
 from workspace.actions.webhooks import tell
 from workspace.models import Delivery, Webhook, WebhookKey
-from workspace.outgoing import Answer
 from workspace.signatures import key_text
+from workspace.webhook_http import Answer
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/vases/webhooks/"

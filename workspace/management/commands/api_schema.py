@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from workspace.api.documentation import schema_as_yaml
+from workspace.api.framework.documentation import schema_as_yaml
 
 
 class Command(BaseCommand):

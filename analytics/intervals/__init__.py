@@ -1,0 +1,1 @@
+"""Confidence intervals: bootstrap, clustered means, jackknife, prediction-powered estimates."""

@@ -1,0 +1,206 @@
+"""How wide the intervals of a study will be, before it is launched: by the code that makes them afterwards. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import factorial, hypot, prod, sqrt
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+
+from analytics.coefficients import KrippendorffAlpha
+from analytics.intervals.bootstrap import Interval, agreement_over_units
+from analytics.people import ONE_PERSON, Answers, score_of
+from analytics.ratings import Coded, Floats
+
+# What is taken for granted where nobody knows better: nine of ten answers right, people whose shares have a standard
+# deviation of .07 (the root of .05 x .9 x .1), questions with one of .09.
+USUAL_SHARE, USUAL_ICC, USUAL_ICC_OF_QUESTIONS = 0.9, 0.05, 0.1
+# Two labels, one of them a fifth of the answers, and agreement that is called moderate to good.
+USUAL_ALPHA, USUAL_RARE = 0.6, 0.2
+# Data sets are drawn until the standard errors of both ends are so small a part of the width, or there are so many
+# data sets, or (from the fewest on) so many answers.
+PRECISION, FEWEST_DRAWN, MOST_DRAWN, ANSWERS_DRAWN = 0.03, 20, 400, 2_000_000
+# Where a spread and a middle of logits are looked for, and in how many steps.
+MOST_SPREAD, MOST_LOGIT, BISECTIONS = 20.0, 100.0, 30
+NODES, WEIGHTS = hermegauss(60)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+TOO_FEW = "So few questions will tell nothing of agreement."
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The interval to expect, both ends None exactly when `reason` says why."""
+
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+    @property
+    def width(self) -> float | None:
+        return None if self.low is None or self.high is None else self.high - self.low
+
+
+@lru_cache(maxsize=256)
+def expected_share(
+    people: int,
+    each: int,
+    answers: int = 1,
+    *,
+    share: float = USUAL_SHARE,
+    icc: float = USUAL_ICC,
+    icc_of_questions: float = USUAL_ICC_OF_QUESTIONS,
+    per_instance: int = 1,
+    seed: int = 7,
+) -> Expected:
+    """Return the interval of a human score to expect for other people and other questions.
+
+    people: how many will answer; each: how many questions each; answers: how many people answer the same question,
+    each at least 1. share: how often they are right, above 0 and below 1. icc: how much more alike two answers of one
+    person are than two of two people, icc_of_questions: the same of answers to one question; 0 to 1, together under 1.
+    per_instance: how many questions there are about each instance, which are then as alike as answers to one question.
+
+    The result is the mean of the intervals of 20 to 400 data sets, each made by `analytics.people.score_of`. A formula
+    with the expected design effect will not do: of three people who differ little, the estimated effect is mostly
+    smaller, and the interval is up to a sixth narrower.
+
+    Undefined for one person. Raises ValueError for numbers outside these.
+    People have an ability and questions a difficulty, both normal on the logit scale, as in `benchmarks/coverage.py`.
+    """
+    if min(people, each, answers, per_instance) < 1 or min(icc, icc_of_questions) < 0 or icc + icc_of_questions >= 1:
+        raise ValueError(f"Not {people} people with {each} questions, {answers} answers each, and such correlations.")
+    if not 0 < share < 1:
+        raise ValueError(f"Not a share of {share}: it lies between 0 and 1.")
+    if people < 2:
+        return Expected(None, None, ONE_PERSON)
+    ends = []
+    for given in _drawn(people, each, answers, per_instance, (share, icc, icc_of_questions), seed):
+        found = score_of(given)
+        if found.low is None or found.high is None:
+            return Expected(None, None, found.reason)
+        ends.append((found.low, found.high))
+        if len(ends) >= FEWEST_DRAWN and (_is_precise(ends) or len(ends) * people * each >= ANSWERS_DRAWN):
+            break
+    low, high = np.mean(ends, axis=0).tolist()
+    return Expected(low, high)
+
+
+def _is_precise(ends: Sequence[tuple[float, float]]) -> bool:
+    errors = np.std(ends, axis=0, ddof=1) / sqrt(len(ends))
+    return float(errors.max()) <= PRECISION * float(np.mean(np.diff(ends)))
+
+
+def _drawn(
+    people: int, each: int, answers: int, per_instance: int, chances: tuple[float, float, float], seed: int
+) -> Iterator[Answers]:
+    """Yield data sets in which every question goes round to the next people.
+
+    chances: the share right, and the correlations of answers of one person and about one instance.
+    """
+    share, *correlations = chances
+    ability, difficulty = _spreads_of(share, *correlations)
+    middle = _middle(share, hypot(ability, difficulty))
+    rng, n = np.random.default_rng(seed), people * each
+    questions = max(each, round(n / answers))
+    person, question = np.repeat(np.arange(people), each), np.arange(n) % questions
+    instance = question // per_instance
+    instances = int(instance.max()) + 1
+    for _ in range(MOST_DRAWN):
+        logits = middle + (ability * rng.normal(size=people))[person]
+        logits += (difficulty * rng.normal(size=instances))[instance]
+        right = (rng.random(n) < _chance(logits)).astype(np.float64)
+        yield Answers(right, person, question, instance, people, questions, instances)
+
+
+def _chance(logits: Floats) -> Floats:
+    found: Floats = 1 / (1 + np.exp(-logits))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _spreads_of(share: float, icc: float, icc_of_questions: float) -> tuple[float, float]:
+    """Return the standard deviations of abilities and difficulties, as logits, with which answers correlate so.
+
+    Where no spread up to `MOST_SPREAD` makes answers so alike, it is this one.
+    """
+
+    def part_of_people(spread: float) -> float:
+        def is_small(part: float) -> bool:
+            of_people, of_questions = _correlations(share, spread, part)
+            return of_people * icc_of_questions < of_questions * icc
+
+        return _last(is_small, 1.0) if icc and icc_of_questions else float(icc > 0)
+
+    def is_small(spread: float) -> bool:
+        return sum(_correlations(share, spread, part_of_people(spread))) < icc + icc_of_questions
+
+    spread = _last(is_small, MOST_SPREAD)
+    part = part_of_people(spread)
+    return spread * sqrt(part), spread * sqrt(1 - part)
+
+
+def _correlations(share: float, spread: float, part: float) -> tuple[float, float]:
+    """Return how alike two answers of one person are, and two answers to one question.
+
+    spread: of the logits; part: of their variance that people make.
+    """
+    ability, difficulty = spread * sqrt(part) * NODES, spread * sqrt(1 - part) * NODES
+    chances = _chance(_middle(share, spread) + ability[:, None] + difficulty)
+    variances = (float(WEIGHTS @ means**2) - share**2 for means in (chances @ WEIGHTS, WEIGHTS @ chances))
+    of_people, of_questions = (variance / (share * (1 - share)) for variance in variances)
+    return of_people, of_questions
+
+
+@lru_cache(maxsize=256)
+def _middle(share: float, spread: float) -> float:
+    """Return the mean of normal logits whose chances have the mean `share`."""
+    return _last(lambda middle: float(WEIGHTS @ _chance(middle + spread * NODES)) < share, MOST_LOGIT, -MOST_LOGIT)
+
+
+def _last(holds: Callable[[float], bool], high: float, low: float = 0.0) -> float:
+    """Return up to where a condition holds that holds from `low` on and then no more."""
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def expected_alpha(
+    questions: int, answers: int, *, alpha: float = USUAL_ALPHA, rare: float = USUAL_RARE, seed: int = 7
+) -> Expected:
+    """Return the interval of Krippendorff's alpha over questions to expect, with two labels.
+
+    questions: how many; answers: how many people answer each. alpha: the agreement, 0 to 1; rare: the share of the
+    rarer label, above 0 and at most a half. It is that of a table with as many questions of each kind as there will be
+    on average, when people agree on the share `alpha` of questions and answer the others by chance.
+
+    Undefined below two answers, and where the table would have one label only. Raises ValueError for numbers outside.
+    """
+    if questions < 1 or not 0 <= alpha <= 1 or not 0 < rare <= 1 / 2:
+        raise ValueError(f"Not {questions} questions with an alpha of {alpha} and a label of {rare}.")
+    if answers < 2:
+        return Expected(None, None, "Agreement takes two answers to a question.")
+    found = _interval(_typical(questions, answers, alpha, rare), seed)
+    return Expected(found.low, found.high, found.reason and TOO_FEW)
+
+
+def _interval(ratings: Coded, seed: int) -> Interval:
+    return agreement_over_units(KrippendorffAlpha(), ratings, rng=np.random.default_rng(seed), method="BCa")
+
+
+def _typical(questions: int, answers: int, alpha: float, rare: float) -> Coded:
+    """Return questions x answers with each pattern of labels as often as it will come on average."""
+    shares = (1 - rare, rare)
+    patterns = list(combinations_with_replacement(range(2), answers))
+    wanted = []
+    for pattern in patterns:
+        times = factorial(answers) / prod(factorial(pattern.count(label)) for label in range(2))
+        by_chance = times * prod(shares[label] for label in pattern)
+        agreed = shares[pattern[0]] if len(set(pattern)) == 1 else 0.0
+        wanted.append(questions * (alpha * agreed + (1 - alpha) * by_chance))
+    counts = np.floor(wanted).astype(np.int64)
+    # Those that lack most get the questions that rounding down has left.
+    missing = np.argsort(counts - np.array(wanted), kind="stable")[: questions - int(counts.sum())]
+    counts[missing] += 1
+    return Coded(np.repeat(np.array(patterns, dtype=np.int32), counts, axis=0), (0, 1), None, ordered=True)

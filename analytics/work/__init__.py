@@ -1,0 +1,1 @@
+"""Working time, answer times and pay."""

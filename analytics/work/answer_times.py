@@ -1,0 +1,115 @@
+"""How long answers can have taken by the server's clock, and whether anybody could have read and looked meanwhile."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from analytics.work.working_time import SentAnswer
+
+# The least time that a question takes anybody, in seconds. Each is far below what people were measured at:
+# - Seeing the gist of a picture takes 0.1 to 0.15 s (Thorpe, Fize & Marlot 1996, Nature 381), pressing one of several
+#   keys at least 0.2 s more.
+# - A further picture: gists are recognised in sequences at 0.013 to 0.08 s a picture (Potter et al. 2014, Attention,
+#   Perception & Psychophysics 76).
+# - A word: 0.03 s is 2,000 words a minute. Readers of English manage 238 on average, hardly anybody more than 400
+#   (Brysbaert 2019, Journal of Memory and Language 109); skimming takes up two to three times that.
+SECONDS_TO_PRESS = 0.3
+SECONDS_PER_PICTURE = 0.05
+SECONDS_PER_WORD = 0.03
+# Of fewer quick answers a slip of the finger may be the reason.
+FEWEST_QUICK = 3
+# A browser's clock and the server's differ a little, and two tabs may count the same seconds.
+TOLERATED_SECONDS = 10
+TOLERATED_RATIO = 1.2
+
+
+@dataclass(frozen=True)
+class TimedAnswer:
+    """An answer's seconds: `claimed` by the browser (None: it measured nothing), `possible` by the server's clock, and
+    the `least` that its question takes anybody."""
+
+    claimed: float | None
+    possible: float
+    least: float
+
+    @property
+    def is_quick(self) -> bool:
+        return self.possible < self.least
+
+
+@dataclass(frozen=True)
+class TimeEvidence:
+    """What speaks against the times of a session.
+
+    answers: how many it gave; quick: how many of them took less than their questions take anybody. possible and least
+    are the sums of both over its answers, claimed the sum of what the browser claimed, in seconds. `is_too_quick` and
+    `claims_too_much` say which of the two rules the session breaks, one at least.
+    """
+
+    answers: int
+    quick: int
+    claimed: float
+    possible: float
+    least: float
+    is_too_quick: bool
+    claims_too_much: bool
+
+
+def possible_seconds(begun: datetime, answers: Sequence[SentAnswer], *, held: int) -> list[float]:
+    """Return how many seconds each of `answers`, which are in the order of their arrival, can have been worked on.
+
+    That is what the browser claims, as far as the server's clock leaves room for it. `begun`: when the first question
+    was served. A page holds `held` questions at most, so the fifth answer's question, say, was served after the first
+    answer had arrived where it holds four. Nobody works on two questions at once. Answers are therefore fitted in one
+    after the other, each as early as it can be: this shortens no honest claim, also where questions were served ahead,
+    or answers arrive together after a spell without a line. Where the browser measured nothing, its page held one
+    question, and took all the time since the answer before.
+
+    Example: four questions held; answers of 10 s each arrive 40, 40 and 40 s after `begun`: 10, 10 and 10 s. Answers
+    of 21 s arrive after 1, 2 and 3 s: 1, 1 and 1 s.
+    """
+    arrivals: list[float] = []
+    seconds = []
+    free = 0.0
+    for number, answer in enumerate(answers):
+        arrived = max((answer.at - begun).total_seconds(), arrivals[-1] if arrivals else 0.0)
+        served = arrivals[number - held] if number >= held else 0.0
+        room = max(arrived - max(free, served), 0.0)
+        claimed = claimed_seconds(answer)
+        seconds.append(room if claimed is None else min(claimed, room))
+        free = max(free, served) + seconds[-1]
+        arrivals.append(arrived)
+    return seconds
+
+
+def claimed_seconds(answer: SentAnswer) -> float | None:
+    """Return how long the browser says that the question was in sight; None where it measured nothing."""
+    return None if answer.send_ms is None else max(answer.send_ms - (answer.hidden_ms or 0), 0) / 1000
+
+
+def least_seconds(*, words: int, pictures: int) -> float:
+    """Return the least seconds that a question takes anybody who reads its words and looks at its pictures.
+
+    Example: 10 words and 4 pictures: 0.3 + 4 x 0.05 + 10 x 0.03 = 0.8 s.
+    """
+    return SECONDS_TO_PRESS + pictures * SECONDS_PER_PICTURE + words * SECONDS_PER_WORD
+
+
+def time_evidence(answers: Iterable[TimedAnswer]) -> TimeEvidence | None:
+    """Return what speaks against the times of a session that gave `answers`; None where nothing does.
+
+    It is too quick where more than half of its answers, and FEWEST_QUICK at least, took less than their questions take
+    anybody. It claims too much where what the browser claimed is more than TOLERATED_SECONDS over what was possible,
+    and more than TOLERATED_RATIO of it.
+    """
+    given = list(answers)
+    measured = [answer for answer in given if answer.claimed is not None]
+    claimed = sum(answer.claimed or 0.0 for answer in measured)
+    at_most = sum(answer.possible for answer in measured)
+    quick = sum(answer.is_quick for answer in given)
+    is_too_quick = quick >= FEWEST_QUICK and 2 * quick > len(given)
+    claims_too_much = claimed > at_most + TOLERATED_SECONDS and claimed > at_most * TOLERATED_RATIO
+    if not is_too_quick and not claims_too_much:
+        return None
+    possible, least = sum(answer.possible for answer in given), sum(answer.least for answer in given)
+    return TimeEvidence(len(given), quick, claimed, possible, least, is_too_quick, claims_too_much)

@@ -1,0 +1,1 @@
+"""From the first question to the last: practice, answers, drafts, skips, reports."""

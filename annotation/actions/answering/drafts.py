@@ -1,0 +1,74 @@
+"""Drafts of answers that are written: what somebody has typed so far, for when they go on elsewhere.
+
+The page sends it every few seconds. It is theirs alone: nobody else reads it, it counts nowhere, and it goes as soon as
+their answer is stored or their place goes back.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext
+
+from annotation.errors import BadAnswer, TooManyAtOnce
+from annotation.models import Draft, Session, SessionState, Slot
+from studies.kinds import get_kind
+from throttle.counters import hit
+
+# Characters of all fields together: no text that a kind allows is nearly as long.
+LONGEST = 20_000
+MOST_FIELDS = 30
+# Pages send one every three seconds at most; two of them may be open.
+MOST_PER_MINUTE = 60
+
+
+def count_one(*, session: Session, now: datetime) -> None:
+    """Count one more draft that a page of `session` sends. Raises TooManyAtOnce. Outside of a transaction."""
+    verdict = hit(scope="drafts", key=session.token, limit=MOST_PER_MINUTE, window=timedelta(minutes=1), now=now)
+    if not verdict.allowed:
+        raise TooManyAtOnce(gettext("Your page sends too much at once."), retry_after=verdict.retry_after)
+
+
+def keep(*, session: Session, slot: int, fields: Mapping[str, str], now: datetime) -> int | None:
+    """Keep what the form of an open question holds, in place of what was kept before; return the number of this draft.
+
+    None, and nothing is kept, where the question is not (any more) this session's to answer, or nothing is written
+    about it. Raises BadAnswer for more than anybody writes.
+    """
+    if len(fields) > MOST_FIELDS or sum(map(len, fields.values())) + sum(map(len, fields)) > LONGEST:
+        raise BadAnswer(gettext("This text is too long to save."))
+    # PostgreSQL stores no NUL characters.
+    kept = {name.replace("\0", ""): text.replace("\0", "") for name, text in fields.items()}
+    with transaction.atomic():
+        # The session first, as an answer locks it: the draft is there before the answer takes it away, or finds it.
+        working = Session.objects.select_for_update(of=("self",), no_key=True).filter(pk=session.pk)
+        if not working.filter(state=SessionState.WORKING).exists() or not _is_open(session, slot):
+            return None
+        draft, is_first = Draft.objects.get_or_create(
+            session=session, slot_id=slot, defaults={"fields": kept, "saved_at": now}
+        )
+        if is_first:
+            return draft.number
+        Draft.objects.filter(pk=draft.pk).update(fields=kept, saved_at=now, number=F("number") + 1)
+        return draft.number + 1
+
+
+def _is_open(session: Session, slot: int) -> bool:
+    mine = Slot.objects.filter(pk=slot, seat__session=session, annotator=session.annotator_id, answered_at=None)
+    kind = mine.values_list("question__kind", flat=True).first()
+    return kind is not None and get_kind(kind).is_written
+
+
+def of_slots(*, session: Session, slots: Sequence[Slot]) -> dict[int, Draft]:
+    """Return the drafts of `session` by their slot; asks nothing where nothing is written."""
+    written = [slot.pk for slot in slots if get_kind(slot.question.kind).is_written]
+    if not written:
+        return {}
+    return {draft.slot_id: draft for draft in Draft.objects.filter(session=session, slot__in=written)}
+
+
+def discard(*, session: int, slot: int | None = None) -> None:
+    """Delete the draft of a session for `slot`, or all of them."""
+    drafts = Draft.objects.filter(session=session)
+    (drafts if slot is None else drafts.filter(slot=slot)).delete()

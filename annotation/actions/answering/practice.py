@@ -1,0 +1,156 @@
+"""Practice: questions with feedback before the survey; failing them all rounds long ends the session kindly.
+
+It is passed by answers alone. A question is passed over only when the server itself has lost its images, and then less
+is needed to pass; whoever sees no images for reasons that only their browser knows ends without having failed
+(docs/decisions/0013).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, practice_rounds
+from annotation.actions.answering.responses import read_answer
+from annotation.errors import BadAnswer
+from annotation.models import PracticeAnswer, Session, SessionState
+from studies.kinds import get_kind, shown_order
+from studies.models import PracticeQuestion
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the practice asks of somebody: `needed` right answers to `questions`, 0 for none, in `rounds` tries."""
+
+    questions: int
+    needed: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """How a round of practice ended: `right` of the `shown` questions, where `needed` let somebody go on."""
+
+    right: int
+    shown: int
+    needed: int
+
+    @property
+    def is_passed(self) -> bool:
+        return self.right >= self.needed
+
+
+def terms(*, session: Session) -> Terms | None:
+    """Return what the practice before the questions asks, None where none is ahead."""
+    if not practice_rounds.are_ahead(study=session.study, annotator=session.annotator):
+        return None
+    asked = session.study.design.practice
+    return Terms(PracticeQuestion.objects.filter(study=session.study_id).count(), asked.needed, asked.rounds)
+
+
+def round_before(*, session: Session) -> RoundResult | None:
+    """Return how the round before the one that `session` is in ended, None in the first."""
+    done = practice_rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
+    return _result(session=session, number=max(done)) if done else None
+
+
+def ended_round(*, session: Session, given: PracticeAnswer) -> RoundResult | None:
+    """Return how the round of `given` ended, None while questions of it are left."""
+    mine = practice_rounds.given(study=session.study, annotator=session.annotator).filter(round=given.round)
+    last = mine.order_by("-at", "-pk").first()
+    if last != given or mine.count() < PracticeQuestion.objects.filter(study=session.study_id).count():
+        return None
+    return _result(session=session, number=given.round)
+
+
+def _result(*, session: Session, number: int) -> RoundResult:
+    study = session.study
+    given = practice_rounds.given(study=study, annotator=session.annotator).filter(round=number)
+    shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
+    return RoundResult(
+        right=given.filter(is_right=True).count(),
+        shown=shown,
+        needed=needed(study.design.practice.needed, shown=shown, missing=missing),
+    )
+
+
+def order_for(*, session: Session, question: PracticeQuestion) -> list[str]:
+    """Return the option keys in the order this annotator sees them in this round."""
+    seed = f"{session.order_seed}|practice|{session.practice_round}"
+    kind = get_kind(question.kind)
+    return shown_order(kind, question.content, seed=seed, annotator=session.annotator_id, question=question.pk)
+
+
+def next_question(*, session: Session) -> PracticeQuestion | None:
+    """Return the practice question this session is at in its current round."""
+    done = PracticeAnswer.objects.filter(annotator=session.annotator_id, round=session.practice_round)
+    questions = PracticeQuestion.objects.filter(study=session.study_id)
+    return questions.exclude(pk__in=done.values("practice_question")).first()
+
+
+def round_shown(*, session: Session) -> int:
+    """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
+    begun = practice_rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
+    rounds_there_are = session.study.design.practice.rounds
+    return min(len(begun) + 1, rounds_there_are)
+
+
+@transaction.atomic
+def answer(*, session: Session, question: int, posted: Mapping[str, str], now: datetime) -> PracticeAnswer:
+    """Store the answer to a practice question, and after the last one of a round go on, repeat or end.
+
+    Sent twice, the first answer stands. Raises BadAnswer.
+    """
+    session = _at_practice(session)
+    asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
+    if asked is None:
+        raise BadAnswer(gettext("This practice question does not belong to this study. Reload the page to go on."))
+    order = order_for(session=session, question=asked)
+    given = read_answer(asked.kind, asked.content, order, posted)
+    return _store(session=session, question=asked, choice=given.label, now=now)
+
+
+@transaction.atomic
+def pass_over(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
+    """Go on without a practice question whose image files are missing. It counts neither for nor against anybody."""
+    _store(session=_at_practice(session), question=question, choice="", now=now)
+
+
+def _at_practice(session: Session) -> Session:
+    """Return the session as it is now, locked: of answers sent at once one comes first. Raises BadAnswer."""
+    locked = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator").get(pk=session.pk)
+    if locked.state != SessionState.PRACTICE:
+        raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
+    return locked
+
+
+def _store(*, session: Session, question: PracticeQuestion, choice: str, now: datetime) -> PracticeAnswer:
+    stored, created = PracticeAnswer.objects.get_or_create(
+        annotator=session.annotator,
+        practice_question=question,
+        round=session.practice_round,
+        defaults={"session": session, "choice": choice, "is_right": choice == question.right, "at": now},
+    )
+    if created and next_question(session=session) is None:
+        _end_round(session=session, now=now)
+    return stored
+
+
+def _end_round(*, session: Session, now: datetime) -> None:
+    study, annotator = session.study, session.annotator
+    if _result(session=session, number=session.practice_round).is_passed:
+        advance_session.begin_work(session=session, now=now)
+    elif len(practice_rounds.begun(study=study, annotator=annotator)) < study.design.practice.rounds:
+        after = practice_rounds.following(study=study, annotator=annotator)
+        Session.objects.filter(pk=session.pk).update(practice_round=after, last_seen_at=now)
+    else:
+        sessions.leave(session=session, to=SessionState.FAILED_CHECKS, now=now)
+
+
+def needed(wanted: int, *, shown: int, missing: int) -> int:
+    """Return how many right answers pass a round: one less for each question whose images are missing, though never
+    none where something was wanted and one could be answered. Of 3 wanted with 1 missing: 2."""
+    return max(wanted - missing, min(wanted, shown, 1))

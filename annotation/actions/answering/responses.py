@@ -1,0 +1,595 @@
+"""Responses: what an annotator sends, stored once, never overwritten."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext
+
+from annotation.actions import seats, sessions
+from annotation.actions.answering import advance_session, answer_sql, drafts, live_sessions
+from annotation.actions.answering import answer_notices as notices
+from annotation.actions.answering.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
+from annotation.actions.deciding.decisions import ToDecide, decide_question, decided_by, to_decide
+from annotation.actions.deciding.undo_acceptance import drawn_after, follow_questions
+from annotation.actions.ending.time_checks import check_times, possible_so_far
+from annotation.errors import BadAnswer, NotYourQuestion
+from annotation.language import translated
+from annotation.models import Annotator, AnswerNotice, Removal, Response, Session, SessionState, Skip, Slot
+from annotation.models.responses import LeftOut
+from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
+from studies.models import Instance, Question
+from studies.rules import Asked
+
+NOTHING_AHEAD = Ahead()
+Why = AnswerNotice.Why
+
+
+@dataclass(frozen=True)
+class SendOrder:
+    """Where a press of Send stands among those of its browser: `number` grows with each, in whichever tab it was."""
+
+    browser: uuid.UUID
+    number: int
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What one press of Send carries. `posted`: what the page says of the answer, by the names of its fields;
+    `measured`: what the browser says of the question's showing. `after`: the submissions of this question that the
+    same browser had sent before, whether or not they had arrived when its page was made. `order` is None for a page
+    without scripts, and for one of an older version."""
+
+    slot: int
+    submission: uuid.UUID
+    posted: Mapping[str, str]
+    replaces: int | None = None
+    after: frozenset[uuid.UUID] = frozenset()
+    order: SendOrder | None = None
+    measured: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a sent answer, and where its session is now.
+
+    `stored` is false only when the session may not answer (any more) and a newer one of the same person will, or when
+    they have taken their consent back. `late`: kept, but its place had gone to somebody else. `withdrawn`: its question
+    was withdrawn before it came; it is kept like one that came in time. `came_again`: it took the place of another
+    answer. `first_kept`: the question already had an answer of this session, which stands. `newer_kept`: a later answer
+    or a change from elsewhere stands. `is_final`: the answer that stands can no longer be changed. `skipped`: the
+    session has gone on without the question, so that nothing is stored. `unseen_notices`: how many answers there are
+    that the annotator has still to be told about. `following`: the slots that come after those that the page holds,
+    None where nobody has looked yet.
+    """
+
+    state: SessionState
+    answered: int
+    total: int
+    annotator: int
+    seat: int
+    part_begun: int
+    seed: str
+    stored: bool = True
+    late: bool = False
+    withdrawn: bool = False
+    first_kept: bool = False
+    newer_kept: bool = False
+    is_final: bool = False
+    came_again: bool = False
+    skipped: bool = False
+    unseen_notices: int = 0
+    following: Sequence[NextSlot] | None = None
+
+
+class _OutOfTheOrdinary(Exception):
+    """The answer is a repeat, late, or of a session that is elsewhere: the short way does not fit."""
+
+
+def submit(*, token: str, sent: Sent, now: datetime, ahead: Ahead = NOTHING_AHEAD) -> Receipt:
+    """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer.
+
+    `ahead`: what the page that sent it holds, and has room for.
+    """
+    receipt = _submit(token=token, sent=sent, ahead=ahead, now=now)
+    if receipt.state == SessionState.WORKING and receipt.answered == receipt.total:
+        return _with_what_follows(receipt, token=token, now=now)
+    return receipt
+
+
+def _with_what_follows(receipt: Receipt, *, token: str, now: datetime) -> Receipt:
+    """Let a sitting that grows go on after its last answer, which is stored by now; return where it is then."""
+    session = Session.objects.select_related("study", "annotator").get(token=token)
+    if not live_sessions.may_grow(session.study):
+        # It waits for a last look.
+        return receipt
+    advance_session.go_on(session=session, now=now)
+    return replace(receipt, state=SessionState(session.state), total=session.questions_total)
+
+
+def _submit(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Receipt:
+    try:
+        if sent.replaces is None:
+            try:
+                return _store_first(token=token, sent=sent, ahead=ahead, now=now)
+            except _OutOfTheOrdinary:
+                pass
+        return _store_with_care(token=token, sent=sent, now=now)
+    except IntegrityError as error:
+        raise BadAnswer(
+            gettext("This answer was already sent for another question. Reload the page and go on.")
+        ) from error
+
+
+def _store_first(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Receipt:
+    """Store the first answer to an open question of a session that is at work: nearly every answer there is."""
+    asked = answer_sql.asked_in(sent.slot, token=token)
+    if asked is None:
+        raise _OutOfTheOrdinary
+    kind = get_kind(asked.kind)
+    order = shown_order(kind, asked.content, seed=asked.order_seed, annotator=asked.annotator, question=asked.question)
+    answer = read_answer(asked.kind, asked.content, order, sent.posted)
+    columns = _columns(asked.study, asked.question, asked.session, asked.annotator, sent, answer, order, now=now)
+    columns |= {"slot_id": sent.slot, "possible_ms": possible_so_far(sent.measured, begun=asked.begun, now=now)}
+    if _stands_alone(asked):
+        return _store_at_once(asked, columns, answer, ahead=ahead, now=now)
+    return _store_step_by_step(asked, columns, answer, now=now)
+
+
+def _stands_alone(asked: AskedInSlot) -> bool:
+    """Tell whether nothing follows from an answer but the decision of its own question."""
+    if get_kind(asked.kind).is_written:
+        # Another answer may say the same, and its draft goes with it.
+        return False
+    is_only_one = asked.answers_wanted == 1 and asked.left > 1 and not asked.grown
+    return is_only_one and not asked.undone and not asked.response and answer_sql.can_store_at_once()
+
+
+def _store_at_once(
+    asked: AskedInSlot, columns: Mapping[str, Any], answer: Answer, *, ahead: Ahead, now: datetime
+) -> Receipt:
+    decided = decided_by(answer, asked=_to_decide(asked), now=now)
+    stored = answer_sql.store_at_once(asked=asked, columns=columns, decided=decided, ahead=ahead, now=now)
+    if stored is None:
+        raise _OutOfTheOrdinary
+    counted, following = stored
+    return _receipt_of_first(asked, counted, SessionState.WORKING, following)
+
+
+@transaction.atomic
+def _store_step_by_step(asked: AskedInSlot, columns: Mapping[str, Any], answer: Answer, *, now: datetime) -> Receipt:
+    counted = answer_sql.count_answer(session=asked.session, now=now)
+    # What is raised from here on rolls the count back.
+    if counted is None:
+        raise _OutOfTheOrdinary
+    if not answer_sql.take_slot(slot=columns["slot_id"], annotator=asked.annotator, now=now):
+        raise _OutOfTheOrdinary
+    _refuse_a_repetition(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
+    answer_sql.insert_response(columns)
+    if get_kind(asked.kind).is_written:
+        drafts.discard(session=asked.session, slot=columns["slot_id"])
+    decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
+    if asked.undone:
+        follow_questions(questions=[asked.question], now=now)
+    return _receipt_of_first(asked, counted, _state_after(asked.session, counted, now=now))
+
+
+def _receipt_of_first(
+    asked: AskedInSlot, counted: Counted, state: SessionState, following: Sequence[NextSlot] | None = None
+) -> Receipt:
+    return Receipt(
+        state=state,
+        answered=counted.answered,
+        total=counted.total,
+        annotator=asked.annotator,
+        seat=asked.seat,
+        part_begun=counted.part_begun,
+        seed=asked.order_seed,
+        unseen_notices=asked.unseen_notices,
+        following=following,
+    )
+
+
+def _to_decide(asked: AskedInSlot) -> ToDecide:
+    most = max(asked.max_answers, asked.answers_wanted)
+    seen = Asked(asked.answers_wanted, most, asked.right, asked.content, get_kind(asked.kind).rejecting_options)
+    return ToDecide(asked.question, asked.kind, asked.rule, seen, asked.response)
+
+
+def _state_after(session: int, counted: Counted, *, now: datetime) -> SessionState:
+    """Return where a session is after an answer; the last one ends it, unless more may follow in this sitting."""
+    if counted.answered < counted.total:
+        return SessionState.WORKING
+    ending = Session.objects.select_related("study").get(pk=session)
+    if live_sessions.may_grow(ending.study):
+        return SessionState.WORKING
+    sessions.come_to_the_end(session=ending, now=now)
+    return SessionState(ending.state)
+
+
+def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
+    """Return the answer that a page posted. Raises BadAnswer, in the reader's language."""
+    try:
+        return get_kind(kind).parse(content, order, posted)
+    except NotAnAnswer as error:
+        raise BadAnswer(translated(str(error)) % error.named if error.named else translated(str(error))) from error
+
+
+def _refuse_a_repetition(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
+    """Raise BadAnswer where `answer` must differ from those about its instance, and one in another slot says the same.
+
+    Runs in the transaction that stores it: whoever says the same at the same moment waits here, and then finds it.
+    Answers that count no more, of people who withdrew for one, are nobody's any more.
+    """
+    kind = get_kind(kind_name)
+    form = kind.must_differ(answer.value)
+    if not form:
+        return
+    about = Instance.objects.select_for_update(of=("self",), no_key=True).get(questions=question)
+    others = Response.objects.counted().filter(study=study, question__instance=about, question__kind=kind_name)
+    said = others.exclude(slot=slot).order_by().values_list("answer", flat=True)
+    if any(kind.must_differ(value) == form for value in said):
+        raise BadAnswer(translated(kind.said_before))
+
+
+def order_for(*, session: Session, question: Question) -> list[str]:
+    """Return the option keys of `question` in the order this annotator sees them."""
+    kind = get_kind(question.kind)
+    return shown_order(
+        kind, question.content, seed=session.order_seed, annotator=session.annotator_id, question=question.pk
+    )
+
+
+@transaction.atomic
+def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
+    """Settle what is out of the ordinary: a repeat, a change, a late answer, a session that is elsewhere."""
+    # First, as whoever starts a session does: nobody is given a question while an older answer of theirs is stored.
+    sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
+    session = _locked_session(token)
+    slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
+    if session is not None and slot is not None and was_skipped(session=session, slot=slot):
+        _tell(session, slot, sent, _readable_answer(session, slot, sent), Why.SKIPPED, now=now)
+        return _receipt(session, slot, skipped=True)
+    if session is None or slot is None or not _was_given(session=session, slot=slot):
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+    if slot.part > session.part_begun:
+        raise BadAnswer(gettext("This question belongs to a part that you have not started. Reload the page to go on."))
+    order = order_for(session=session, question=slot.question)
+    answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
+    known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
+    if known is not None:
+        # Something else under the same number was chosen on a page that the way back had brought again.
+        is_repeat = _is_what_was_said(known, answer)
+        return _receipt(session, slot) if is_repeat else _keep_first(session, slot, sent, answer, now=now)
+    if sent.replaces is not None:
+        return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
+    given = Response.objects.filter(question=slot.question, annotator=session.annotator_id)
+    if _may_come_again(given.filter(session=session, slot=slot, is_current=True).first(), sent):
+        return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
+    if given.exists():
+        return _keep_first(session, slot, sent, answer, now=now)
+    if session.state == SessionState.LAPSED:
+        session = sessions.revive(session=session, now=now)
+        slot.refresh_from_db(fields=["annotator", "answered_at"])
+    if slot.annotator_id != session.annotator_id:
+        return _store_without_slot(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now)
+    if session.state == SessionState.WORKING:
+        # The seat was still free, and came back now or with a page just before: the answer counts like any other.
+        return _store_first(token=token, sent=sent, ahead=NOTHING_AHEAD, now=now)
+    # The question is open: this session is not at its questions yet, or a newer one of the same person is.
+    _tell(session, slot, sent, answer, Why.MOVED, now=now)
+    return _receipt(session, slot, stored=False)
+
+
+def _readable_answer(session: Session, slot: Slot, sent: Sent) -> Answer | None:
+    """Return what was sent for a question that may hold nothing any more."""
+    order = order_for(session=session, question=slot.question)
+    try:
+        return read_answer(slot.question.kind, slot.question.content, order, sent.posted)
+    except BadAnswer:
+        return None
+
+
+def _tell(
+    session: Session, slot: Slot, sent: Sent, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
+) -> None:
+    """Have the annotator told what became of the answer that has just come."""
+    value = None if answer is None else answer.value
+    notices.add(session=session, slot=slot, submission=sent.submission, answer=value, why=why, now=now)
+
+
+def _keep_first(session: Session, slot: Slot, sent: Sent, answer: Answer, *, now: datetime) -> Receipt:
+    _tell(session, slot, sent, answer, Why.FIRST_STANDS, now=now)
+    return _receipt(session, slot, first_kept=True)
+
+
+def _may_come_again(current: Response | None, sent: Sent) -> bool:
+    """Tell whether an answer to a question that had been answered may take the place of `current`: its browser says in
+    which order it sends, or sent it while `current` was on its way."""
+    return current is not None and (sent.order is not None or current.submission_id in sent.after)
+
+
+def _store_without_slot(
+    *, session: Session, slot: Slot, sent: Sent, answer: Answer, order: list[str], now: datetime
+) -> Receipt:
+    """Store an answer to a question that its session has no more: it is kept, and counts only where the question was
+    withdrawn, so that nobody else has its slot."""
+    removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
+    if Removal.Why.WITHDRAWN in removed:
+        # Their consent ended before it came: nothing more of theirs is kept.
+        return _receipt(session, slot, stored=False)
+    if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
+        # A newer session of the same person asks it, and an answer now would be in its way.
+        _tell(session, slot, sent, answer, Why.MOVED, now=now)
+        return _receipt(session, slot, stored=False)
+    what: dict[str, Any] = {
+        "session": session,
+        "slot": slot,
+        "sent": sent,
+        "answer": answer,
+        "order": order,
+        "now": now,
+    }
+    if not removed and _takes_back(session=session, slot=slot, now=now):
+        return _store_withdrawn(**what)
+    _store(**what, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
+    if session.ended_at is not None:
+        # Its times were checked when it ended, without this answer, which is paid too.
+        check_times(session=session)
+    _tell(session, slot, sent, answer, Why.LATE, now=now)
+    return _receipt(session, slot, late=True)
+
+
+def was_withdrawn(*, session: Session, slot: Slot) -> bool:
+    """Tell whether the question in `slot` was withdrawn while `session` had it, and is open."""
+    return slot.withdrawn_from_id == session.pk and slot.annotator_id is None
+
+
+def _takes_back(*, session: Session, slot: Slot, now: datetime) -> bool:
+    """Give an open session the slot of a withdrawn question back, for the answer to it; tell whether it could be."""
+    is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
+    if not is_open or not was_withdrawn(session=session, slot=slot):
+        return False
+    free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
+    if not free.update(annotator=session.annotator_id, answered_at=now):
+        return False
+    seats.return_seat(session=session, seat=slot.seat, now=now)
+    counted = {"questions_answered": F("questions_answered") + 1, "questions_total": F("questions_total") + 1}
+    Session.objects.filter(pk=session.pk).update(last_seen_at=now, **counted)
+    session.refresh_from_db(fields=["questions_answered", "questions_total", "last_seen_at"])
+    return True
+
+
+def _store_withdrawn(
+    *, session: Session, slot: Slot, sent: Sent, answer: Answer, order: list[str], now: datetime
+) -> Receipt:
+    """Store an answer whose question was withdrawn before it came, like one that came in time."""
+    left_out = LeftOut.TAKEN_OUT if slot.question.taken_out_at is not None else ""
+    _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, left_out=left_out)
+    decide_question(asked=to_decide(slot.question, session.study), now=now)
+    if session.state == SessionState.WORKING:
+        counted = Counted(session.questions_answered, session.questions_total, session.part_begun)
+        _state_after(session.pk, counted, now=now)
+        session.refresh_from_db()
+    _tell(session, slot, sent, answer, Why.WITHDRAWN, now=now)
+    return _receipt(session, slot, withdrawn=True)
+
+
+def _is_what_was_said(stored: Response, answer: Answer) -> bool:
+    return stored.choice == answer.label and stored.whole_answer == answer.value
+
+
+def _locked_session(token: str) -> Session | None:
+    sessions_by_token = Session.objects.select_for_update(of=("self",)).select_related("study", "last_seat")
+    return sessions_by_token.filter(token=token).first()
+
+
+def was_skipped(*, session: Session, slot: Slot) -> bool:
+    """Tell whether the annotator has gone on without this question, in this session or another, or was made to: it was
+    taken out, and not only while they had it."""
+    if slot.question.taken_out_at is not None:
+        return slot.withdrawn_from_id != session.pk and slot.annotator_id != session.annotator_id
+    return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
+
+
+def is_gone(*, session: Session, slot: Slot) -> bool:
+    """Tell whether `session` goes on without this question already."""
+    return was_skipped(session=session, slot=slot) or was_withdrawn(session=session, slot=slot)
+
+
+def _was_given(*, session: Session, slot: Slot) -> bool:
+    if slot.question.study_id != session.study_id:
+        return False
+    if slot.annotator_id == session.annotator_id or was_withdrawn(session=session, slot=slot):
+        return True
+    # The session was at its questions and lost the seat: what it still sends is late, not wrong. Whoever has the seat
+    # now may have left some of its slots in another one of the survey, to others.
+    last = session.last_seat
+    return session.first_question_at is not None and last is not None and last.survey_id == slot.seat.survey_id
+
+
+def _receipt(session: Session, slot: Slot, **flags: Any) -> Receipt:
+    return Receipt(
+        state=SessionState(session.state),
+        answered=session.questions_answered,
+        total=session.questions_total,
+        annotator=session.annotator_id,
+        seat=slot.seat_id,
+        part_begun=session.part_begun,
+        seed=session.order_seed,
+        unseen_notices=session.unseen_notices,
+        **flags,
+    )
+
+
+def _columns(
+    study: int,
+    question: int,
+    session: int,
+    annotator: int,
+    sent: Sent,
+    answer: Answer,
+    order: Sequence[str],
+    *,
+    now: datetime,
+) -> dict[str, Any]:
+    """Return the columns of a response, however it is stored: of the first version of one that counts, but its slot."""
+    return {
+        "study_id": study,
+        "question_id": question,
+        "session_id": session,
+        "annotator_id": annotator,
+        "version": 1,
+        "is_current": True,
+        "submission_id": sent.submission,
+        "browser": sent.order and sent.order.browser,
+        "send_number": sent.order and sent.order.number,
+        "choice": answer.label,
+        "answer": answer.value,
+        "shown_order": list(order),
+        "received_at": now,
+        **answer_sql.measured_columns(sent.measured),
+    }
+
+
+def _store(
+    *,
+    session: Session,
+    slot: Slot,
+    sent: Sent,
+    answer: Answer,
+    order: list[str],
+    now: datetime,
+    version: int = 1,
+    counted: bool = True,
+    left_out: str = "",
+) -> None:
+    columns = _columns(
+        session.study_id, slot.question_id, session.pk, session.annotator_id, sent, answer, order, now=now
+    )
+    possible = possible_so_far(sent.measured, begun=session.first_question_at, now=now)
+    columns |= {"version": version, "left_out": left_out, "slot_id": slot.pk if counted else None}
+    columns["possible_ms"] = possible
+    Response.objects.create(**columns)
+
+
+def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: datetime) -> Receipt:
+    """Store another answer to a question as its next version, if the question may still be changed and the answer goes
+    before the one that stands. Tell the annotator which one does not stand, unless their page had shown it."""
+    if session.state == SessionState.LAPSED:
+        # Sent in time, it may come after it, and the seat back with it.
+        session = sessions.revive(session=session, now=now)
+    current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
+    if current is None:
+        raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
+    if current.left_out == LeftOut.WITHDRAWN:
+        # Nothing more is kept of somebody who took their consent back.
+        return _receipt(session, slot, stored=False)
+    if (final := _final_because(session, slot, current, now=now)) is not None:
+        _tell(session, slot, sent, answer, final, now=now)
+        return _receipt(session, slot, is_final=True)
+    if (newer := _stands_because(current, sent)) is not None:
+        _tell(session, slot, sent, answer, newer, now=now)
+        return _receipt(session, slot, newer_kept=True)
+    _refuse_a_repetition(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
+    Response.objects.filter(pk=current.pk).update(is_current=False)
+    what: dict[str, Any] = {"version": current.version + 1, "left_out": current.left_out, "order": current.shown_order}
+    _store(session=session, slot=slot, sent=sent, answer=answer, now=now, **what)
+    Session.objects.filter(pk=session.pk).update(last_seen_at=now)
+    decide_question(asked=to_decide(slot.question, session.study), now=now, only_answer=answer)
+    if drawn_after(slot.question).exists():
+        follow_questions(questions=[slot.question_id], now=now)
+    _tell_of_replaced(session, slot, current, sent, answer, now=now)
+    return _receipt(session, slot, came_again=True)
+
+
+def _final_because(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
+    """Return why the answer that stands can no longer be changed, None where it can.
+
+    Tabs of a session that has just ended may still hold its questions: what they send counts while its time lasts.
+    """
+    if drawn_after(slot.question).filter(undone_at=None).exists():
+        return Why.BUILT_ON
+    is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
+    has_just_ended = session.state == SessionState.FINISHED and now < session.lease_until
+    is_excluded = current.left_out == LeftOut.EXCLUDED
+    return Why.ENDED if is_excluded or not (is_open or has_just_ended) else None
+
+
+def _stands_because(current: Response, sent: Sent) -> AnswerNotice.Why | None:
+    """Return why the answer that stands goes before the one that has come, None where the one that has come does.
+
+    In one browser the last Send counts, even if it arrives first. Of two browsers the answer that arrives last counts,
+    because their clocks do not agree. A page that does not say in which order it sends must have known what stands.
+    """
+    if sent.order is not None:
+        same = Response.objects.filter(session=current.session_id, slot=current.slot_id, browser=sent.order.browser)
+        return Why.SENT_AGAIN if same.filter(send_number__gt=sent.order.number).exists() else None
+    is_known = current.version == sent.replaces or current.submission_id in sent.after
+    return None if is_known else Why.NEWER_STANDS
+
+
+def _tell_of_replaced(
+    session: Session, slot: Slot, current: Response, sent: Sent, answer: Answer, *, now: datetime
+) -> None:
+    """Have the annotator told that `current` stands no more, unless they changed it on a page that showed it."""
+    notices.settle(session=session, slot=slot, answer=answer.value, now=now)
+    if current.version == sent.replaces or _is_what_was_said(current, answer):
+        return
+    is_same = current.submission_id in sent.after or (sent.order is not None and current.browser == sent.order.browser)
+    why = Why.SENT_AGAIN if is_same else Why.OTHER_BROWSER
+    about: dict[str, Any] = {"submission": current.submission_id, "answer": current.whole_answer}
+    notices.add(session=session, slot=slot, why=why, now=now, **about)
+
+
+def open_slots(*, session: Session, limit: int) -> list[Slot]:
+    """Return the next `limit` slots that `session` has still to answer, with their questions, in order.
+
+    Each comes with the session as it was in that moment, as `slot.seat.session`.
+    """
+    open_here = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
+    following = open_here.order_by("position")[:limit]
+    # Found before their questions are read, or the questions of the whole survey would be.
+    found = Slot.objects.filter(pk__in=following.values("pk"))
+    return list(found.select_related("question", "seat__session").order_by("position"))
+
+
+def questions_in_part(*, session: Session, part: int) -> int:
+    """Return how many questions `session` was given in `part` of its survey, answered or not."""
+    return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, part=part).count()
+
+
+def kept_aside(*, session: Session) -> QuerySet[Response]:
+    """Return the answers of a sitting that came too late to count, or whose question a researcher took out."""
+    without_place = Q(slot=None) | Q(left_out=LeftOut.TAKEN_OUT)
+    return Response.objects.filter(without_place, session=session, is_current=True)
+
+
+def stored_answers(*, session: Session) -> int:
+    """Return how many answers of a sitting were stored, counted or kept aside: those that are paid."""
+    return Response.objects.filter(session=session, is_current=True).count()
+
+
+def own_answers(*, session: Session) -> QuerySet[Response]:
+    """Return the counted answers of a sitting in the order in which they were asked, with their questions."""
+    answers = Response.objects.counted().filter(session=session)
+    return answers.select_related("question__study").order_by("slot__seat__claimed_at", "slot__position")
+
+
+def own_slots(*, session: Session) -> list[int]:
+    """Return the slots of the answers of a sitting that can be looked at again, in the order of their questions."""
+    return list(own_answers(session=session).select_related(None).values_list("slot_id", flat=True))
+
+
+def answer_in(*, session: Session, slot: int) -> Response:
+    """Return the answer that counts in a slot. Raises Response.DoesNotExist for one that is not this sitting's."""
+    return own_answers(session=session).get(slot=slot)
+
+
+def is_built_on(response: Response) -> bool:
+    """Tell whether another study asks something because of an answer, so that it is final."""
+    return drawn_after(response.question).filter(undone_at=None).exists()

@@ -1,0 +1,48 @@
+"""The time of a session: how long its annotator has been at work, and until when their place is kept."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from analytics.work.working_time import SentAnswer, seconds_at_work
+from annotation.actions import sessions
+from annotation.actions.answering import live_sessions
+from annotation.models import Response, Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
+
+
+@dataclass(frozen=True)
+class Ending:
+    """When the time of a session ends; `more_minutes` can be asked for, 0 where none can."""
+
+    at: datetime
+    more_minutes: int
+
+
+def worked(*, session: Session) -> list[float]:
+    """Return the seconds of work behind each answer of `session`, in the order in which they arrived."""
+    if session.first_question_at is None or not session.questions_answered:
+        return []
+    first = Response.objects.filter(session=session, version=1).order_by("received_at", "pk")
+    answers = [SentAnswer(*row) for row in first.values_list("received_at", "send_ms", "hidden_ms")]
+    return seconds_at_work(session.first_question_at, answers)
+
+
+def estimated_seconds(*, session: Session) -> float | None:
+    """Return what a question takes by the estimate of the study, None where nothing is asked in its seat.
+
+    The estimate is that of a whole survey; a sitting that grows begins with less.
+    """
+    if live_sessions.may_grow(session.study):
+        return session.study.design.time.estimated_minutes * 60 / session.study.design.surveys.size
+    questions = Slot.objects.filter(seat__session=session).count()
+    return session.study.design.time.estimated_minutes * 60 / questions if questions else None
+
+
+def ending(*, session: Session) -> Ending | None:
+    """Return when the time of `session` ends; None before its annotator has begun and once it has ended.
+
+    None too while they wait for a place. It is kept a little longer, for answers on their way.
+    """
+    if session.state not in OPEN_STATES - {SessionState.WAITING} or sessions.is_on_first_lease(session):
+        return None
+    return Ending(session.lease_until - sessions.GRACE, sessions.more_minutes(session=session))

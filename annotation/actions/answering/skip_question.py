@@ -1,0 +1,119 @@
+"""Going on without a question whose images cannot be shown: nobody's pay hangs on a picture that is lost.
+
+The server knows when a file is missing: that counts against nobody. That an image fails in the browser is only said,
+so there are few such skips in a session; after them it ends, and a researcher decides (docs/decisions/0013).
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext
+
+from annotation.actions import sessions
+from annotation.actions.answering import drafts, practice, responses, skip_allowance
+from annotation.errors import CannotSkip, NotYourQuestion
+from annotation.models import Session, SessionState, Skip, Slot
+from studies.actions.images import can_be_shown
+from studies.kinds import get_kind, in_shown_order, posted_values
+from studies.models import PracticeQuestion
+
+logger = logging.getLogger(__name__)
+
+# The page tries again after 0.6, 1.2, 2.4 and 4.8 seconds: five failures are no hiccup.
+FAILED_LOADS_TO_SKIP = 5
+# What the page calls the picture that a question is about; the others go by the value of their option.
+ASKED_ABOUT = "image"
+
+
+def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: datetime) -> None:
+    """Take an open question out of a session that is at its questions; skipped twice is skipped once.
+
+    `failed_loads` is what the page counted for each image, by its option's value. Raises NotYourQuestion, or
+    CannotSkip when the server can show every image and the page has not failed often enough.
+    """
+    given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
+    if given is not None and responses.is_gone(session=session, slot=given):
+        return
+    if given is None or given.annotator_id != session.annotator_id:
+        raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
+    # Looked at before the database is locked for it: a storage may be far away.
+    order = responses.order_for(session=session, question=given.question)
+    images = failed_images(given.question.kind, given.question.content, order, failed_loads)
+    with transaction.atomic():
+        leave_out(session=session, slot=given, images=images, now=now)
+
+
+def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> bool:
+    """Take an open question out of `session`, for the failed `images` or, without any, because it was reported; tell
+    whether it was still open. Runs in a transaction."""
+    # The session before its slot, as an answer locks them.
+    session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
+    mine = Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None)
+    if session.state != SessionState.WORKING or not mine.update(annotator=None):
+        # Another tab was faster: it has answered the question, skipped it or stopped.
+        return False
+    drafts.discard(session=session.pk, slot=slot.pk)
+    Skip.objects.create(
+        study_id=session.study_id,
+        question_id=slot.question_id,
+        session=session,
+        annotator_id=session.annotator_id,
+        at=now,
+        images=images,
+        file_missing=any(image["missing"] for image in images),
+    )
+    Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1, last_seen_at=now)
+    session.refresh_from_db(fields=["questions_total"])
+    why = "its images do not come" if images else "it was reported"
+    logger.warning("session %s went on without question %s: %s", session.pk, slot.question_id, why)
+    if skip_allowance.left(session=session) < 0:
+        sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
+    elif session.questions_answered == session.questions_total:
+        sessions.come_to_the_end(session=session, now=now)
+    return True
+
+
+def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str, int], now: datetime) -> None:
+    """Pass over a practice question whose image files are missing; end a session whose browser does not get them.
+
+    The latter has neither passed nor failed. Raises NotYourQuestion, CannotSkip or BadAnswer.
+    """
+    asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
+    if asked is None:
+        raise NotYourQuestion(
+            gettext("This practice question does not belong to this study. Reload the page to go on.")
+        )
+    order = practice.order_for(session=session, question=asked)
+    images = failed_images(asked.kind, asked.content, order, failed_loads)
+    if any(image["missing"] for image in images):
+        practice.pass_over(session=session, question=asked, now=now)
+    else:
+        sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
+
+
+def failed_images(
+    kind: str, content: Mapping[str, Any], order: Sequence[str], failed_loads: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Return the images of a question that cannot be shown, and why. Raises CannotSkip when none stands in the way."""
+    asked = get_kind(kind)
+    pictures = {option.key: option.picture.sha256 for option in asked.options(content) if option.picture}
+    counted = {key: failed_loads.get(value, 0) for value, key in posted_values(asked, content, order).items()}
+    for number, picture in enumerate(in_shown_order(asked.shown(content).pictures, order), start=1):
+        # As the page's script names them.
+        name = ASKED_ABOUT if number == 1 else f"{ASKED_ABOUT}-{number}"
+        pictures[name], counted[name] = picture.sha256, failed_loads.get(name, 0)
+    found: list[dict[str, Any]] = [
+        {"option": key, "image": image, "failed_loads": counted[key], "missing": not can_be_shown(image)}
+        for key, image in pictures.items()
+    ]
+    failed = [image for image in found if image["missing"] or image["failed_loads"] >= FAILED_LOADS_TO_SKIP]
+    if not failed:
+        raise CannotSkip(
+            gettext("All images of this question are available, so you cannot skip it."),
+            gettext("Reload the page and give them a moment to load."),
+        )
+    return failed

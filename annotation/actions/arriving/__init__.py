@@ -1,0 +1,1 @@
+"""Who may enter a study, and which questions they get."""

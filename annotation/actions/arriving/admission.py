@@ -1,0 +1,104 @@
+"""Who is let into a study, and what is said to whom it is not."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext
+
+from annotation.actions.answering import practice_rounds
+from annotation.actions.arriving import eligibility, lobby
+from annotation.errors import CannotTakePart, NothingLeft, NothingYet, NotOpen
+from annotation.language import translated
+from annotation.models import Annotator, Removal, Session
+from annotation.models.sessions import TAKEN_PART
+from annotation.recruitment import invite
+from studies.eligibility import get_rule
+from studies.models import Study, StudyState
+
+
+def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -> None:
+    """Raise CannotTakePart, NotOpen or NotEligible where `annotator`, None for somebody new, may not begin `study`."""
+    if annotator is not None:
+        _check_not_removed(study=study, annotator=annotator, provider=provider)
+    if annotator is not None and annotator.blocked:
+        what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
+        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
+    if study.state != StudyState.OPEN:
+        raise _not_open(StudyState(study.state), provider)
+    if annotator is not None and has_taken_part(study=study, annotator=annotator):
+        raise CannotTakePart(
+            gettext("You have already taken part in this study. Thank you!"),
+            gettext("Your answers are saved; there is nothing to do."),
+        )
+    if not _is_in_the_middle(study=study, annotator=annotator):
+        eligibility.check(study=study, annotator=annotator, provider=provider)
+
+
+def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> None:
+    reasons = Removal.objects.reasons(annotator=annotator.pk, project=study.project_id)
+    what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
+    if Removal.Why.WITHDRAWN in reasons:
+        raise CannotTakePart(
+            gettext("You withdrew your consent, so you cannot take part in these studies again."), what_next
+        )
+    if reasons:
+        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
+
+
+def _is_in_the_middle(*, study: Study, annotator: Annotator | None) -> bool:
+    """Tell whether rules of eligibility come too late for somebody, who comes back under a new submission."""
+    if annotator is None or not study.design.eligibility:
+        return False
+    return Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists()
+
+
+def has_taken_part(*, study: Study, annotator: Annotator) -> bool:
+    """Tell whether somebody had all the sessions that one person may have, or has failed the practice once."""
+    most = study.design.recruitment.sessions_per_annotator
+    done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART)
+    return bool(most and done.count() >= most) or practice_rounds.has_failed(study=study, annotator=annotator)
+
+
+def _not_open(state: StudyState, provider: str) -> NotOpen:
+    reason = {
+        StudyState.DRAFT: gettext("This study has not started yet."),
+        StudyState.PAUSED: gettext("This study is paused at the moment."),
+        StudyState.CLOSED: gettext("This study has ended."),
+    }[state]
+    if provider != invite.PROVIDER:
+        return NotOpen(reason, gettext("Please return it on the platform, or try the same link again later."))
+    if state == StudyState.CLOSED:
+        return NotOpen(reason, gettext("There is nothing left for you to do. You can close this page."))
+    return NotOpen(reason, gettext("Try the same link again later."))
+
+
+def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, now: datetime) -> NothingLeft:
+    """Return what somebody is told who gets nothing: that all places are taken, that what there is is for others, or
+    that nothing is ready yet."""
+    if provider == invite.PROVIDER:
+        what_next = gettext("This is not your fault. A place may become free: try the same link again later.")
+    else:
+        what_next = gettext(
+            "This is not your fault. A place may become free: try the same link again later, or return the study on "
+            "the platform that invited you."
+        )
+    kept = next(iter(eligibility.by_rule(study=study, annotator=annotator)), "")
+    if kept and lobby.is_something_ready(study=study, annotator=None, now=now):
+        return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
+    if lobby.may_come(study=study, annotator=annotator, now=now):
+        return _nothing_yet(provider)
+    return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
+
+
+def _nothing_yet(provider: str) -> NothingYet:
+    reason = gettext(
+        "The questions in this study depend on the answers of other people. None is ready for you at the moment."
+    )
+    if provider == invite.PROVIDER:
+        return NothingYet(reason, gettext("This is not your fault. Try the same link again later."))
+    return NothingYet(
+        reason,
+        gettext(
+            "This is not your fault. Try the same link again later, or return the study on the platform that invited "
+            "you."
+        ),
+    )

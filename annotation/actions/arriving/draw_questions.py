@@ -1,0 +1,176 @@
+"""Draw what is still needed when somebody arrives: instances that another study has just accepted, and questions that
+are undecided after all the answers wanted so far. This is what makes a pipeline live."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from annotation.actions import seats
+from annotation.actions.arriving.eligibility import barred, of_barred
+from annotation.models import Annotator, Decision, Response, Skip, Slot
+from annotation.models.outcomes import accepted_decisions, accepted_items
+from annotation.models.responses import RESPONSE
+from studies.actions.questions import (
+    About,
+    Source,
+    origin_of,
+    questions_per_instance,
+    selected_instances,
+)
+from studies.actions.studies import add_surveys, fill_survey
+from studies.eligibility import Barred
+from studies.kinds import get_kind
+from studies.models import Instance, Question, Study, Survey
+from studies.survey_plan import PlannedSurvey, in_parts
+
+CHUNK = 200
+# Where choosing sends, an answer can be taken back for so long: nothing is built on it before.
+UNDO = timedelta(seconds=5)
+
+
+def ready_for(
+    study: Study,
+    *,
+    now: datetime,
+    annotator: Annotator | None = None,
+    limit: int | None = None,
+    about: QuerySet[Instance] | None = None,
+) -> list[About]:
+    """Return what the study that feeds `study` has ready for it and it does not ask about yet, oldest first.
+
+    `annotator`: who it is drawn for, None for somebody new: nobody is asked what the rules of `study` keep from them,
+    such as an answer of their own. `about`: only what is about these instances, None for all that `study` selects.
+    """
+    if study.fed_by is None:
+        return []
+    bars = barred(study=study, annotator=annotator)
+    selected = selected_instances(study).order_by()
+    among = selected if about is None else selected & about
+    if study.design.asks_about_answers:
+        return list(islice(_answers_for(study, study.fed_by, bars, among, now=now), limit))
+    return _accepted_for(study, study.fed_by, bars, among, limit, now=now)
+
+
+def _accepted_for(
+    study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], limit: int | None, *, now: datetime
+) -> list[About]:
+    drawn = Question.objects.filter(study=study, instance=OuterRef("question__instance"))
+    accepted = accepted_items(feeding).exclude(Exists(drawn))
+    accepted = accepted.filter(question__instance__in=among)
+    if feeding.design.answering.one_action != "off":
+        accepted = accepted.filter(decided_at__lte=now - UNDO)
+    if bars.instances:
+        accepted = accepted.exclude(question__instance__in=bars.instances)
+    accepted = accepted.select_related("question").order_by("decided_at", "question_id")
+    found = accepted[:limit]
+    if feeding.design.asks_several:
+        # Each question about an instance may have added something to it.
+        whole = accepted_decisions(feeding).filter(question__instance__in={each.question.instance_id for each in found})
+        found = whole.select_related("question").order_by("decided_at", "question_id")
+    by_instance: dict[int, list[tuple[Question, str]]] = {}
+    for decision in found:
+        by_instance.setdefault(decision.question.instance_id, []).append((decision.question, decision.winner))
+    return [About(instance, origin_of(questions)) for instance, questions in by_instance.items()]
+
+
+def _answers_for(
+    study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], *, now: datetime
+) -> Iterator[About]:
+    """Yield the counted answers of `feeding` that others can be asked about, in the order in which they came."""
+    drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
+    answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
+    answers = answers.filter(question__instance__in=among)
+    if feeding.design.answering.one_action != "off":
+        answers = answers.filter(received_at__lte=now - UNDO)
+    if bars:
+        answers = answers.exclude(pk__in=bars.answers).exclude(question__instance__in=bars.instances)
+    asking = [kind for part in study.design.parts if (kind := get_kind(part.kind)).asks_about_answers]
+    for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
+        handed_on = get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer)
+        # A study that feeds others may ask for more than what they ask about.
+        if handed_on is not None and all(kind.can_ask_about(handed_on) for kind in asking):
+            yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
+
+
+def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int | None = None) -> bool:
+    """Open one more survey of `study` if something is still needed that `annotator` can be asked; tell whether it did.
+
+    `room`: with no more questions than this. Runs in a transaction.
+    """
+    # One draw at a time, so that nothing is drawn twice.
+    locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
+    size = study.design.surveys.size if room is None else min(room, study.design.surveys.size)
+    return _ask_again(locked, annotator, size) or _ask_about_what_is_ready(locked, annotator, size, now=now)
+
+
+def could_draw(
+    *, study: Study, annotator: Annotator | None, now: datetime, about: QuerySet[Instance] | None = None
+) -> bool:
+    """Tell whether `draw` would find something for `annotator`, None for somebody new, without drawing it.
+
+    `about`: something about one of these instances, None for any.
+    """
+    undecided = _undecided(study, annotator)
+    if about is not None:
+        undecided = undecided.filter(question__instance__in=about)
+    return undecided.exists() or bool(_ready(study, annotator, limit=1, now=now, about=about))
+
+
+def _ready(
+    study: Study,
+    annotator: Annotator | None,
+    *,
+    limit: int,
+    now: datetime,
+    about: QuerySet[Instance] | None = None,
+) -> list[About]:
+    if study.design.instances.sample is not None:
+        return []
+    return ready_for(study, now=now, annotator=annotator, limit=limit, about=about)
+
+
+def _ask_about_what_is_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
+    most = max(1, size // questions_per_instance(study))
+    drawn = _ready(study, annotator, limit=most, now=now)
+    if not drawn:
+        return False
+    planned = PlannedSurvey(tuple(drawn), study.answers)
+    seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned]))
+    return True
+
+
+def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
+    """Return the decisions that all the answers wanted so far left open, where `annotator` may give one more."""
+    most = study.most_answers
+    if most <= study.answers:
+        return Decision.objects.none()
+    open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
+    undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
+    undecided = undecided.filter(asks_more=True)
+    # Where fewer count than were asked for, somebody's were taken out: their slots are opened again on request.
+    undecided = undecided.filter(answers__gte=F("question__answers_wanted"), question__undone_at=None)
+    undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.awaiting_images(study))
+    if annotator is None:
+        return undecided
+    if bars := barred(study=study, annotator=annotator):
+        undecided = undecided.exclude(of_barred(bars, "question__"))
+    skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
+    answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
+    return undecided.filter(~Exists(skipped), ~Exists(answered))
+
+
+def _ask_again(study: Study, annotator: Annotator | None, size: int) -> bool:
+    """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
+    undecided = _undecided(study, annotator).select_related("question").order_by("question")
+    questions = [decision.question for decision in undecided[:size]]
+    if not questions:
+        return False
+    survey = Survey.objects.create(study=study, number=study.surveys.count() + 1, seats_planned=1)
+    Question.objects.filter(pk__in=[question.pk for question in questions]).update(
+        answers_wanted=F("answers_wanted") + 1
+    )
+    fill_survey(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{survey.number}"))
+    seats.open_seats(study=study, surveys=[survey])
+    return True

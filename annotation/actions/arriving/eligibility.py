@@ -1,0 +1,197 @@
+"""Who may take part in a study, and which of its questions somebody is not asked: the facts behind its rules of
+eligibility, and what follows from them (docs/decisions/0028-one-clash-costs-a-question.md).
+
+A study without such rules costs a statement here, unless it asks about answers: then nobody is asked about their own,
+and where its kind `is_for_strangers` about no instance that they have met where the answers come from. That holds the
+other way round too: nobody meets an instance there while they have a question about it before them here.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
+
+from annotation.actions.deciding.description_outcomes import decisions_about, fates_of
+from annotation.errors import NotEligible
+from annotation.language import translated
+from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
+from annotation.models.responses import RESPONSE, counts
+from annotation.recruitment import invite
+from studies.eligibility import ACCEPTANCE, NOTHING, Barred, Person, Record, bars_questions, get_rule
+from studies.kinds import Answer, get_kind, has_own_score
+from studies.models import Question, Study
+from studies.rules import State
+
+NOT_AUTHOR, NOT_SAME_INSTANCE = "not_author", "not_same_instance"
+Rule = tuple[str, Mapping[str, Any]]
+
+
+def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
+    """Raise NotEligible when `annotator`, None for somebody new, may not begin `study` at all."""
+    rules = [each for each in study.design.eligibility if not bars_questions(each.rule)]
+    if not rules:
+        return
+    person = _person(study, annotator, [each.given for each in rules])
+    for each in rules:
+        rule = get_rule(each.rule)
+        if rule.refuses(person, each.given):
+            raise refusal(each.rule, provider)
+
+
+def refusal(rule: str, provider: str) -> NotEligible:
+    """Return what somebody is told whom the rule called `rule` keeps from a study, or from all that is left in it."""
+    what_next = gettext("This is not your fault, and you do not need to do anything.")
+    if provider != invite.PROVIDER:
+        what_next = gettext("This is not your fault. Please return it on the platform.")
+    return NotEligible(translated(get_rule(rule).told), what_next, rule=rule)
+
+
+def barred(*, study: Study, annotator: Annotator | None) -> Barred:
+    """Return which questions of `study` are not asked of `annotator`, None for somebody new, who may be asked all."""
+    found = NOTHING
+    for rule in by_rule(study=study, annotator=annotator).values():
+        found |= rule
+    return found
+
+
+def by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
+    """Return which questions are not asked of `annotator` by the name of the rule; only rules that bar any."""
+    if annotator is None:
+        return {}
+    found: dict[str, Barred] = {}
+    if rules := _rules_about_questions(study):
+        person = _person(study, annotator, [given for _, given in rules])
+        for name, given in rules:
+            if bars := get_rule(name).bars(person, given):
+                found[name] = found.get(name, NOTHING) | bars
+    if before_them := _before_them_where_strangers_are_asked(study, annotator):
+        found[NOT_SAME_INSTANCE] = found.get(NOT_SAME_INSTANCE, NOTHING) | Barred(before_them)
+    return found
+
+
+def _rules_about_questions(study: Study) -> list[Rule]:
+    """Return the rules that keep people from single questions of `study`: those of its file, and those that its kinds
+    have without a word."""
+    rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
+    if study.design.asks_about_answers and NOT_AUTHOR not in dict(rules):
+        rules.append((NOT_AUTHOR, {}))
+    if study.fed_by is not None and study.design.is_for_strangers:
+        implied = (NOT_SAME_INSTANCE, {"study": study.fed_by.slug})
+        rules += [] if implied in rules else [implied]
+    return rules
+
+
+def _before_them_where_strangers_are_asked(study: Study, annotator: Annotator) -> frozenset[int]:
+    """Return the instances of the open questions that `annotator` has in studies that ask about answers of `study`, and
+    ask nobody who has met the instance there: what they would see here is what they are still to find."""
+    not_met_here = NOT_SAME_INSTANCE, {"study": study.slug}
+    fed = [each for each in study.feeds.all() if not_met_here in _rules_about_questions(each)]
+    if not fed:
+        return frozenset()
+    open_slots = Slot.objects.filter(annotator=annotator, answered_at=None, question__study__in=fed)
+    return frozenset(open_slots.values_list("question__instance", flat=True))
+
+
+def of_barred(bars: Barred, path: str = "") -> Q:
+    """Return what picks the questions that `bars` keeps from somebody; `path` leads to them, such as "question__"."""
+    made_from = Q(**{f"{path}source_type": RESPONSE, f"{path}source_id__in": bars.answers})
+    return Q(**{f"{path}instance__in": bars.instances}) | made_from
+
+
+def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[str, Any]]) -> Person:
+    """Return `annotator` as rules see them that were given these values; reads only what these name."""
+    if annotator is None:
+        return Person()
+    named = {entry["study"] for entry in given if "study" in entry}
+    followed = {entry["study"] for entry in given if entry.get("by") == ACCEPTANCE}
+    records = {
+        each.slug: _record(each, annotator, with_fate=each.slug in followed)
+        for each in Study.objects.filter(project=study.project_id, slug__in=named)
+    }
+    groups: frozenset[str] = frozenset()
+    if any("group" in entry for entry in given):
+        mine = GroupMember.objects.filter(project=study.project_id, annotator=annotator)
+        groups = frozenset(mine.values_list("group", flat=True))
+    answers: frozenset[int] = frozenset()
+    if study.fed_by_id is not None and study.design.asks_about_answers:
+        answers = frozenset(_current(study.fed_by_id, annotator).values_list("pk", flat=True))
+    return Person(records, groups, answers)
+
+
+def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
+    mine = _current(study.pk, annotator)
+    own = [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
+    known = counts() & ~Q(question__right="") & ~Q(question__kind__in=own)
+    # A sitting is a seat: whoever comes back under another submission goes on in theirs.
+    by_seat = mine.values_list("slot__seat").annotate(
+        answered=Count("pk"),
+        known=Count("pk", filter=known),
+        right=Count("pk", filter=known & Q(choice=F("question__right"))),
+    )
+    scored = _scores_by_seat(mine.filter(counts(), question__kind__in=own)) if own else {}
+    seats = [
+        (answered, known + len(scored.get(seat, ())), right + sum(scored.get(seat, ())))
+        for seat, answered, known, right in by_seat
+    ]
+    answered, known_in_all, right_in_all = (sum(seat[column] for seat in seats) for column in range(3))
+    sittings = tuple((seat[1], seat[2]) for seat in seats if seat[1])
+    held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
+    met = Question.objects.filter(study=study, responses__in=mine).values("instance")
+    # Whoever gave up a seat, or a question of one, has looked at what is asked there: nothing notes how far they came.
+    begun = Session.objects.filter(study=study, annotator=annotator, last_seat__isnull=False).order_by()
+    surveys = begun.exclude(first_question_at=None).values("last_seat__survey")
+    looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)
+    rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
+    instances = frozenset(pk for some in rows for (pk,) in some)
+    accepted, rejected = (0, 0)
+    if with_fate:
+        counted = mine.filter(counts())
+        accepted, rejected = _what_became(counted)
+        rejected += _could_be_done(counted)
+    return Record(
+        answered=answered,
+        known=known_in_all,
+        right=right_in_all,
+        sittings=sittings,
+        accepted=accepted,
+        rejected=rejected,
+        instances=instances,
+    )
+
+
+def _scores_by_seat(answers: QuerySet[Response]) -> Mapping[int | None, Sequence[float]]:
+    """Return the scores, from 0 to 1, of answers to questions whose right answer is known, by their seat."""
+    found: dict[int | None, list[float]] = {}
+    known = answers.exclude(question__right="", question__right_answer__isnull=True)
+    for response in known.select_related("question", "slot"):
+        question, answer = response.question, Answer(response.whole_answer, response.choice)
+        score = get_kind(question.kind).score(question.content, question.what_is_right, answer)
+        if score is not None:
+            found.setdefault(response.slot.seat_id if response.slot else None, []).append(score)
+    return found
+
+
+def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
+    """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
+    decided = [set(states) - {State.UNDECIDED} for states in fates_of(answers).values()]
+    rejected = sum(State.REJECTED in states for states in decided)
+    return sum(bool(states) for states in decided) - rejected, rejected
+
+
+def _could_be_done(answers: QuerySet[Response]) -> int:
+    """Return how many of `answers` gave others nothing to ask about, to questions to which somebody else's answer was
+    accepted by a study that asked about it."""
+    to_the_same = Response.objects.counted().filter(question__in=answers.values("question")).order_by()
+    accepted = decisions_about(to_the_same).filter(state=Decision.State.ACCEPTED).order_by()
+    could = Response.objects.filter(pk__in=accepted.values("question__source_id")).order_by()
+    asked_about = Question.objects.filter(source_type=RESPONSE, source_id=OuterRef("pk"))
+    done = answers.filter(~Exists(asked_about), question__in=could.values("question")).select_related("question")
+    return sum(
+        get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer) is None
+        for response in done
+    )
+
+
+def _current(study: int, annotator: Annotator) -> QuerySet[Response]:
+    return Response.objects.filter(study=study, annotator=annotator, is_current=True).order_by()

@@ -1,0 +1,71 @@
+"""Which study an address leads to, the links of named people, and how many new people may come from one network."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from annotation.actions.arriving import network_places
+from annotation.errors import NoSuchStudy, TooManyAtOnce
+from annotation.recruitment import invite
+from annotation.recruitment.listed import check_names
+from studies.errors import StudyError
+from studies.models import Study, StudyState
+from throttle.counters import hit
+
+WINDOW = timedelta(minutes=10)
+
+
+def study_at(name: str) -> Study:
+    """Return the study whose annotators arrive at /take/<name>/. Raises NoSuchStudy.
+
+    Its slug leads to it too, as long as one study alone is called so. Drafts have sent nobody such a link: they take
+    it from no study, and nobody learns by it what is being prepared.
+    """
+    studies = Study.objects.select_related("project")
+    launched = studies.exclude(state=StudyState.DRAFT)
+    found = list(studies.filter(public_token=name)) or list(launched.filter(slug=name)[:2])
+    if len(found) == 1:
+        return found[0]
+    raise NoSuchStudy(
+        gettext("There is no study at this address."),
+        gettext("Check that you have the whole link, or ask the researcher for a new one."),
+    )
+
+
+def personal_link(*, study: Study, name: str) -> str:
+    """Return the path and query under which `name` takes part in `study`: only who has it comes to their session."""
+    key = invite.key_of(name, study=study.pk, secret=study.order_secret)
+    query = urlencode({"invite": study.invite_token, "who": name, "key": key})
+    return f"{reverse('take', args=[study.entry_name])}?{query}"
+
+
+def personal_links(*, study: Study, names: Sequence[str]) -> dict[str, str]:
+    """Return the `personal_link` of each name, with the address of this site. Raises StudyError if one has none."""
+    if not study.design.recruitment.invite:
+        raise StudyError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
+    if not study.order_secret:
+        raise StudyError(f"Study {study.slug} is of an older version, which made no keys for links of named people.")
+    check_names(names)
+    return {name: f"{settings.SITE_URL}{personal_link(study=study, name=name)}" for name in names}
+
+
+def count_newcomer(*, study: Study, network: str, now: datetime) -> None:
+    """Count one more new person from `network`, "" where that does not matter. Raises TooManyAtOnce.
+
+    Networks that `study` is open to are not counted. Never asked about somebody who comes back to a session they have.
+    Outside of a transaction.
+    """
+    limit = settings.ARRIVALS_PER_NETWORK
+    if not limit or not network or network_places.is_open_to(study=study, network=network):
+        return
+    verdict = hit(scope="arrivals", key=network, limit=limit, window=WINDOW, now=now)
+    if not verdict.allowed:
+        raise TooManyAtOnce(
+            gettext("Many people have come from your network in the last minutes."),
+            gettext("This is not your fault. Wait ten minutes, then open the same link again."),
+            retry_after=verdict.retry_after,
+        )

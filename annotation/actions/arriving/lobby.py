@@ -1,0 +1,102 @@
+"""The lobby of a study that takes its instances from another one. Whoever arrives while nothing is ready for them waits
+there, is led on as soon as something is, and ends with an outcome of their own where nothing came in time."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+
+from annotation.actions import seats
+from annotation.actions.answering import live_sessions
+from annotation.actions.arriving import draw_questions
+from annotation.actions.arriving.eligibility import barred
+from annotation.models import Annotator, Seat, Session, SessionState, Slot
+from studies.actions.questions import selected_instances
+from studies.models import Instance, Study, StudyState
+
+# Browsers let a page that nobody looks at ask once a minute.
+SILENCE = timedelta(minutes=2)
+
+
+def is_offered(study: Study) -> bool:
+    """Tell whether somebody may wait in `study` while nothing is ready."""
+    return bool(study.design.lobby.minutes)
+
+
+def is_open_to(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether somebody, None for a newcomer, for whom nothing is ready in `study` may wait for it."""
+    if not is_offered(study) or study.state == StudyState.CLOSED:
+        return False
+    if study.design.lobby.pay and _has_waited(study, annotator):
+        return False
+    return may_bring(study=study, annotator=annotator, now=now)
+
+
+def _has_waited(study: Study, annotator: Annotator | None) -> bool:
+    """Tell whether somebody has waited in vain before: however many surveys one may take, that is paid once."""
+    return Session.objects.filter(study=study, annotator=annotator, state=SessionState.WAITED).exists()
+
+
+def is_still_there(*, session: Session) -> bool:
+    """Tell whether the page of a session that waits was open until its time was over: it asks again and again."""
+    return session.last_seen_at >= session.lease_until - SILENCE
+
+
+def may_bring(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether the study that feeds `study` has, or may get, something that `annotator` can be asked about."""
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return False
+    # Answers that can still be taken back are ready in a moment.
+    if draw_questions.could_draw(study=study, annotator=annotator, now=now + draw_questions.UNDO):
+        return True
+    kept_away = barred(study=study, annotator=annotator).instances
+    about = selected_instances(study).order_by().exclude(pk__in=kept_away)
+    return _may_be_answered(study.fed_by, about, besides=annotator, now=now)
+
+
+def may_come(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether `study` may get something for `annotator` later: `may_bring`, or its feeding study has not begun, or
+    pauses."""
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return False
+    stands_still = study.fed_by.state in (StudyState.DRAFT, StudyState.PAUSED)
+    return stands_still or may_bring(study=study, annotator=annotator, now=now)
+
+
+def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annotator | None, now: datetime) -> bool:
+    """Tell whether somebody else than `besides`, who waits for it, has or may get a question of `study` about one of
+    these instances."""
+    if study.state != StudyState.OPEN:
+        return False
+    still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__instance__in=about)
+    still_open = still_open.filter(question__undone_at=None)
+    if besides is not None:
+        still_open = still_open.exclude(annotator=besides)
+    if still_open.exists() or draw_questions.could_draw(
+        study=study, annotator=None, about=about, now=now + draw_questions.UNDO
+    ):
+        return True
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return False
+    return _may_be_answered(study.fed_by, about & selected_instances(study).order_by(), besides=besides, now=now)
+
+
+def is_something_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether `annotator`, None for somebody new, would get a place now, without locking anything."""
+    free = seats.is_one_free(study=study, annotator=annotator)
+    return free or draw_questions.could_draw(study=study, annotator=annotator, now=now)
+
+
+def take_place(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
+    """Give `session` a free seat, that one if it still is, or one that is opened for it; return how many questions it
+    brings, at most `room` where that is given, None where there is none. Runs in a transaction."""
+    given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
+    given = given or seats.claim(session=session, now=now, room=room)
+    if given is None and draw_questions.draw(study=session.study, annotator=session.annotator, now=now, room=room):
+        given = seats.claim(session=session, now=now, room=room)
+    return given
+
+
+def waits_until(*, session: Session, now: datetime) -> datetime:
+    """Return how long `session` waits from now on at most; where it is for more, no longer than it may take that up."""
+    longest = now + timedelta(minutes=session.study.design.lobby.minutes)
+    return min(longest, live_sessions.is_over_at(session)) if session.questions_answered else longest

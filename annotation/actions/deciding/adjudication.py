@@ -1,0 +1,89 @@
+"""Adjudication: a researcher settles what the answers left undecided, and it is recorded as what it is."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.actions.deciding.decisions import asked_of, decide_question, decide_what_was_asked_about, to_decide
+from annotation.actions.deciding.undo_acceptance import drawn_after, follow_questions
+from annotation.errors import AnnotationError
+from annotation.models import Decision
+from annotation.models.responses import RESPONSE
+from studies.actions.events import Actor, What, person, record
+from studies.kinds import get_kind
+from studies.models import Question
+from studies.names import LONGEST_NOTE, problem_with_text
+from studies.rules import Given, decide
+
+
+class CannotSettle(AnnotationError):
+    """The question cannot be settled like this; the message says why, for the researcher."""
+
+    heading = "This cannot be settled"
+
+
+def options_of(question: Question) -> list[str]:
+    """Return the keys of all options of `question`; none where an answer is not one of them."""
+    kind = get_kind(question.kind)
+    return [option.key for option in kind.options(question.content)] if kind.has_one_label else []
+
+
+@transaction.atomic
+def settle(*, question: Question, choice: str, by: Actor, note: str, now: datetime) -> Decision:
+    """Decide `question` as its rule would if all answers that there may be were `choice`. Raises CannotSettle."""
+    if problem := problem_with_text(note, LONGEST_NOTE):
+        raise CannotSettle(f"The note cannot be kept. {problem}")
+    decision = Decision.objects.select_for_update().get(question=question)
+    if not options_of(question):
+        raise CannotSettle("The answers to this question are not one option each, so that no option can settle it.")
+    if choice not in options_of(question):
+        raise CannotSettle(f"{choice} is no option of this question. Choose one of {', '.join(options_of(question))}.")
+    if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:
+        raise CannotSettle("The answers have already decided this question.")
+    _check_unused(question)
+    asked = asked_of(question, question.study)
+    # One alone decides nothing where a rule needs two.
+    verdict = decide(decision.rule, replace(asked, wanted=asked.most), [Given(choice, choice)] * asked.most)
+    Decision.objects.filter(pk=decision.pk).update(
+        state=verdict.state.value,
+        winner=verdict.winner or "",
+        settled_choice=choice,
+        settled_by=person(by),
+        settled_note=note,
+        decided_at=now,
+    )
+    # What had been drawn from it and was undone stands again, when it is accepted as it was.
+    follow_questions(questions=[question.pk], now=now)
+    if question.source_type == RESPONSE:
+        decide_what_was_asked_about(responses=[question.source_id], now=now)
+    decision.refresh_from_db()
+    _record(question, What.QUESTION_SETTLED, by=by, now=now, choice=choice)
+    return decision
+
+
+@transaction.atomic
+def unsettle(*, question: Question, by: Actor, now: datetime) -> Decision:
+    """Take a settlement back: the answers decide again. Raises CannotSettle."""
+    decision = Decision.objects.select_for_update().get(question=question)
+    if not decision.settled_choice:
+        raise CannotSettle("Nobody has settled this question.")
+    _check_unused(question)
+    choice = decision.settled_choice
+    Decision.objects.filter(pk=decision.pk).update(settled_choice="", settled_by=None, settled_note="")
+    decide_question(asked=to_decide(question, question.study), now=now)
+    decision.refresh_from_db()
+    _record(question, What.QUESTION_UNSETTLED, by=by, now=now, choice=choice)
+    return decision
+
+
+def _record(question: Question, what: What, *, by: Actor, now: datetime, choice: str) -> None:
+    study, about = question.study, question.instance.key
+    record(
+        project=study.project, study=study, what=what, by=by, now=now, question=question.pk, about=about, choice=choice
+    )
+
+
+def _check_unused(question: Question) -> None:
+    if drawn_after(question).filter(undone_at=None).exists():
+        raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")

@@ -1,0 +1,194 @@
+"""Decisions: what follows for a question from its counted answers, kept up to date as they arrive."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from annotation.actions.answering.answer_sql import Decided, store_decision, store_decision_as_served
+from annotation.actions.deciding.description_outcomes import fates_of
+from annotation.actions.deciding.undo_acceptance import follow_questions
+from annotation.models import Decision, Response
+from annotation.models.responses import RESPONSE
+from studies.kinds import Answer, get_kind
+from studies.models import Question, Study
+from studies.rules import Asked, Given, State, Verdict, decide, get_rule
+
+BATCH = 500
+# The columns of a decision that follow from the answers.
+_DECIDED = ("state", "winner", "votes", "answers", "asks_more", "decided_at")
+
+
+@dataclass(frozen=True)
+class ToDecide:
+    """A question, and what its rule sees of it besides its answers. `response`: the one that it was made from, or 0."""
+
+    question: int
+    kind: str
+    rule: str
+    asked: Asked
+    response: int = 0
+
+
+def to_decide(question: Question, study: Study) -> ToDecide:
+    response = question.source_id if question.source_type == RESPONSE else 0
+    return ToDecide(question.pk, question.kind, study.rule, asked_of(question, study), response)
+
+
+def asked_of(question: Question, study: Study) -> Asked:
+    """Return what the rule of `study` sees of its `question`."""
+    most = max(question.answers_wanted, study.most_answers)
+    rejecting = get_kind(question.kind).rejecting_options
+    return Asked(question.answers_wanted, most, question.right, question.content, rejecting)
+
+
+def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | None = None) -> None:
+    """Apply its rule to the current counted responses of a question; store what follows.
+
+    Must run inside the transaction that stored the response. `only_answer` spares reading when a question wants one
+    answer and this is it; otherwise the decision's row is locked first, so that of two answers sent at the same
+    moment the later one sees both. Where a researcher has asked for more answers, what the rule sees is read anew.
+    """
+    if only_answer is None or asked.asked.wanted > 1 or not _decided_alone(asked, only_answer, now=now):
+        asked = _as_it_is_now(asked)
+        given = _given([asked.question], with_fate=get_rule(asked.rule).needs.became)[asked.question]
+        store_decision(_decided(asked, given, now=now))
+    if asked.response:
+        decide_what_was_asked_about(responses=[asked.response], now=now)
+
+
+def _decided_alone(asked: ToDecide, answer: Answer, *, now: datetime) -> bool:
+    return store_decision_as_served(decided_by(answer, asked=asked, now=now))
+
+
+def _as_it_is_now(asked: ToDecide) -> ToDecide:
+    """Lock the decision of a question; return what its rule sees by now."""
+    if Decision.objects.select_for_update().get(question=asked.question).more_asked_at is None:
+        return asked
+    # Read after the lock: joined to it, the question would be as it was before this waited.
+    question = Question.objects.select_related("study").get(pk=asked.question)
+    return replace(asked, asked=asked_of(question, question.study))
+
+
+def decided_by(answer: Answer, *, asked: ToDecide, now: datetime) -> Decided:
+    """Return what follows for a question that wants one answer from this one."""
+    return _decided(asked, [_alone(answer, asked)], now=now)
+
+
+def _alone(answer: Answer, asked: ToDecide) -> Given:
+    """Return an answer that has just come, so that nobody was asked about it yet."""
+    with_fate = get_rule(asked.rule).needs.became
+    hands_on = not with_fate or _hands_on(asked.kind, asked.asked.content, answer.value)
+    return Given(answer.label, answer.value, hands_on=hands_on)
+
+
+def _hands_on(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
+    return get_kind(kind).hands_on(content, answer) is not None
+
+
+def _decided(asked: ToDecide, given: Sequence[Given], *, now: datetime) -> Decided:
+    verdict = decide(asked.rule, asked.asked, given)
+    return Decided(
+        question=asked.question,
+        rule=asked.rule,
+        votes=votes_of(given),
+        answers=len(given),
+        asks_more=verdict.more,
+        state=verdict.state.value,
+        winner=verdict.winner or "",
+        at=None if verdict.state is State.UNDECIDED else now,
+    )
+
+
+def decide_what_was_asked_about(*, responses: Iterable[int], now: datetime) -> None:
+    """Decide the questions again to which `responses` are answers: what other studies make of them has changed.
+
+    Only where their rule looks at that. Runs in a transaction, after the questions about the responses are decided.
+    """
+    asked_about = Question.objects.filter(responses__in=responses).select_related("study").distinct().order_by("pk")
+    for question in asked_about:
+        if get_rule(question.study.rule).needs.became:
+            decide_question(asked=to_decide(question, question.study), now=now)
+            follow_questions(questions=[question.pk], now=now)
+
+
+def _given(questions: Sequence[int], *, with_fate: bool) -> dict[int, list[Given]]:
+    """Return the counted answers to each of `questions`, in the order in which they came.
+
+    with_fate: with what has become of each in the studies that ask about it, and whether any can.
+    """
+    given: dict[int, list[Given]] = {question: [] for question in questions}
+    counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
+    rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
+    became: Mapping[int, Sequence[State]] = {}
+    asked: dict[int, tuple[str, dict[str, Any]]] = {}
+    if with_fate:
+        of_these = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
+        asked = {pk: (kind, content) for pk, kind, content in of_these}
+        became = fates_of([pk for pk, *_ in rows])
+    for pk, question, label, answer in rows:
+        whole = label if answer is None else answer
+        hands_on = not with_fate or _hands_on(*asked[question], whole)
+        given[question].append(Given(label, whole, became.get(pk, ()), hands_on))
+    return given
+
+
+def votes_of(given: Iterable[Given]) -> dict[str, int]:
+    """Return how often each label was given, by label; answers without one label are no votes."""
+    return dict(sorted(Counter(each.label for each in given if each.label).items()))
+
+
+def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
+    """Compute votes and decisions of `questions` again, after other answers count than before.
+
+    Returns the questions whose decision is another one now. What a researcher has settled stays settled; only its
+    votes follow. Runs in a transaction, and locks the decisions, so that an answer on its way is not passed over.
+    """
+    changed: list[int] = []
+    ordered = sorted(set(questions))
+    for start in range(0, len(ordered), BATCH):
+        changed += _recount(ordered[start : start + BATCH], now=now)
+    return changed
+
+
+def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
+    of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
+    decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
+    given = _given(questions, with_fate=any(get_rule(decision.rule).needs.became for decision in decisions))
+    before = [_decided_columns(decision) for decision in decisions]
+    changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
+    _store_what_changed(decisions, before)
+    made_from = (decision.question for decision in changed if decision.question.source_type == RESPONSE)
+    decide_what_was_asked_about(responses=[question.source_id for question in made_from], now=now)
+    return [decision.question_id for decision in changed]
+
+
+def _decided_columns(decision: Decision) -> dict[str, Any]:
+    return {name: getattr(decision, name) for name in _DECIDED}
+
+
+def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[str, Any]]) -> None:
+    """Write what differs from `before`, in one statement for all decisions that changed alike: there are few ways."""
+    alike: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    for decision, was in zip(decisions, before, strict=True):
+        changed = {name: value for name, value in _decided_columns(decision).items() if value != was[name]}
+        if changed:
+            alike.setdefault(repr(changed), (changed, []))[1].append(decision.pk)
+    for columns, decided in alike.values():
+        Decision.objects.filter(pk__in=decided).update(**columns)
+
+
+def _decide_again(decision: Any, given: Sequence[Given], *, now: datetime) -> bool:
+    """Write into `decision` what follows from the answers; tell whether that is something else than before."""
+    decision.votes, decision.answers = votes_of(given), len(given)
+    verdict: Verdict = decide(decision.rule, asked_of(decision.question, decision.study), given)
+    decision.asks_more = verdict.more
+    if decision.settled_choice:
+        return False
+    before = (decision.state, decision.winner)
+    decision.state, decision.winner = verdict.state.value, verdict.winner or ""
+    if (decision.state, decision.winner) == before:
+        return False
+    decision.decided_at = None if verdict.state is State.UNDECIDED else now
+    return True

@@ -1,0 +1,119 @@
+"""What becomes of questions whose instance was drawn from an acceptance, once that acceptance is no longer what it was.
+
+A question that was drawn is asked and answered for good; but when the answers that its instance rested on do not count
+any more, nothing follows from it. When a later count makes the same acceptance again, it stands again.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from annotation.actions.launching.reopen_studies import await_what_is_open
+from annotation.models import Response
+from annotation.models.outcomes import accepted_decisions
+from annotation.models.responses import RESPONSE
+from studies.actions.questions import origin_of
+from studies.models import Question, Study
+
+
+@dataclass(frozen=True)
+class Undone:
+    """Questions of later studies counted: from `undone` nothing follows any more, `restored` stand again."""
+
+    undone: int = 0
+    restored: int = 0
+
+    def __add__(self, other: "Undone") -> "Undone":
+        return Undone(self.undone + other.undone, self.restored + other.restored)
+
+
+def drawn_after(question: Question) -> QuerySet[Question]:
+    """Return what later studies ask because of `question`: about its instance, as its study accepted it, and about the
+    answers to it."""
+    accepted = Q(study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False)
+    answers = Response.objects.filter(question=question)
+    return Question.objects.filter(accepted | Q(source_type=RESPONSE, source_id__in=answers.values("pk")))
+
+
+def follow_answers(*, questions: Collection[int], now: datetime) -> Undone:
+    """Undo, or restore, what later studies ask about the answers to `questions`, as these count or not by now.
+
+    Runs in a transaction. The answers that later studies got to what is undone stay; nothing follows from them.
+    """
+    answers = Response.objects.filter(question__in=questions)
+    asked = Question.objects.filter(source_type=RESPONSE, source_id__in=answers.values("pk")).order_by("pk")
+    asked = asked.select_for_update(of=("self",), no_key=True)
+    counted = set(answers.counted().values_list("pk", flat=True))
+    undone = [each.pk for each in asked if each.undone_at is None and each.source_id not in counted]
+    restored = [each.pk for each in asked if _may_stand_again(each) and each.source_id in counted]
+    Question.objects.filter(pk__in=undone).update(undone_at=now)
+    _restore(restored)
+    return Undone(len(undone), len(restored))
+
+
+def follow_questions(*, questions: Collection[int], now: datetime) -> Undone:
+    """Do what `follow` does for the instances of `questions`, whose decisions have changed."""
+    instances: dict[int, set[int]] = {}
+    for asker, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
+        instances.setdefault(asker, set()).add(instance)
+    followed = Undone()
+    for study in Study.objects.filter(pk__in=instances).order_by("pk"):
+        followed += follow(study=study, instances=instances[study.pk], now=now)
+    return followed
+
+
+def follow(*, study: Study, instances: Collection[int], now: datetime) -> Undone:
+    """Undo, or restore, what later studies ask about `instances` of `study`, all the way down the pipeline.
+
+    Runs in a transaction. A drawn question stands as long as its instance is accepted and hands on what it handed on
+    when it was drawn.
+    """
+    followed = Undone()
+    for fed in study.feeds.order_by("pk"):
+        # Locked before anything is looked at: of two answers that restore two steps of one pipeline at the same
+        # moment, the later one sees both.
+        drawn = Question.objects.filter(study=fed, instance__in=instances, drawn_from__isnull=False).order_by("pk")
+        asked = list(drawn.select_for_update(of=("self",), no_key=True))
+        standing = _standing(study, asked)
+        undone = [question for question in asked if question.undone_at is None and question.pk not in standing]
+        restored = [question for question in asked if _may_stand_again(question) and question.pk in standing]
+        Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
+        _restore([question.pk for question in restored])
+        followed += Undone(len(undone), len(restored))
+        if changed := {question.instance_id for question in (*undone, *restored)}:
+            followed += follow(study=fed, instances=changed, now=now)
+    return followed
+
+
+def _restore(questions: Collection[int]) -> None:
+    if questions:
+        Question.objects.filter(pk__in=questions).update(undone_at=None)
+        await_what_is_open(questions=questions)
+
+
+def _may_stand_again(question: Question) -> bool:
+    """Tell whether `question` is undone by nobody's will: what a researcher took out stays out."""
+    return question.undone_at is not None and question.taken_out_at is None
+
+
+def _standing(study: Study, asked: Collection[Question]) -> set[int]:
+    """Return which of `asked` rest on an acceptance of `study` that is still what it was."""
+    instances = {question.instance_id for question in asked}
+    accepted: dict[int, tuple[Question, str]] = {}
+    by_instance: dict[int, list[tuple[Question, str]]] = {}
+    decisions = accepted_decisions(study).filter(question__instance__in=instances).select_related("question")
+    for decision in decisions.order_by("decided_at", "question_id"):
+        accepted[decision.question_id] = (decision.question, decision.winner)
+        by_instance.setdefault(decision.question.instance_id, []).append(accepted[decision.question_id])
+    standing = set()
+    for question in asked:
+        drawn_from = accepted.get(question.drawn_from_id or 0)
+        if drawn_from is None:
+            continue
+        # An older version handed on what the one question had won, and not what all about the instance had.
+        origins = (origin_of(by_instance[question.instance_id]), origin_of([drawn_from]))
+        if question.won in [origin.won for origin in origins]:
+            standing.add(question.pk)
+    return standing

@@ -1,0 +1,1 @@
+"""What the platform learns of a session that has ended, and whether its times are possible."""

@@ -1,0 +1,50 @@
+"""What the platform is told of how a session ended, and what its annotator says of it."""
+
+from datetime import datetime
+
+from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.models import Session, SessionState
+from annotation.models.sessions import OUTCOMES
+from annotation.recruitment import invite
+from annotation.session_pay import is_short
+from studies.actions.completion_codes import completion_code
+from studies.models import Outcome
+
+
+def comment(*, session: Session, text: str) -> None:
+    """Keep what the annotator says about the study; only at its end, the last version counts."""
+    if session.state == SessionState.FINISHED:
+        Session.objects.filter(pk=session.pk).update(comment=text)
+
+
+def hand_back(*, session: Session, now: datetime) -> str:
+    """Return what `code_for` does, and note when somebody was first shown it."""
+    if code := code_for(session=session, now=now):
+        Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
+    return code
+
+
+def code_for(*, session: Session, now: datetime) -> str:
+    """Return the completion code for how `session` ended, "" when there is none."""
+    outcome = _outcome(session, now)
+    if outcome is None or session.provider == invite.PROVIDER:
+        return ""
+    return completion_code(study=session.study, outcome=outcome)
+
+
+def _outcome(session: Session, now: datetime) -> Outcome | None:
+    """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
+    the submission returned."""
+    if session.state == SessionState.FINISHED and session.has_unlikely_times:
+        return Outcome.UNLIKELY_TIMES
+    if is_short(session.state, responses.stored_answers(session=session), session.study.design):
+        # The code of a whole session is worth the whole pay.
+        return Outcome.FEW_ANSWERS
+    outcome = OUTCOMES.get(SessionState(session.state))
+    endings = session.study.design.endings
+    if outcome == Outcome.STOPPED and endings.stopped != "code":
+        return None
+    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or sessions.could_go_on(session=session, now=now)):
+        return None
+    return outcome

@@ -1,0 +1,110 @@
+"""Compares the times that browsers claim with the server's clock (docs/decisions/0062-the-servers-own-clock.md)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from analytics.work.answer_times import TimedAnswer, claimed_seconds, least_seconds, possible_seconds, time_evidence
+from analytics.work.working_time import SentAnswer
+from annotation.models import Response, Session
+from annotation.recruitment import invite
+from annotation.recruitment.prolific import entry as prolific
+from studies.actions.events import Actor, What, record
+from studies.kinds import get_kind
+from studies.models import Question
+
+# How many questions a page holds: the one that it shows and those ahead.
+QUESTIONS_HELD = 4
+# An answer that took as long is slow enough for any question, whatever it shows.
+SLOW_SECONDS = 10.0
+
+
+def check_times(*, session: Session) -> None:
+    """Keep what speaks against the times of a session that has ended, and for each answer that claims more time than
+    passed how much could have.
+
+    Reads what the questions showed only where an answer came quickly. Twice is once, and a late answer is a reason for
+    it.
+    """
+    begun = session.first_question_at
+    # Others are replays of published answers.
+    is_person = session.provider in (invite.PROVIDER, prolific.PROVIDER)
+    if begun is None or not is_person or not settings.CHECK_TIMES:
+        return
+    first = Response.objects.filter(session=session, version=1).order_by("received_at", "pk")
+    rows = list(first.values_list("pk", "question_id", "received_at", "send_ms", "hidden_ms", "possible_ms"))
+    sent = [SentAnswer(at, send_ms, hidden_ms) for _, _, at, send_ms, hidden_ms, _ in rows]
+    possible = possible_seconds(begun, sent, held=QUESTIONS_HELD)
+    changed = [
+        Response(pk=pk, possible_ms=at_most)
+        for (pk, *_, known), answer, seconds in zip(rows, sent, possible, strict=True)
+        if (at_most := _possible_ms(answer, seconds)) != known
+    ]
+    Response.objects.bulk_update(changed, ["possible_ms"])
+    is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
+    least = {} if is_slow else _least_seconds([question for _, question, *_ in rows])
+    is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
+    least = {} if is_slow else _least_seconds([question for _, question, *_ in rows])
+    evidence = time_evidence(
+        TimedAnswer(claimed_seconds(answer), seconds, least.get(question, 0.0))
+        for (_, question, *_), answer, seconds in zip(rows, sent, possible, strict=True)
+    )
+    Session.objects.filter(pk=session.pk).update(time_evidence=asdict(evidence) if evidence else None)
+
+
+def possible_so_far(measured: Mapping[str, Any], *, begun: datetime | None, now: datetime) -> int | None:
+    """Return the milliseconds since its session began the questions, where a new answer claims more, else None.
+
+    It costs no statement. What the other answers leave of them is known at the end: see `check_times`.
+    """
+    if begun is None or not settings.CHECK_TIMES:
+        return None
+    answer = SentAnswer(now, measured.get("send_ms"), measured.get("hidden_ms"))
+    return _possible_ms(answer, max((now - begun).total_seconds(), 0.0))
+
+
+def _possible_ms(answer: SentAnswer, possible: float) -> int | None:
+    """Return the milliseconds that were possible where the browser claims more, else None."""
+    claimed = claimed_seconds(answer)
+    return None if claimed is None or claimed <= possible else round(possible * 1000)
+
+
+def _least_seconds(questions: list[int]) -> dict[int, float]:
+    """Return the least time that each of these questions takes anybody who answers them in this order."""
+    asked = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
+    found = {pk: (kind, content) for pk, kind, content in asked}
+    read: set[str] = set()
+    return {pk: _least_of(*found[pk], read=read) for pk in questions}
+
+
+def _least_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> float:
+    """Return the least time for a question: to read its texts and one option, and to look at all its pictures.
+
+    Whoever sees the right text at once need not read the others, so the shortest option counts. Nobody reads a text
+    twice that stands in several questions: what is in `read` takes no time, and the texts of this one come to it.
+    """
+    kind = get_kind(kind_name)
+    shown, options = kind.shown(content), kind.options(content)
+    texts = {text.text for text in shown.texts}
+    choices = {option.text for option in options if option.text}
+    words = sum(len(text.split()) for text in texts - read)
+    words += min((0 if text in read else len(text.split()) for text in choices), default=0)
+    read |= texts | choices
+    pictures = len(shown.pictures) + sum(option.picture is not None for option in options)
+    return least_seconds(words=words, pictures=pictures)
+
+
+@transaction.atomic
+def accept_times(*, session: Session, by: Actor, now: datetime) -> bool:
+    """Accept the times of a session in spite of the evidence, so that it is paid like any other; tell whether it had to
+    be."""
+    doubted = Session.objects.filter(pk=session.pk, time_evidence__isnull=False, times_accepted_at=None)
+    if not doubted.update(times_accepted_at=now):
+        return False
+    study = session.study
+    record(project=study.project, study=study, what=What.TIMES_ACCEPTED, by=by, now=now, session=session.pk)
+    return True

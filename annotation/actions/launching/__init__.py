@@ -1,0 +1,1 @@
+"""Studies as a whole: launch, extend, complete, reopen."""

@@ -1,0 +1,97 @@
+"""When all answers to a study are in: that is noticed by the clock, noted once, and what a researcher wished for
+follows."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+
+from analytics.outcomes import Outcome
+from annotation.actions.arriving import draw_questions
+from annotation.actions.launching.reopen_studies import await_what_was_reopened
+from annotation.models import Decision, Response, Slot
+from annotation.models.outcomes import instances_with
+from studies.actions.events import Actor, What, record
+from studies.actions.questions import selected_instances
+from studies.actions.studies import change_state
+from studies.errors import StudyError
+from studies.kinds import get_kind
+from studies.models import UNDER_WAY, Study, StudyState
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A study whose answers were all found to be in. `is_closed`: it has been closed for that."""
+
+    study: Study
+    is_closed: bool
+
+
+@transaction.atomic
+def set_completion(*, study: Study, closes: bool, mails: bool, by: Actor, now: datetime) -> None:
+    """Say what follows once all answers of `study` are in: whether it is closed, and whether who launched it is told by
+    mail. Raises StudyError for a study that is closed."""
+    if study.state == StudyState.CLOSED:
+        raise StudyError(f"Study {study.slug} is closed, so nothing follows any more.")
+    Study.objects.filter(pk=study.pk).update(closes_itself=closes, mails_when_complete=mails)
+    study.refresh_from_db(fields=["closes_itself", "mails_when_complete"])
+    told = {"closes": closes, "mails": mails}
+    record(project=study.project, study=study, what=What.COMPLETION_SET, by=by, now=now, **told)
+
+
+def note_completed(*, by: Actor, now: datetime) -> list[Completed]:
+    """Note which studies have all their answers by now, and close those that are to close themselves; return them.
+
+    A study is found once, however often this runs, until more is asked of it.
+    """
+    await_what_was_reopened()
+    found = []
+    under_way = Study.objects.filter(state__in=UNDER_WAY, completed_at=None).order_by("pk")
+    for study in list(under_way.select_related("project", "fed_by")):
+        if is_complete(study=study, now=now) and (completed := _note(study, by=by, now=now)):
+            found.append(completed)
+    return found
+
+
+@transaction.atomic
+def _note(study: Study, *, by: Actor, now: datetime) -> Completed | None:
+    # Locked, so that nobody draws for it, or asks for more, between a last look and its close.
+    locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project", "fed_by")
+    study = locked.get(pk=study.pk)
+    is_still = study.completed_at is None and study.state in UNDER_WAY and is_complete(study=study, now=now)
+    if not is_still:
+        return None
+    Study.objects.filter(pk=study.pk).update(completed_at=now)
+    record(project=study.project, study=study, what=What.STUDY_COMPLETED, by=by, now=now)
+    if study.closes_itself:
+        change_state(study=study, to=StudyState.CLOSED, by=by, now=now)
+    return Completed(study, study.closes_itself)
+
+
+def is_complete(*, study: Study, now: datetime) -> bool:
+    """Tell whether every answer that `study` asked for is in and counts, and no more will be: nothing is undecided that
+    may be asked again, and what it takes from another study is complete there too, settled where the answers conflict,
+    and asked about here."""
+    if not Response.objects.counted_in(study).exists():
+        return False
+    # Of somebody who was taken out: the place is filled, and its answer counts no more.
+    short = Decision.objects.filter(study=study, question__undone_at=None, settled_choice="")
+    if short.filter(answers__lt=F("question__answers_wanted")).exists():
+        return False
+    still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__undone_at=None)
+    # What can still be taken back is not in yet.
+    if still_open.exists() or draw_questions.could_draw(study=study, annotator=None, now=now + draw_questions.UNDO):
+        return False
+    if study.fed_by is None or study.design.instances.sample is not None:
+        return True
+    if _may_be_settled(study, study.fed_by):
+        return False
+    return study.fed_by.state == StudyState.CLOSED or is_complete(study=study.fed_by, now=now)
+
+
+def _may_be_settled(study: Study, feeding: Study) -> bool:
+    """Tell whether a researcher can still accept what `study` would ask about: answers to `feeding` conflict."""
+    if study.design.asks_about_answers or not any(get_kind(part.kind).has_one_label for part in feeding.design.parts):
+        return False
+    return (instances_with(Outcome.CONFLICTING, feeding) & selected_instances(study)).exists()

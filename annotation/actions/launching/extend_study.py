@@ -1,0 +1,235 @@
+"""Asking more of a study that was launched: more answers to every question, more to those that stay undecided, and
+questions about instances that came to the project since (docs/decisions/0044-growing-a-launched-study.md)."""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import assert_never
+
+from django.db import transaction
+from django.db.models import F, Max, Min, QuerySet
+
+from annotation.actions import seats
+from annotation.actions.deciding.decisions import recount
+from annotation.actions.deciding.undo_acceptance import follow_questions
+from annotation.models import Decision, Seat, Slot
+from studies.actions.events import Actor, What, record
+from studies.actions.questions import About, everything_asked, questions_per_instance, unsaved_questions
+from studies.actions.studies import add_surveys, fill_survey
+from studies.actions.table_statistics import refresh_statistics
+from studies.design.schema import MOST_ANSWERS
+from studies.errors import StudyError
+from studies.kinds import CannotAsk
+from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
+from studies.survey_plan import CannotPlan, in_parts, plan_surveys
+
+BATCH = 500
+
+
+class Way(StrEnum):
+    """What can be asked besides."""
+
+    ANSWERS = "answers"
+    UNDECIDED = "undecided"
+    INSTANCES = "instances"
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What asking more of a study brought, in numbers, each 0 or more.
+
+    seats, answers: places for people and for answers that were added. questions: that were added. left_out: instances
+    that cannot be asked about yet. decisions: questions that were decided and are not any more, or the other way round.
+    undone, restored: questions of later studies that left the dataset, or came back to it.
+    """
+
+    seats: int = 0
+    answers: int = 0
+    questions: int = 0
+    left_out: int = 0
+    decisions: int = 0
+    undone: int = 0
+    restored: int = 0
+
+
+def ask(*, study: Study, way: Way, number: int, by: Actor, now: datetime, beyond: int | None = None) -> Grown:
+    """Ask more of a launched study. `number` is how many more answers, or up to how many; new instances need none.
+
+    Raises StudyError.
+    """
+    match way:
+        case Way.ANSWERS:
+            return ask_more(study=study, more=number, by=by, now=now, beyond=beyond)
+        case Way.UNDECIDED:
+            return raise_most(study=study, to=number, by=by, now=now)
+        case Way.INSTANCES:
+            return take_up_instances(study=study, by=by, now=now)
+    assert_never(way)
+
+
+@transaction.atomic
+def ask_more(*, study: Study, more: int, by: Actor, now: datetime, beyond: int | None = None) -> Grown:
+    """Ask for `more` answers to every question of a launched study, and to those that it gets from now on; where
+    `beyond` says how many there were when that was foreseen, only if it is still so many.
+
+    Each survey is made once more with that many seats, of the questions that were planned into it, so that whoever
+    took it does not get it again. What is decided is decided anew, as the rule sees more answers wanted. Raises
+    StudyError.
+    """
+    study = _locked(study)
+    if beyond is not None and study.answers != beyond:
+        raise StudyError(
+            f"More was asked for meanwhile: each question gets {study.answers} answers by now, not {beyond}. Look at "
+            "what follows once more."
+        )
+    if more < 1:
+        raise StudyError("Say how many more answers each question is to get: 1 or more.")
+    if study.answers + more > MOST_ANSWERS:
+        raise StudyError(
+            f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
+        )
+    Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more)
+    surveys = _once_more(study, more)
+    seats.open_seats(study=study, surveys=surveys)
+    refresh_statistics(SurveyQuestion, Seat, Slot)
+    # As late as can be: answers wait from here on.
+    questions = _mark(Decision.objects.filter(study=study), now=now)
+    Question.objects.filter(study=study).update(answers_wanted=F("answers_wanted") + more)
+    grown = replace(_decided_anew(questions, now=now), seats=more * len(surveys), answers=more * len(questions))
+    told = {"more": more, **asdict(grown)}
+    record(project=study.project, study=study, what=What.MORE_ANSWERS_WANTED, by=by, now=now, **told)
+    return grown
+
+
+@transaction.atomic
+def raise_most(*, study: Study, to: int, by: Actor, now: datetime) -> Grown:
+    """Let questions of a launched study that stay undecided get up to `to` answers, one at a time, as people arrive.
+
+    Raises StudyError.
+    """
+    study = _locked(study)
+    if to <= study.most_answers:
+        raise StudyError(f"Undecided questions get up to {study.most_answers} answers already. Give a larger number.")
+    if to > MOST_ANSWERS:
+        raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
+    Study.objects.filter(pk=study.pk).update(raised_to=to, completed_at=None)
+    # All of them: a change of an answer that is on its way may undo what is decided now.
+    grown = _decided_anew(_mark(Decision.objects.filter(study=study), now=now), now=now)
+    record(project=study.project, study=study, what=What.MOST_ANSWERS_RAISED, by=by, now=now, to=to)
+    return grown
+
+
+@transaction.atomic
+def take_up_instances(*, study: Study, by: Actor, now: datetime) -> Grown:
+    """Ask about the instances that a launched study selects and does not ask about yet, in surveys of their own.
+
+    Those that cannot be asked about yet, such as for want of an image, are left for another time. Raises StudyError.
+    """
+    study = _locked(study)
+    if why_not := why_no_new_instances(study):
+        raise StudyError(why_not)
+    ready, left_out = _not_asked_yet(study)
+    if not ready:
+        raise StudyError(_nothing_new(left_out))
+    try:
+        planned = plan_surveys(
+            ready,
+            size=max(1, study.design.surveys.size // questions_per_instance(study)),
+            answers=study.answers,
+            double_seats=0,
+            seed=f"{study.seed}|{study.surveys.count()}",
+        )
+    except CannotPlan as error:
+        raise StudyError(str(error)) from error
+    surveys = add_surveys(study=study, planned=planned)
+    seats.open_seats(study=study, surveys=surveys)
+    refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
+    questions = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys]).count()
+    grown = Grown(
+        seats=sum(survey.seats_planned for survey in surveys),
+        answers=questions * study.answers,
+        questions=questions,
+        left_out=left_out,
+    )
+    record(project=study.project, study=study, what=What.INSTANCES_TAKEN_UP, by=by, now=now, **asdict(grown))
+    return grown
+
+
+def why_no_new_instances(study: Study) -> str:
+    """Return why instances that come later are not taken up into `study` by hand; "" where they are."""
+    if study.fed_by_id is not None and study.design.instances.sample is None:
+        return "What the study that feeds it accepts comes by itself, when somebody arrives."
+    if study.design.instances.sample is not None:
+        return "It asks about a sample that was drawn when it was launched; what came later was not in the draw."
+    return ""
+
+
+def _nothing_new(left_out: int) -> str:
+    if not left_out:
+        return "It asks about every instance that it selects already. Import more first."
+    return (
+        f"{left_out} instances that it selects are new, but none can be asked about yet: look on the project's page "
+        "which images are still missing."
+    )
+
+
+def _not_asked_yet(study: Study) -> tuple[list[About], int]:
+    """Return what `study` selects, does not ask about, and can; and how many instances it cannot ask about yet."""
+    asked = set(study.questions.order_by().values_list("instance_id", "source_type", "source_id"))
+    new = [
+        about
+        for about in everything_asked(study)
+        if (about.instance, *((about.source.type, about.source.id) if about.source else ("", 0))) not in asked
+    ]
+    ready, left_out = [], set()
+    for about, made in unsaved_questions(study, new):
+        if isinstance(made, CannotAsk):
+            left_out.add(about.instance)
+        else:
+            ready.append(about)
+    return ready, len(left_out)
+
+
+def _locked(study: Study) -> Study:
+    """Return `study` as it is now; nothing is drawn for it, and nobody is taken out of it, until the transaction ends.
+
+    Raises StudyError where it is not under way.
+    """
+    locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=study.pk)
+    if locked.state not in UNDER_WAY:
+        state = locked.get_state_display().lower()
+        raise StudyError(f"Study {locked.slug} is {state}: more is asked only of one that is open or paused.")
+    return locked
+
+
+def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:
+    """Let every answer on its way to the questions of `decisions` wait, and then see what is wanted by now; return
+    them."""
+    found = list(decisions.order_by("question_id").select_for_update(of=("self",)).values_list("pk", "question_id"))
+    for start in range(0, len(found), BATCH):
+        these = [pk for pk, _ in found[start : start + BATCH]]
+        Decision.objects.filter(pk__in=these).update(more_asked_at=now)
+    return [question for _, question in found]
+
+
+def _once_more(study: Study, more: int) -> list[Survey]:
+    """Make each survey of `study` again, with `more` seats, of the questions that were planned into it."""
+    places = SurveyQuestion.objects.filter(survey__study=study, survey__round=1).order_by()
+    first = dict(places.values_list("question_id").annotate(Min("survey__number")))
+    planned: dict[int, list[Question]] = {}
+    asked = Question.objects.filter(study=study, pk__in=places.values("question"))
+    for question in asked.only("part").order_by("pk"):
+        planned.setdefault(first[question.pk], []).append(question)
+    last = study.surveys.aggregate(number=Max("number"), round=Max("round"))
+    surveys = []
+    for number, (_, questions) in enumerate(sorted(planned.items()), (last["number"] or 0) + 1):
+        survey = Survey.objects.create(study=study, number=number, seats_planned=more, round=last["round"] + 1)
+        fill_survey(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{number}"))
+        surveys.append(survey)
+    return surveys
+
+
+def _decided_anew(questions: list[int], *, now: datetime) -> Grown:
+    changed = recount(questions=questions, now=now)
+    undone = follow_questions(questions=changed, now=now)
+    return Grown(decisions=len(changed), undone=undone.undone, restored=undone.restored)

@@ -1,0 +1,77 @@
+"""Launch a study: freeze its design and open its seats, all or nothing. It stands here, above the questions, because
+seats belong to the answers (docs/decisions/0003)."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.actions import seats
+from annotation.actions.arriving.draw_questions import ready_for
+from annotation.models import Decision, Seat, Slot
+from studies.actions import studies
+from studies.actions.events import Actor, What, record
+from studies.actions.questions import About
+from studies.actions.selection import check_selection
+from studies.actions.studies import Plan
+from studies.actions.table_statistics import refresh_statistics
+from studies.errors import StudyError
+from studies.models import Question, Study, SurveyQuestion
+from studies.rules import RULES, get_rule
+
+
+@transaction.atomic
+def launch(*, study: Study, by: Actor, now: datetime) -> None:
+    """Freeze the design and open every seat. Raises StudyError with every reason why not."""
+    # Before it is read what was accepted: a removal, which locks the studies too, cannot take it away in between.
+    if Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk).first() is None:
+        raise StudyError("Somebody else has just deleted this draft.")
+    # Or changed it.
+    study.refresh_from_db()
+    studies.freeze(study=study, by=by, now=now, about=arriving(study, now=now))
+    seats.open_seats(study=study, surveys=list(study.surveys.all()))
+    refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
+    asked = study.questions.count()
+    record(project=study.project, study=study, what=What.STUDY_LAUNCHED, by=by, now=now, questions=asked)
+
+
+def plan(study: Study, *, now: datetime) -> Plan:
+    """Return what launching would make, without making it. Raises StudyError."""
+    about = arriving(study, now=now)
+    if about is not None and not about:
+        check_selection(study)
+        return Plan(questions=0, surveys=0, seats=0, answers=0)
+    return studies.plan_study(study, about=about)
+
+
+def warnings(study: Study) -> list[str]:
+    """Return what launching `study` would do that is seldom meant, in sentences; none of it stands in the way."""
+    asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
+    if study.fed_by is not None and study.design.asks_about_answers:
+        asked_about.append(study.fed_by)
+    return [_says_nothing_of_what_became(each) for each in asked_about if not get_rule(each.rule).needs.became]
+
+
+def arriving(study: Study, *, now: datetime) -> list[About] | None:
+    """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there.
+
+    The setting ARRIVING, so that a draft can be asked about too. Raises StudyError where nothing can be drawn yet.
+    """
+    if study.fed_by is None:
+        return None
+    if study.design.instances.sample is None:
+        return []
+    if not (drawn := ready_for(study, now=now)):
+        what = (
+            "no answer yet that can be asked about" if study.design.asks_about_answers else "accepted no instance yet"
+        )
+        raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
+    return drawn
+
+
+def _says_nothing_of_what_became(study: Study) -> str:
+    seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
+    return (
+        f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
+        f"became of them there: in place of one that is rejected there nobody gives another. "
+        f"Rules that see it: {seeing}."
+    )

@@ -1,0 +1,1 @@
+"""Answers and questions that count no more: removals, erasure, retired questions."""

@@ -1,0 +1,59 @@
+"""Deleting what a project knows of a person, where the law asks for it. What others answered stays."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from annotation.actions.arriving import suspicious_arrivals
+from annotation.actions.removing import reopen_places
+from annotation.models import Annotator, EntryEvent, GroupMember, Removal, Report, Response, Seat, Session, Skip, Slot
+from studies.models import Project, Study
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """Rows that were deleted: responses (every version of every answer) and sessions."""
+
+    responses: int
+    sessions: int
+
+
+@transaction.atomic
+def delete_rows(*, annotator: Annotator, project: Project) -> Deleted:
+    """Delete what `project` knows of `annotator`, and the annotator when no other project knows them.
+
+    Their answers must have been taken out of every count, and of what others are asked, before (`removals.withdraw`);
+    their places are free afterwards. Runs in the same transaction.
+    """
+    _unlink_at_the_door(annotator, project)
+    reopen_places.give_up(annotator=annotator, project=project)
+    sat = Session.objects.filter(annotator=annotator, study__project=project)
+    _leave_seats(annotator, project)
+    responses, _ = Response.objects.filter(annotator=annotator, study__project=project).delete()
+    Skip.objects.filter(annotator=annotator, study__project=project).delete()
+    Report.objects.filter(annotator=annotator, study__project=project).delete()
+    sessions = sat.count()
+    # Their answers to practice questions go with them.
+    sat.delete()
+    Removal.objects.filter(annotator=annotator, project=project).delete()
+    GroupMember.objects.filter(annotator=annotator, project=project).delete()
+    known = Session.objects.filter(annotator=annotator).exists()
+    if not known and not GroupMember.objects.filter(annotator=annotator).exists():
+        Annotator.objects.filter(pk=annotator.pk).delete()
+    return Deleted(responses=responses, sessions=sessions)
+
+
+def _leave_seats(annotator: Annotator, project: Project) -> None:
+    """Free what `annotator` still has: seats of sessions in which nothing was answered, slots without an answer."""
+    held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
+    seats = [seat.pk for seat in held.order_by("pk")]
+    Seat.objects.filter(pk__in=seats).update(session=None, claimed_at=None, filled_at=None)
+    mine = Slot.objects.filter(annotator=annotator, seat__study__project=project)
+    mine.update(annotator=None, answered_at=None)
+
+
+def _unlink_at_the_door(annotator: Annotator, project: Project) -> None:
+    """Let what they did at the door count without saying that it was one person."""
+    for study in Study.objects.filter(project=project):
+        who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
+        EntryEvent.objects.filter(study=study, who=who).update(who="")

@@ -1,0 +1,66 @@
+"""Taking what somebody said out of the questions that others are asked about it, for good."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from annotation.actions.removing.withdraw_questions import withdraw_from
+from annotation.models import Annotator, Response, Session, Slot
+from annotation.models.responses import RESPONSE
+from studies.kinds import get_kind
+from studies.models import Project, Question
+
+BATCH = 500
+
+
+def unsay(*, annotator: Annotator, project: Project, now: datetime) -> None:
+    """Let no question of `project` hold what `annotator` said any more.
+
+    Runs in a transaction, in which nothing is drawn from the project's studies. The questions stay, with what others
+    answered to them, but are undone and asked of nobody. It takes no answer away: the person's own are left as they
+    are. No session is locked: one that has such a question answers it, or goes on without it (`withdraw_emptied`).
+    """
+    said = list(Response.objects.filter(annotator=annotator, study__project=project).values_list("pk", flat=True))
+    while said:
+        asked: list[int] = []
+        for batch in _in_batches(said):
+            made = Question.objects.filter(source_type=RESPONSE, source_id__in=batch).order_by("pk")
+            asked += made.values_list("pk", flat=True)
+        for batch in _in_batches(asked):
+            _empty(batch, now=now)
+        # What is asked about answers to these questions may hold what the questions held.
+        said = [
+            pk
+            for batch in _in_batches(asked)
+            for pk in Response.objects.filter(question__in=batch).values_list("pk", flat=True)
+        ]
+
+
+def is_emptied(kind: str, content: Mapping[str, Any]) -> bool:
+    """Tell whether the author of what a question asks about has withdrawn, so that it holds nothing of theirs."""
+    asking = get_kind(kind)
+    return asking.asks_about_answers and dict(asking.without_source(content)) == dict(content)
+
+
+def withdraw_emptied(session: Session) -> None:
+    """Take the questions whose authors have withdrawn from `session`, which is locked."""
+    mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
+    # Only what was undone can have been emptied.
+    for slot in mine.filter(question__undone_at__isnull=False).select_related("question"):
+        if is_emptied(slot.question.kind, slot.question.content):
+            withdraw_from(session, slot.question)
+
+
+def _empty(questions: list[int], *, now: datetime) -> None:
+    found = list(Question.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=questions).order_by("pk"))
+    for question in found:
+        question.source = None
+        question.content = dict(get_kind(question.kind).without_source(question.content))
+        question.undone_at = question.undone_at or now
+    Question.objects.bulk_update(found, ["source", "content", "undone_at"], batch_size=100)
+
+
+def _in_batches(ids: list[int]) -> Iterator[list[int]]:
+    """Yield `ids` in lists that are no longer than what databases take as terms of one statement."""
+    for start in range(0, len(ids), BATCH):
+        yield ids[start : start + BATCH]

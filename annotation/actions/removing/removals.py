@@ -1,0 +1,196 @@
+"""Taking a person's answers out of every count of a project: they took their consent back, or a researcher left them
+out. Nothing is deleted here (see `forgetting`)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.actions import sessions
+from annotation.actions.answering import answer_notices
+from annotation.actions.deciding.decisions import recount
+from annotation.actions.deciding.undo_acceptance import follow_answers, follow_questions
+from annotation.actions.removing import reopen_places
+from annotation.actions.removing.redact_descriptions import unsay
+from annotation.errors import AnnotationError
+from annotation.models import Annotator, Removal, Response, Session, SessionState
+from annotation.models.responses import LeftOut, ResponseQuerySet
+from annotation.models.sessions import OPEN_STATES
+from studies.actions.events import Actor, What, record
+from studies.models import Project, Study
+from studies.names import LONGEST_NOTE, problem_with_text
+
+Why = Removal.Why
+_ENDS_AS = {Why.WITHDRAWN: SessionState.WITHDRAWN, Why.EXCLUDED: SessionState.STOPPED}
+# An open session goes on answering, and a lapsed one may come back.
+_MAY_GO_ON = OPEN_STATES | {SessionState.LAPSED}
+
+
+class CannotRemove(AnnotationError):
+    """It cannot be done like this; the message says why, for the researcher."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What followed from a change of whose answers count, in numbers; each 0 or more.
+
+    answers: answers that count no more, or count again. decisions: questions whose decision is another one now.
+    undone, restored: questions of later studies that left the dataset, or came back to it. sessions: open sessions
+    that were ended. without_place: answers that stay uncounted, because their place has gone to somebody else.
+    """
+
+    answers: int = 0
+    decisions: int = 0
+    undone: int = 0
+    restored: int = 0
+    sessions: int = 0
+    without_place: int = 0
+
+
+@transaction.atomic
+def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
+    """Take the answers of somebody who took their consent back out of `project`, for good; twice is once."""
+    lock(annotator=annotator, project=project)
+    if Why.WITHDRAWN in _reasons(annotator, project):
+        return Followed()
+    Removal.objects.create(project=project, annotator=annotator, why=Why.WITHDRAWN, at=now)
+    followed = take_out(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
+    # There is no way back, so nothing has to be kept where others would still read it.
+    unsay(annotator=annotator, project=project, now=now)
+    answer_notices.drop(annotator=annotator, project=project)
+    record(
+        project=project,
+        what=What.ANNOTATOR_WITHDRAWN,
+        by=by,
+        now=now,
+        annotator=annotator.pk,
+        **asdict(followed),
+    )
+    return followed
+
+
+@transaction.atomic
+def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, now: datetime) -> Followed:
+    """Let the answers of `annotator` count nowhere in `project` until `include`; twice is once.
+
+    Raises CannotRemove without a reason, and for somebody who has withdrawn.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise CannotRemove("Say why their answers are not to count; the reason is kept with them.")
+    if problem := problem_with_text(reason, LONGEST_NOTE):
+        raise CannotRemove(f"The reason cannot be kept. {problem}")
+    lock(annotator=annotator, project=project)
+    active = _reasons(annotator, project)
+    if Why.WITHDRAWN in active:
+        raise CannotRemove("This person has withdrawn, so nothing of theirs counts already.")
+    if active:
+        return Followed()
+    Removal.objects.create(project=project, annotator=annotator, why=Why.EXCLUDED, reason=reason, at=now)
+    followed = take_out(annotator=annotator, project=project, why=Why.EXCLUDED, now=now)
+    record(
+        project=project,
+        what=What.ANNOTATOR_EXCLUDED,
+        by=by,
+        now=now,
+        annotator=annotator.pk,
+        reason=reason,
+        **asdict(followed),
+    )
+    return followed
+
+
+@transaction.atomic
+def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
+    """Let the answers of somebody excluded count again, but those whose place somebody else has by now.
+
+    Their ended sessions stay ended. Raises CannotRemove for somebody who is not excluded, or has withdrawn.
+    """
+    lock(annotator=annotator, project=project)
+    active = _reasons(annotator, project)
+    if Why.WITHDRAWN in active:
+        raise CannotRemove("This person has withdrawn. That has no way back.")
+    if not active:
+        raise CannotRemove("This person is not excluded, so there is nothing to take back.")
+    Removal.objects.in_force().filter(annotator=annotator, project=project).update(ended_at=now)
+    without_place = reopen_places.take_back(annotator=annotator, project=project, now=now)
+    theirs = _answers(annotator, project).filter(left_out=Why.EXCLUDED)
+    theirs.filter(question__taken_out_at__isnull=False).update(left_out=LeftOut.TAKEN_OUT)
+    theirs.update(left_out="")
+    questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
+    followed = _follow(questions, before=Followed(without_place=without_place), now=now)
+    record(
+        project=project,
+        what=What.ANNOTATOR_LET_BACK,
+        by=by,
+        now=now,
+        annotator=annotator.pk,
+        **asdict(followed),
+    )
+    return followed
+
+
+@transaction.atomic
+def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> int:
+    """Open the places of somebody's uncounted answers for others; return how many. Twice is once.
+
+    Raises CannotRemove for somebody whose answers count.
+    """
+    lock(annotator=annotator, project=project)
+    if not _reasons(annotator, project):
+        raise CannotRemove("This person's answers count. Exclude them first; then their places can be opened again.")
+    opened = reopen_places.give_up(annotator=annotator, project=project)
+    if opened:
+        Removal.objects.in_force().filter(annotator=annotator, project=project).update(slots_opened_at=now)
+        record(project=project, what=What.SLOTS_REOPENED, by=by, now=now, annotator=annotator.pk, slots=opened)
+    return opened
+
+
+def lock(*, annotator: Annotator, project: Project) -> None:
+    """Let nobody else give questions to `annotator`, store answers of theirs with care, or draw from what was accepted
+    in `project`, until the transaction ends."""
+    sessions.lock_annotator(Annotator.objects.filter(pk=annotator.pk))
+    studies = Study.objects.select_for_update(of=("self",), no_key=True).filter(project=project).order_by("pk")
+    list(studies.values_list("pk", flat=True))
+
+
+def take_out(*, annotator: Annotator, project: Project, why: Removal.Why, now: datetime) -> Followed:
+    """End what `annotator` has open in `project`, mark every answer of theirs, and count the others again."""
+    # Sessions first: an answer on its way is stored before its session ends, and marked, or finds it ended.
+    ended = _end_sessions(annotator, project, to=_ENDS_AS[why], now=now)
+    counted = _answers(annotator, project).counted()
+    questions = list(counted.values_list("question_id", flat=True))
+    _answers(annotator, project).exclude(left_out=why).update(left_out=why)
+    return _follow(questions, before=Followed(sessions=ended), now=now)
+
+
+def _reasons(annotator: Annotator, project: Project) -> set[str]:
+    return Removal.objects.reasons(annotator=annotator.pk, project=project.pk)
+
+
+def _end_sessions(annotator: Annotator, project: Project, *, to: SessionState, now: datetime) -> int:
+    found = Session.objects.filter(annotator=annotator, study__project=project, state__in=_MAY_GO_ON).order_by("pk")
+    # Read again once they are locked: one may have lapsed, ended or come back in the meantime.
+    ended = 0
+    for session in found.select_for_update(of=("self",)).select_related("study"):
+        if session.state == SessionState.LAPSED:
+            # It holds no seat. Its moment stays: an answer that came after it was late, and stays late.
+            Session.objects.filter(pk=session.pk).update(state=to)
+        else:
+            ended += sessions.leave(session=session, to=to, now=now)
+    return ended
+
+
+def _follow(questions: Sequence[int], *, before: Followed, now: datetime) -> Followed:
+    """Count the answers to `questions` again, and add to `before` what followed."""
+    undone = follow_answers(questions=questions, now=now)
+    changed = recount(questions=questions, now=now)
+    undone += follow_questions(questions=changed, now=now)
+    return replace(
+        before, answers=len(questions), decisions=len(changed), undone=undone.undone, restored=undone.restored
+    )
+
+
+def _answers(annotator: Annotator, project: Project) -> ResponseQuerySet:
+    return Response.objects.filter(annotator=annotator, study__project=project).order_by()

@@ -1,0 +1,77 @@
+"""The places of answers that count no more: given up for somebody else, and taken back where nobody has them."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db.models import F
+
+from annotation.actions.launching.reopen_studies import await_what_is_open
+from annotation.models import Annotator, Response, Seat, Session, Slot
+from annotation.models.sessions import OPEN_STATES
+from studies.models import Project
+
+
+def give_up(*, annotator: Annotator, project: Project) -> int:
+    """Take the uncounted answers of `annotator` out of their slots, and free the slots with their seats; return how
+    many. Runs in a transaction that has locked the annotator."""
+    uncounted = Response.objects.filter(annotator=annotator, study__project=project).exclude(left_out="").order_by()
+    given = dict(uncounted.filter(is_current=True, slot__isnull=False).values_list("pk", "slot_id"))
+    slots = Slot.objects.filter(pk__in=list(given.values()))
+    # Seats before slots, as whoever claims or finishes one; their sessions may have ended long ago.
+    seats = list(Seat.objects.select_for_update().filter(pk__in=slots.values("seat")).order_by("pk"))
+    Response.objects.filter(pk__in=list(given)).update(slot=None)
+    slots.update(annotator=None, answered_at=None)
+    await_what_is_open(questions=list(slots.values_list("question_id", flat=True)))
+    for seat in seats:
+        _free(seat)
+    return len(given)
+
+
+def _free(seat: Seat) -> None:
+    """Let somebody sit down on `seat` again, unless somebody is at work on it: then it is free when they are done."""
+    session = seat.session
+    if session is not None and session.state in OPEN_STATES:
+        return
+    if session is not None:
+        Session.objects.filter(pk=session.pk).update(last_seat=seat)
+    Seat.objects.filter(pk=seat.pk).update(session=None, claimed_at=None, filled_at=None)
+
+
+def take_back(*, annotator: Annotator, project: Project, now: datetime) -> int:
+    """Put the answers of `annotator` that gave up their slots back, where nobody holds the slot now.
+
+    Returns how many found theirs taken. An answer that came late never had one. Runs in a transaction that has locked
+    the annotator.
+    """
+    placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
+    in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
+    lost = [(response, _place_of(response)) for response in in_time.select_related("session").order_by("pk")]
+    lost.sort(key=lambda each: (each[0].session.last_seat_id or 0, each[0].pk))
+    seats = {place.seat_id for _, place in lost if place is not None}
+    list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
+    back = sum(_take_slot(response, place) for response, place in lost if place is not None)
+    _fill(seats, now=now)
+    return len(lost) - back
+
+
+def _place_of(response: Response) -> Slot | None:
+    """Return the slot that `response` had in the seat of its session. Of a session that grew, the last seat alone is
+    known: then it is any of the same question that is free."""
+    of_question = Slot.objects.filter(question=response.question_id)
+    own = of_question.filter(seat=response.session.last_seat).first()
+    return own or of_question.filter(annotator=None, answered_at=None).order_by("seat_id").first()
+
+
+def _take_slot(response: Response, slot: Slot) -> bool:
+    """Give `response` its slot back; tell whether nobody holds that now."""
+    free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
+    if not free.update(annotator=response.annotator_id, answered_at=response.received_at):
+        return False
+    Response.objects.filter(pk=response.pk).update(slot=slot)
+    return True
+
+
+def _fill(seats: Collection[int], *, now: datetime) -> None:
+    """Close the seats in which nothing is left to answer and nobody sits."""
+    still_open = Slot.objects.filter(seat__in=seats, answered_at=None).values("seat")
+    Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)

@@ -1,0 +1,98 @@
+"""Taking a question out of a study: it is asked of nobody any more, and its answers count nowhere, until it is put
+back. Nothing is deleted."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from annotation.actions.deciding.decisions import recount
+from annotation.actions.deciding.undo_acceptance import follow, follow_answers, follow_questions
+from annotation.actions.launching.reopen_studies import await_what_is_open
+from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.withdraw_questions import spare_those_who_have
+from annotation.errors import AnnotationError
+from annotation.models import Removal, Response
+from annotation.models.responses import RESPONSE, LeftOut
+from studies.actions.events import Actor, What, record
+from studies.models import Question, Study
+from studies.names import LONGEST_NOTE, problem_with_text
+
+
+class CannotTakeOut(AnnotationError):
+    """It cannot be done like this; the message says why, for the researcher."""
+
+
+@transaction.atomic
+def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Followed:
+    """Ask `question` of nobody any more, and let its answers count nowhere; twice is once.
+
+    Whoever has it before them goes on without it and loses nothing. Raises CannotTakeOut without a reason.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise CannotTakeOut("Say why the question is taken out; the reason is kept with it.")
+    if problem := problem_with_text(reason, LONGEST_NOTE):
+        raise CannotTakeOut(f"The reason cannot be kept. {problem}")
+    # Before the study is locked: whoever draws from it has locked their session before.
+    spare_those_who_have(question)
+    question = _locked(question)
+    if question.taken_out_at is not None:
+        return Followed()
+    Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
+    counted = Response.objects.counted().filter(question=question).count()
+    Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
+    followed = _follow(question, answers=counted, now=now)
+    _record(question, What.QUESTION_TAKEN_OUT, by, now, reason=reason, **asdict(followed))
+    return followed
+
+
+@transaction.atomic
+def put_back(*, question: Question, by: Actor, now: datetime) -> Followed:
+    """Let the answers to `question` count again, but those of people who are out themselves, and ask it of whoever
+    comes next where answers are still wanted; twice is once."""
+    question = _locked(question)
+    if question.taken_out_at is None:
+        return Followed()
+    Question.objects.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
+    answers = Response.objects.filter(question=question, left_out=LeftOut.TAKEN_OUT)
+    removals = Removal.objects.in_force().filter(project=question.study.project_id, annotator=OuterRef("annotator"))
+    for why in (Removal.Why.WITHDRAWN, Removal.Why.EXCLUDED):
+        answers.filter(Exists(removals.filter(why=why))).update(left_out=why)
+    answers.update(left_out="")
+    _follow_what_it_rests_on(question, now=now)
+    counted = Response.objects.counted().filter(question=question).count()
+    followed = _follow(question, answers=counted, now=now)
+    await_what_is_open(questions=[question.pk])
+    _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
+    return followed
+
+
+def _locked(question: Question) -> Question:
+    """Return `question` as it is now. Nothing is drawn from what its study accepted until the transaction ends."""
+    Study.objects.select_for_update(of=("self",), no_key=True).get(pk=question.study_id)
+    return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)
+
+
+def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
+    """Undo `question` again where the acceptance or the answer that it was made from does not stand any more."""
+    if question.study.fed_by is not None and question.drawn_from_id is not None:
+        follow(study=question.study.fed_by, instances=[question.instance_id], now=now)
+    if question.source_type == RESPONSE and not Response.objects.counted().filter(pk=question.source_id).exists():
+        # Also where that answer is deleted, with whoever gave it.
+        Question.objects.filter(pk=question.pk).update(undone_at=now)
+
+
+def _follow(question: Question, *, answers: int, now: datetime) -> Followed:
+    """Count the answers again, and let later studies follow: also those that rest on what a researcher has settled."""
+    undone = follow_answers(questions=[question.pk], now=now)
+    decided = recount(questions=[question.pk], now=now)
+    undone += follow_questions(questions=[question.pk], now=now)
+    return Followed(answers, len(decided), undone.undone, undone.restored)
+
+
+def _record(question: Question, what: What, by: Actor, now: datetime, **told: object) -> None:
+    study = question.study
+    about = {"instance": question.instance.key, "question": question.pk}
+    record(project=study.project, study=study, what=what, by=by, now=now, **about, **told)

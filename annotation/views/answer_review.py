@@ -1,0 +1,89 @@
+"""Looking back: the answers of one's own sitting, one by one to be changed, or all of them before it is finished."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.actions.answering import advance_session, responses
+from annotation.models import Response, Session, SessionState
+from annotation.pages import QuestionPage, question_page, session_urls
+from annotation.views.guards import session_view
+from annotation.views.page_context import back, context
+from studies.kinds import get_kind
+
+
+@session_view
+@require_safe
+def change(request: HttpRequest, session: Session, slot: int | None = None) -> HttpResponse:
+    """Show an answer of this sitting again, to be changed: the one in `slot`, or the last."""
+    if session.state != SessionState.WORKING:
+        return back(session)
+    own = responses.own_slots(session=session)
+    if not own or (slot is not None and slot not in own):
+        return back(session)
+    at = own.index(slot) if slot is not None else len(own) - 1
+    given = responses.answer_in(session=session, slot=own[at])
+    urls = session_urls(session.token)
+    extra = {
+        "page": _again(session, given, number=at + 1),
+        "ahead": [],
+        "notice": "",
+        "error": "",
+        "can_change": False,
+        "changing": True,
+        "is_final": responses.is_built_on(given),
+        "earlier": urls.change_of(own[at - 1]) if at > 0 else "",
+        "later": urls.change_of(own[at + 1]) if at + 1 < len(own) else "",
+    }
+    return render(request, "annotation/work.html", context(session) | extra)
+
+
+def _again(session: Session, given: Response, *, number: int) -> QuestionPage:
+    """Return the question of an answer as it was shown, holding what was said."""
+    question = given.question
+    return question_page(
+        study=session.study_id,
+        kind_name=question.kind,
+        content=question.content,
+        order=given.shown_order,
+        slot=given.slot_id or 0,
+        number=number,
+        total=session.questions_total,
+        action=session_urls(session.token).answer,
+        posted=get_kind(question.kind).posted(question.content, given.shown_order, given.whole_answer),
+        replaces=given.version,
+        records_writing=session.study.design.records_writing,
+    )
+
+
+def show_last_look(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
+    """Show all answers of a sitting small, each of which leads to where it can be changed."""
+    urls = session_urls(session.token)
+    looks: list[dict[str, Any]] = []
+    for number, given in enumerate(responses.own_answers(session=session), start=1):
+        shown = _again(session, given, number=number)
+        chosen = next((option for option in shown.options if option.value == shown.chosen), None)
+        label = next((option.label for option in shown.fixed if option.value == shown.chosen), "")
+        label = label or get_kind(given.question.kind).words(given.whole_answer)
+        looks.append(
+            {
+                "page": shown,
+                "option": chosen,
+                "label": label or (gettext("Answered") if chosen is None else ""),
+                "change": urls.change_of(shown.slot),
+            }
+        )
+    extra = {"looks": looks, "error": error}
+    return render(request, "annotation/last_look.html", context(session) | extra, status=status)
+
+
+@session_view
+@require_POST
+def finish(request: HttpRequest, session: Session) -> HttpResponse:
+    """End a sitting after its last look, or instead of waiting for more."""
+    advance_session.rest(session=session, now=timezone.now())
+    return back(session)

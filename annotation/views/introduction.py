@@ -1,0 +1,81 @@
+"""What comes before the questions: the consent and the instructions of each part."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, practice, responses
+from annotation.errors import BadAnswer
+from annotation.models import Session, SessionState
+from annotation.views.guards import session_view
+from annotation.views.page_context import back, context
+from studies.markdown import render_headed
+
+PART_NUMBERS = {str(number) for number in range(9)}
+
+
+def show_consent(request: HttpRequest, session: Session) -> HttpResponse:
+    design = session.study.design
+    consent = render_headed(design.consent)
+    extra = {
+        "consent_heading": consent.heading,
+        "consent_html": consent.body,
+        "records_writing": design.records_writing,
+    }
+    return render(request, "annotation/consent.html", context(session) | extra)
+
+
+def show_instructions(request: HttpRequest, session: Session, *, part: int = 0) -> HttpResponse:
+    design = session.study.design
+    instructions = render_headed(design.parts[part].instructions)
+    extra = {
+        "estimated_minutes": design.time.estimated_minutes if part == 0 else 0,
+        "total": session.questions_total,
+        "in_part": responses.questions_in_part(session=session, part=part),
+        "practice": practice.terms(session=session) if part == 0 else None,
+        "instructions_heading": instructions.heading,
+        "instructions_html": instructions.body,
+        "part": part,
+        "part_number": part + 1,
+        "parts": len(design.parts),
+    }
+    return render(request, "annotation/instructions.html", context(session) | extra)
+
+
+@session_view
+@require_POST
+def consent(request: HttpRequest, session: Session) -> HttpResponse:
+    """Take the consent, or the refusal; a refusal is asked about once more, for it cannot be taken back."""
+    agree, is_sure = request.POST.get("agree"), "sure" in request.POST
+    if agree not in {"yes", "no"}:
+        raise BadAnswer(
+            gettext("Choose whether you agree to take part."), gettext("Go back and press one of the two buttons.")
+        )
+    now = timezone.now()
+    # Who reads for longer than the seat is kept has still answered.
+    session = sessions.resume(session=session, now=now)
+    if agree == "no" and not is_sure and session.state == SessionState.CONSENT:
+        return render(request, "annotation/no_consent.html", context(session))
+    sessions.consent(session=session, agreed=agree == "yes", now=now)
+    return back(session)
+
+
+@session_view
+@require_POST
+def begin(request: HttpRequest, session: Session) -> HttpResponse:
+    part = request.POST.get("part", "0")
+    # Who reads for longer than the seat is kept goes on all the same, while it is free.
+    session = sessions.resume(session=session, now=timezone.now())
+    if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
+        advance_session.begin(session=session, part=int(part), now=timezone.now())
+    return back(session)
+
+
+@session_view
+@require_POST
+def here(request: HttpRequest, session: Session) -> JsonResponse:
+    """Take a sign that the page of a session is open; its script learns whether to send another one."""
+    return JsonResponse({"again": sessions.note_open_page(session=session, now=timezone.now())})

@@ -1,0 +1,127 @@
+"""The pages of the practice: a question, and after it what was right."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from annotation.actions.answering import practice
+from annotation.errors import BadAnswer
+from annotation.forms import read_id, read_posted
+from annotation.models import PracticeAnswer, Session, SessionState
+from annotation.pages import practice_feedback, question_page, session_urls
+from annotation.views.guards import session_view, wants_json
+from annotation.views.page_context import back, context
+
+
+def show_practice(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
+    feedback = show_feedback(request, session)
+    if feedback is not None:
+        return feedback
+    asked = practice.next_question(session=session)
+    if asked is None:
+        # Cannot stay here: the last answer of a round moves the session in the same transaction.
+        raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
+    total = session.study.practice_questions.count()
+    extra = {
+        "page": question_page(
+            study=session.study_id,
+            kind_name=asked.kind,
+            content=asked.content,
+            order=practice.order_for(session=session, question=asked),
+            slot=asked.pk,
+            number=asked.position + 1,
+            total=total,
+            action=session_urls(session.token).practice,
+            skip=session_urls(session.token).skip,
+            is_practice=True,
+        ),
+        "round": practice.round_shown(session=session),
+        "rounds": session.study.design.practice.rounds,
+        "before": practice.round_before(session=session),
+        "error": error,
+    }
+    return render(request, "annotation/practice.html", context(session) | extra, status=status)
+
+
+def show_feedback(request: HttpRequest, session: Session) -> HttpResponse | None:
+    """Return the feedback on the practice answer named in the address, if it is this session's."""
+    asked = read_id(request.GET.get("feedback", ""))
+    # The browser's way back from the questions does not lead into the practice again.
+    if asked is None or session.questions_answered:
+        return None
+    # The rounds are the annotator's: the answer may be of a session that this one has taken the place of.
+    answers = PracticeAnswer.objects.filter(annotator=session.annotator_id, practice_question__study=session.study_id)
+    given = answers.filter(pk=asked).exclude(choice="").select_related("practice_question").first()
+    if given is None:
+        return None
+    return render(request, "annotation/practice_feedback.html", context(session) | _feedback(session, given))
+
+
+def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
+    question = given.practice_question
+    session.practice_round, current = given.round, session.practice_round
+    order = practice.order_for(session=session, question=question)
+    session.practice_round = current
+    shown = question_page(
+        study=session.study_id,
+        kind_name=question.kind,
+        content=question.content,
+        order=order,
+        slot=question.pk,
+        number=question.position + 1,
+        total=session.study.practice_questions.count(),
+        action="",
+        chosen_key=given.choice,
+    )
+    extra = practice_feedback(
+        shown,
+        content=question.content,
+        kind_name=question.kind,
+        order=order,
+        right=question.right,
+        feedback=question.feedback,
+    )
+    return extra | {
+        "onward": session_urls(session.token).page,
+        "ended": practice.ended_round(session=session, given=given),
+        "goes_on": session.state == SessionState.WORKING,
+        "again": session.state == SessionState.PRACTICE,
+    }
+
+
+@session_view
+@require_POST
+def practise(request: HttpRequest, session: Session) -> HttpResponse:
+    """Store the answer to a practice question. The page's script gets what to show in place; a form, a redirect."""
+    if session.state != SessionState.PRACTICE:
+        return JsonResponse({"go": session_urls(session.token).page}) if wants_json(request) else back(session)
+    asked = read_id(request.POST.get("slot", ""))
+    try:
+        if asked is None:
+            raise BadAnswer(gettext("The page sent no question with your answer. Reload it and choose again."))
+        given = practice.answer(session=session, question=asked, posted=read_posted(request.POST), now=timezone.now())
+    except BadAnswer as error:
+        if wants_json(request):
+            raise
+        return show_practice(request, session, error=error.message, status=error.status)
+    response = back(session, feedback=str(given.pk))
+    if not wants_json(request):
+        return response
+    session.refresh_from_db()
+    return JsonResponse(feedback_in_place(_feedback(session, given), response["Location"]))
+
+
+def feedback_in_place(told: dict[str, Any], address: str) -> dict[str, Any]:
+    """Return what the page's script learns after a practice question: what to mark, what to say, and the page that
+    says the same after a reload."""
+    return {
+        "own": told["page"].chosen,
+        "right": told["right_value"],
+        "told": render_to_string("annotation/_verdict.html", told),
+        "address": address,
+    }

@@ -1,0 +1,104 @@
+"""How a session ends: stopping before it is done, coming back late, and the last page."""
+
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions import sessions
+from annotation.actions.answering import responses, skip_allowance
+from annotation.actions.ending import platform_outcome
+from annotation.actions.removing import removals
+from annotation.models import Removal, Session, SessionState
+from annotation.models.sessions import OPEN_STATES
+from annotation.money import ending_pay, pay_of_waiting
+from annotation.views.guards import session_view
+from annotation.views.page_context import back, context, of_withdrawn, typed_text
+from studies.actions.events import ANNOTATOR
+
+# WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
+REDIRECT_SECONDS = 20
+# There is more to read where a researcher decides.
+REVIEW_REDIRECT_SECONDS = 60
+
+
+def show_end(request: HttpRequest, session: Session) -> HttpResponse:
+    # Whoever comes back to this page has a reason to, and so does who has something to be told: it does not leave by
+    # itself.
+    stays = session.handed_back_at is not None or session.unseen_notices > 0
+    now = timezone.now()
+    if _is_for_somebody(request):
+        code = platform_outcome.hand_back(session=session, now=now)
+    else:
+        code = platform_outcome.code_for(session=session, now=now)
+    is_finished = session.state == SessionState.FINISHED
+    withdrawn = _has_withdrawn(session)
+    extra = {
+        "ending": SessionState.WITHDRAWN if withdrawn else session.state,
+        "finished": is_finished,
+        "left_out_here": skip_allowance.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
+        # Without questions it was not at its practice: they were withdrawn.
+        "in_practice": session.first_question_at is None and session.questions_total > 0,
+        "could_go_on": sessions.could_go_on(session=session, now=now),
+        "pay": ending_pay(session, responses.stored_answers(session=session), code=code),
+        "waiting_pay": pay_of_waiting(session.study),
+        "code": code,
+        "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
+        "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_finished else REVIEW_REDIRECT_SECONDS,
+        "answered": session.questions_answered,
+        "comment_saved": bool(session.comment),
+    }
+    return render(request, "annotation/end.html", context(session) | of_withdrawn(session) | extra)
+
+
+def _is_for_somebody(request: HttpRequest) -> bool:
+    """Tell whether the browser shows the page, rather than its worker keeping it or looking whether there is a line.
+
+    Browsers say which (W3C Fetch Metadata, 2.3) wherever they run workers; where none says so, it is taken as shown.
+    """
+    return request.method == "GET" and request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
+
+
+@session_view
+@require_POST
+def go_on(request: HttpRequest, session: Session) -> HttpResponse:
+    """Take the seat of a session whose time was over again, if it is still free."""
+    sessions.resume(session=session, now=timezone.now())
+    return back(session)
+
+
+@session_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def give_up(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask first (the page's script asks in a dialog instead), then leave."""
+    if request.method == "POST":
+        sessions.give_up(session=session, now=timezone.now())
+    elif session.state in OPEN_STATES | {SessionState.LAPSED}:
+        return render(request, "annotation/give_up.html", context(session))
+    return back(session)
+
+
+@session_view
+@require_http_methods(["GET", "HEAD", "POST"])
+def take_back(request: HttpRequest, session: Session) -> HttpResponse:
+    """Say what it means to take one's answers back, and do it when that is confirmed; there is no way back from it."""
+    if request.method != "POST":
+        extra = {"withdrawn": _has_withdrawn(session), "finished": session.state == SessionState.FINISHED}
+        return render(request, "annotation/take_back.html", context(session) | extra)
+    removals.withdraw(annotator=session.annotator, project=session.study.project, by=ANNOTATOR, now=timezone.now())
+    return back(session)
+
+
+def _has_withdrawn(session: Session) -> bool:
+    reasons = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
+    return Removal.Why.WITHDRAWN in reasons
+
+
+@session_view
+@require_POST
+def comment(request: HttpRequest, session: Session) -> HttpResponse:
+    platform_outcome.comment(session=session, text=typed_text(request, "comment"))
+    return back(session)

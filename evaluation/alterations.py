@@ -1,0 +1,168 @@
+"""What RoCOCO makes of photos and captions so that they are wrong: mixed and patched images, and altered captions."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from analytics.scores import Floats
+from evaluation.errors import BenchmarkError
+from evaluation.protocols.base import EmbedTexts
+from evaluation.word_order import tokens_of
+
+# Side in pixels of what is made of two images, and the share of the first in it (lambda of table 4).
+SIDE, SHARE = 384, 0.9
+# How many encoders vote in the paper.
+ENCODERS = 4
+
+
+def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Image.Image:
+    """Return the first image with the other shining through it: `share` of its colours and the rest of the other's.
+
+    Both are brought to 384 x 384 pixels. Source: Park et al. 2024 (RoCOCO); `mix_images.py` in
+    pseulki/rococo, where `lam` is 0.9.
+
+    Example: white (255) with black (0) is 230 (229.5, rounded to even).
+    """
+    first, second = _pixels(image), _pixels(other)
+    blended = np.rint(share * first + (1 - share) * second)
+    return Image.fromarray(blended.astype(np.uint8))
+
+
+def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share: float = SHARE) -> Image.Image:
+    """Return the first image with a rectangle of the other in its place: 1 - `share` of its area where it fits whole.
+
+    Its middle is drawn from all pixels, and what lies beyond an edge is cut off. Source: as for `mixed`, which takes
+    the box from CutMix (Yun et al. 2019).
+
+    Example: at 0.9 of 384 x 384 pixels the rectangle is 120 x 120: 121 (384 x sqrt 0.1), halved to 60 on either side.
+    """
+    first, second = _pixels(image), _pixels(other)
+    half = int(SIDE * sqrt(1 - share)) // 2
+    left, top = (rng.randrange(SIDE) - half for _ in range(2))
+    rows, columns = (slice(max(start, 0), min(start + 2 * half, SIDE)) for start in (top, left))
+    first[rows, columns] = second[rows, columns]
+    return Image.fromarray(first.astype(np.uint8))
+
+
+def partners(count: int, *, rng: random.Random) -> list[int]:
+    """Return for each of `count` images another one, each once. Raises BenchmarkError for less than two images."""
+    if count < 2:
+        raise BenchmarkError(["An image is mixed with another one, and there is but one."])
+    order = rng.sample(range(count), count)
+    after = dict(zip(order, [*order[1:], order[0]], strict=True))
+    return [after[place] for place in range(count)]
+
+
+def _pixels(image: Image.Image) -> Floats:
+    fitted = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    pixels: Floats = np.asarray(fitted, dtype=np.float64).copy()
+    return pixels
+
+
+@dataclass(frozen=True)
+class Substitutes:
+    """What words are replaced by.
+
+    groups: names of groups of nouns of one sort -> their words. vocabulary: any words. danger: name of a group -> what
+    stands for all of it, "" for every other group.
+    """
+
+    groups: Mapping[str, Sequence[str]]
+    vocabulary: Sequence[str]
+    danger: Mapping[str, str]
+
+    def group_of(self, word: str) -> str | None:
+        """Return the first group that a word is of, None where it is of none and so is not replaced."""
+        return next((name for name, words in self.groups.items() if word.lower() in words), None)
+
+    def candidates(self, word: str, policy: str) -> Sequence[str]:
+        """Return what may replace a word of a group under a policy of RoCOCO's, never the word itself."""
+        own = self.group_of(word) or ""
+        if policy == "same_concept":
+            found = self.groups.get(own, ())
+        elif policy == "diff_concept":
+            found = [other for name, words in self.groups.items() if name != own for other in words]
+        elif policy == "rand_voca":
+            found = self.vocabulary
+        else:
+            found = [self.danger.get(own, self.danger.get("", ""))]
+        return [other for other in found if other and other != word.lower()]
+
+
+def substitutes_of(said: Mapping[str, Any], file: str) -> Substitutes:
+    """Return what a JSON object says under groups, vocabulary and danger. Raises BenchmarkError."""
+    groups, vocabulary, danger = (said.get(name) for name in ("groups", "vocabulary", "danger"))
+    if (
+        not isinstance(groups, dict)
+        or not all(_are_texts(words) for words in groups.values())
+        or not _are_texts(vocabulary)
+        or not isinstance(danger, dict)
+        or not _are_texts(list(danger.values()))
+    ):
+        raise BenchmarkError(
+            [f"{file} needs groups (name: words), vocabulary (words) and danger (name of a group, or empty: word)."]
+        )
+    return Substitutes(groups, vocabulary or [], danger)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
+    """Return how much each word influences the embedding of a caption: 1 less the cosine of the embeddings with the
+    word and without it, 0 (none) to 2, one for each word.
+
+    embed: texts -> texts x dimensions. Raises BenchmarkError when an embedding has the length 0. Source: Park et al.
+    2024 (RoCOCO), equation 1, "embedding influence".
+
+    Example: with embeddings (1, 0) of the caption and (0, 1) without its second word, that word's influence is 1.
+    """
+    texts = [" ".join(words)]
+    texts += [" ".join([*words[:place], *words[place + 1 :]]) for place in range(len(words))]
+    vectors = np.asarray(embed(texts), dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not (lengths > 0).all():
+        raise BenchmarkError([f"The model gives {texts[0]!r}, or what is left of it, an embedding of length 0."])
+    influence: Floats = 1 - vectors[1:] @ vectors[0] / (lengths[1:] * lengths[0])
+    return influence
+
+
+def altered(
+    caption: str,
+    substitutes: Substitutes,
+    policies: Sequence[str],
+    *,
+    encoders: Sequence[EmbedTexts],
+    rng: random.Random,
+) -> dict[str, str]:
+    """Return the caption with one word replaced, by policy; nothing where none of its words is in a group.
+
+    Each encoder votes for the noun with the least influence on its embedding, so that the caption is wrong and its
+    embedding nearly what it was. The noun with most votes is replaced, the same under all policies; of equals the one
+    whose influences, added up, are least, then the first. The paper has the majority of four encoders. The least
+    influence is how we read the released files, which replace general words most often (man, people, top, person).
+    """
+    words = tokens_of(caption)
+    nouns = [place for place, word in enumerate(words) if substitutes.group_of(word) is not None]
+    if not nouns:
+        return {}
+    place = _elected(nouns, [influences(words, embed) for embed in encoders])
+    made: dict[str, str] = {}
+    for policy in policies:
+        candidates = substitutes.candidates(words[place], policy)
+        if candidates:
+            made[policy] = " ".join([*words[:place], rng.choice(candidates), *words[place + 1 :]])
+    return made
+
+
+def _elected(nouns: Sequence[int], by_encoder: Sequence[Floats]) -> int:
+    """Return the place of the noun that most encoders vote for, by the influence of every word on each."""
+    votes = [min(nouns, key=lambda place: (influence[place], place)) for influence in by_encoder]
+    total = np.sum(by_encoder, axis=0)
+    return min(nouns, key=lambda place: (-votes.count(place), total[place], place))

@@ -1,0 +1,132 @@
+"""Reads a benchmark's files by the importers that bring them into studies, so that both say the same of them."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.errors import BenchmarkError
+from evaluation.result_files import Described
+from evaluation.row_matching import Known, join
+from studies.importing import Note, Record, RowProblem, get_importer
+from studies.importing.captions import as_is
+
+# Far more than any header has.
+LONGEST_HEADER = 10_000
+
+
+def first_there(folder: Path, names: Iterable[str]) -> Path | None:
+    """Return the first of the files that is in the folder."""
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def records_of(path: Path, format: str) -> list[Record]:
+    """Return the records of a file. Raises BenchmarkError with everything that is wrong in it."""
+    records: list[Record] = []
+    problems: list[str] = []
+    try:
+        with path.open("rb") as stream:
+            for item in get_importer(format)(stream):
+                if isinstance(item, RowProblem):
+                    problems.append(f"{path.name}: {item}")
+                elif not isinstance(item, Note):
+                    records.append(item)
+    except OSError as error:
+        raise BenchmarkError([f"{path} cannot be read ({error.strerror})."]) from error
+    if problems:
+        raise BenchmarkError(problems)
+    return records
+
+
+def nothing_there(folder: Path, expected: str) -> BenchmarkError:
+    """Return the error for a folder in which nothing can be read; `expected` ends the sentence."""
+    if not folder.is_dir():
+        return BenchmarkError([f"There is no folder {folder}. Name the benchmark's folder with --data."])
+    return BenchmarkError([f"The folder {folder} holds nothing of the benchmark: {expected}"])
+
+
+def filename_of(record: Record, role: str) -> str:
+    """Return the name of the record's image in a role that has one, "" where there is none."""
+    return next((image.filename for image in record.images if image.role == role), "")
+
+
+def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Described:
+    """Return what a file of results can say of the record; `rule` makes its captions."""
+    return Described(
+        caption=rule(record.captions["caption"]),
+        negative_caption=rule(record.captions["negative_caption"]),
+        type=record.type,
+        subtype=record.subtype,
+        filename=str(record.reference.get("coco", "")),
+    )
+
+
+def columns_of(path: Path) -> set[str]:
+    """Return the names in the header of a CSV file, nothing for any other file."""
+    if path.suffix.lower() != ".csv":
+        return set()
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            return set(next(csv.reader([stream.readline(LONGEST_HEADER)]), []))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return set()
+
+
+@dataclass(frozen=True)
+class Places:
+    """places: for every instance, the place of its row among those of a file; left_out: about rows of no instance."""
+
+    places: list[int]
+    left_out: list[str]
+
+
+def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> Places:
+    """Find the row of every instance, by captions, type and subtype (`evaluation.row_matching`).
+
+    Raises BenchmarkError where an instance has no row, and where it is unclear which one is its.
+    """
+    known = [
+        Known(number, str(number), one.caption, one.negative_caption, one.type, one.subtype, "", one.filename)
+        for number, one in enumerate(instances)
+    ]
+    joined = join(list(enumerate(rows)), known)
+    problems = [f"{path.name}: Record {number + 1}: {why}" for number, why in sorted(joined.unclear.items())]
+    by_instance = {instance: number for number, instance in joined.instances.items()}
+    missing = [number for number in range(len(instances)) if number not in by_instance]
+    if missing and not problems:
+        first = instances[missing[0]].caption
+        problems = [f"{path.name} says nothing of {len(missing):,} of {len(instances):,}, the first of them {first!r}."]
+    if problems:
+        raise BenchmarkError(problems)
+    left_out = [
+        f"{path.name}: Record {number + 1} is about no instance of the benchmark: {rows[number].caption!r}."
+        for number in sorted(joined.unknown)
+    ]
+    return Places([by_instance[number] for number in range(len(instances))], left_out)
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object that a JSON file is. Raises BenchmarkError for any other file."""
+    content = _json(path)
+    if not isinstance(content, dict):
+        raise BenchmarkError([f"{path.name} is not a JSON object."])
+    return content
+
+
+def json_list(path: Path) -> list[Any]:
+    """Return the list that a JSON file is. Raises BenchmarkError for any other file."""
+    content = _json(path)
+    if not isinstance(content, list):
+        raise BenchmarkError([f"{path.name} is not a JSON list."])
+    return content
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BenchmarkError([f"{path} cannot be read ({error.strerror})."]) from error
+    except (ValueError, RecursionError) as error:
+        raise BenchmarkError([f"{path.name} is not JSON that can be read."]) from error

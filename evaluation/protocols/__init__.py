@@ -1,0 +1,50 @@
+"""The protocols of public benchmarks, by name. A new one is one file, its test, and one line here."""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from evaluation.errors import BenchmarkError
+from evaluation.protocols.base import (
+    Benchmark,
+    Block,
+    Breakdown,
+    Cell,
+    Choice,
+    Evaluation,
+    Scorer,
+    evaluate,
+    scored_by,
+)
+
+PROTOCOLS = {
+    "bivlc": "evaluation.protocols.bivlc.BiVLC",
+    "sugarcrepe": "evaluation.protocols.sugarcrepe.SugarCrepe",
+    "aro": "evaluation.protocols.aro.ARO",
+    "rococo": "evaluation.protocols.rococo.RoCOCO",
+    "imagecode": "evaluation.protocols.imagecode.ImageCoDe",
+}
+
+
+@cache
+def get_protocol(name: str) -> Benchmark[Any, Any]:
+    """Return the protocol called `name`. Raises KeyError for a name that is not in the registry."""
+    module, _, attribute = PROTOCOLS[name].rpartition(".")
+    protocol: Benchmark[Any, Any] = getattr(import_module(module), attribute)()
+    return protocol
+
+
+__all__ = [
+    "PROTOCOLS",
+    "Benchmark",
+    "BenchmarkError",
+    "Block",
+    "Breakdown",
+    "Cell",
+    "Choice",
+    "Evaluation",
+    "Scorer",
+    "evaluate",
+    "get_protocol",
+    "scored_by",
+]

@@ -1,0 +1,162 @@
+"""What a protocol of a benchmark is: the data it reads, the pairs that it wants scored, and the tables that follow."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+
+from analytics.scores import Floats, Mean, Score
+from evaluation.errors import BenchmarkError
+
+Cell = Score | Mean
+Data = TypeVar("Data")
+Found = TypeVar("Found")
+# Texts -> texts x dimensions.
+EmbedTexts = Callable[[Sequence[str]], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Images and texts of which every image is to be scored against every text.
+
+    images: names as in the benchmark's importer (`studies.importing`): a file inside the data folder, a place in a
+    folder (`studies.importing.folders`) or a part of a file (`studies.importing.parts`). texts: exactly as models read
+    them.
+    """
+
+    images: Sequence[str]
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a block asks: which of its texts belongs to the image at the place `of`, where it is a choice `among` texts,
+    or which of its images to the text there. `right`: the place of the one that does."""
+
+    among: Literal["text", "image"]
+    of: int
+    right: int
+
+
+class Scorer(Protocol):
+    def __call__(self, blocks: Iterable[Block]) -> Iterable[Floats]:
+        """Return for every block, in order, a matrix images x texts of finite numbers; higher is a better match.
+
+        Blocks come as they are asked for, so that neither side holds all of them. Raises BenchmarkError with whole
+        sentences.
+        """
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """One row of a table: `n` questions or instances, and a value under each name. A `Mean` is a share, 0 to 1."""
+
+    title: str
+    n: int
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a model scores on a benchmark: on all of it, then on its parts; and what a reader of it should know."""
+
+    whole: Breakdown
+    parts: Sequence[Breakdown] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+class Benchmark(ABC, Generic[Data, Found]):
+    """A public benchmark under its paper's protocol. The docstring says its tie rule and its order of options.
+
+    `Data` is what its files say; `Found` is what a model was found to do, whichever way that is known.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    # The files of a smallest benchmark, by name, as `read` takes them: for help, documentation and contract tests.
+    example: ClassVar[Mapping[str, str]]
+
+    @abstractmethod
+    def read(self, folder: Path) -> Data:
+        """Read the benchmark's own files. Raises BenchmarkError with everything that is wrong."""
+
+    @abstractmethod
+    def blocks(self, data: Data) -> Iterator[Block]:
+        """Yield what is to be scored, always the same in the same order. Raises BenchmarkError where nothing can be."""
+
+    def choices(self, data: Data) -> Iterator[Sequence[Choice]]:
+        """Yield what each of the `blocks`, in their order, asks between texts or between images, with what is right: a
+        blind baseline learns from it. Raises BenchmarkError where no part of it can be scored by the rest."""
+        raise BenchmarkError(
+            [f"{self.title} asks for one of all its images and texts at once, so nothing is left to learn from."]
+        )
+
+    @abstractmethod
+    def found(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> Found:
+        """Take the scores of all blocks, in their order."""
+
+    @abstractmethod
+    def tables(self, data: Data, found: Found) -> Evaluation:
+        """Return the tables of the paper."""
+
+    @abstractmethod
+    def chance(self, data: Data) -> Mapping[str, float | None]:
+        """Return what guessing scores, 0 to 1, by the names of the cells of the whole; None where it says nothing."""
+
+    def published(self, data: Data, path: Path) -> Found | None:
+        """Read results in a form of the benchmark's own, without scores; None when the file has none of these forms.
+
+        Raises BenchmarkError, or evaluation.result_files.ResultsFileError, when it has one and something is wrong.
+        """
+        return None
+
+    def answers(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> str:
+        """Return what a model chooses, as a leaderboard takes it, for data whose right answers are kept back.
+
+        Raises BenchmarkError.
+        """
+        raise BenchmarkError([f"{self.title} has no leaderboard that takes a file of answers."])
+
+    def prepare(self, folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
+        """Write into `folder` what the paper makes of the data by chance, where it is not there yet; say what was made.
+
+        Made once and kept, so that people and all models see the same. encoders: name -> how it embeds texts.
+        Raises BenchmarkError.
+        """
+        return [f"{self.title} is complete as it is published: nothing is to be made."]
+
+
+def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, Floats]]:
+    """Yield every block with its scores, images x texts. Raises BenchmarkError for scores that are none."""
+    waiting: list[Block] = []
+
+    def asked() -> Iterator[Block]:
+        for block in blocks:
+            waiting.append(block)
+            yield block
+
+    for scores in scorer(asked()):
+        block = waiting.pop(0)
+        matrix = np.asarray(scores, dtype=np.float64)
+        expected = (len(block.images), len(block.texts))
+        if matrix.shape != expected:
+            raise BenchmarkError(
+                [f"The model gave scores of the shape {matrix.shape} where {expected} were asked for."]
+            )
+        if not np.isfinite(matrix).all():
+            image, text = np.argwhere(~np.isfinite(matrix))[0]
+            raise BenchmarkError(
+                [f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, no number."]
+            )
+        yield block, matrix
+    if waiting:
+        raise BenchmarkError([f"The model gave no scores for {waiting[0].images[0]}."])
+
+
+def evaluate(benchmark: Benchmark[Data, Found], data: Data, scorer: Scorer) -> Evaluation:
+    """Score a benchmark and return its tables. Raises BenchmarkError."""
+    return benchmark.tables(data, benchmark.found(data, scored_by(scorer, benchmark.blocks(data))))

@@ -1,0 +1,199 @@
+"""BiVLC: two images and two captions per instance, each image to be given its caption and each caption its image."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from analytics.scores import (
+    CHANCE,
+    Floats,
+    Outcomes,
+    Score,
+    detection_accuracy,
+    outcomes_of_detectors,
+    outcomes_of_scores,
+)
+from evaluation.benchmark_files import (
+    columns_of,
+    described,
+    filename_of,
+    first_there,
+    nothing_there,
+    places_of,
+    records_of,
+)
+from evaluation.errors import BenchmarkError
+from evaluation.parquet_images import cell_name, shards_of, texts_of
+from evaluation.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
+from evaluation.result_files import Described, read_detections, read_outcomes
+from studies.importing import Record, RowProblem
+from studies.importing.captions import bivlc_release
+from studies.importing.rows import read_table
+
+RELEASES = ("bivlc.jsonl", "bivlc.csv", "instances.jsonl", "instances.csv")
+MANIFEST, ACCEPTED = "BiVLC_negative_imgs.csv", "accepted.csv"
+IMAGES = ("image", "negative_image")
+TEXTS = ("caption", "negative_caption", "type", "subtype")
+OUTCOMES = ({"text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1"}, {"Ipos_2T", "Ineg_2T"})
+DETECTIONS = {"text_pred", "label"}
+TEXT_DETECTION, IMAGE_DETECTION = "Text detection", "Image detection"
+
+
+@dataclass(frozen=True)
+class Instances:
+    """The instances in the order of the release. images: the positive and the negative of each; without where the
+    files do not say which image was released."""
+
+    described: Sequence[Described]
+    images: Sequence[tuple[str, str]] | None
+
+    @property
+    def types(self) -> list[str]:
+        return [one.type for one in self.described]
+
+    @property
+    def subtypes(self) -> list[str]:
+        return [f"{one.type}_{one.subtype}" for one in self.described]
+
+
+@dataclass(frozen=True)
+class Results:
+    """detected: of detectors, how often each takes a text, or an image, for what it is: name of the cell -> score."""
+
+    outcomes: Outcomes
+    detected: Mapping[str, Score] = field(default_factory=dict)
+
+
+class BiVLC(Benchmark[Instances, Results]):
+    """Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval".
+
+    Tie rule: comparisons are strict, so that a tie is wrong (section 4; `evaluate_BiVLC` in
+    `src/CLIP_fine_tuning/CLIP_utils.py` of IMirandaM/BiVLC compares with >). Order of options: images and captions
+    alike, the positive first and the negative second. An instance counts for I2T when both images are given their
+    captions, for T2I when both captions are given their images, for Group when both hold. Captions are read as released
+    (`bivlc-release-v1`). Guessing means four distinct scores in random order: of their 24 orders 6 give I2T, 6 T2I and
+    4 Group.
+
+    Data: the release as `bivlc.jsonl` or `bivlc.csv` (as `export` writes it too, `instances.jsonl` or `instances.csv`)
+    with its images; or as the Hugging Face Hub has it, `data/test-*.parquet` (as `export --format hf` does); or
+    `BiVLC_negative_imgs.csv` with `accepted.csv`, which say all but which image was chosen, so that only results can be
+    counted over them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors (`BiVLC_Classifier_*.csv`), with
+    the detection accuracies of the paper's table 5.
+    """
+
+    name = "bivlc"
+    title = "BiVLC"
+    paper = "Miranda et al. 2024"
+    example: ClassVar[Mapping[str, str]] = {
+        "bivlc.csv": "image,caption,negative_caption,negative_image,type,subtype\n"
+        "0.jpg,A cat on a couch.,A dog on a couch.,0n.jpg,replace,obj\n"
+        "1.jpg,A red cup on a blue plate.,A blue cup on a red plate.,1n.jpg,swap,att\n"
+    }
+
+    def read(self, folder: Path) -> Instances:
+        release = first_there(folder, RELEASES)
+        if release is not None:
+            records = records_of(release, "bivlc")
+            return Instances([described(one) for one in records], [_pair(one) for one in records])
+        shards = shards_of(folder, "test")
+        if shards:
+            return _of_tables(shards)
+        if (folder / MANIFEST).is_file() and (folder / ACCEPTED).is_file():
+            return Instances(_accepted(folder), None)
+        expected = f"{', '.join(RELEASES[:2])}, data/test-*.parquet, or {MANIFEST} with {ACCEPTED}, must be there."
+        raise nothing_there(folder, expected)
+
+    def blocks(self, data: Instances) -> Iterator[Block]:
+        if data.images is None:
+            raise BenchmarkError(
+                [f"{MANIFEST} and {ACCEPTED} do not say which image was chosen. Put the release there, as bivlc.csv."]
+            )
+        for pair, one in zip(data.images, data.described, strict=True):
+            yield Block(pair, (one.caption, one.negative_caption))
+
+    def choices(self, data: Instances) -> Iterator[Sequence[Choice]]:
+        both = [Choice(among, place, place) for among in ("text", "image") for place in (0, 1)]
+        yield from [both] * len(data.described)
+
+    def found(self, data: Instances, scored: Iterator[tuple[Block, Floats]]) -> Results:
+        matrices = [matrix for _, matrix in scored]
+        return Results(outcomes_of_scores(np.array(matrices, dtype=np.float64).reshape(-1, 2, 2)))
+
+    def tables(self, data: Instances, found: Results) -> Evaluation:
+        outcomes = found.outcomes
+        parts = [
+            Breakdown(name, scores["Group"].n, scores)
+            for labels in (data.types, data.subtypes)
+            for (name,), scores in outcomes.scores_by(labels).items()
+        ]
+        return Evaluation(Breakdown("all", len(outcomes), {**outcomes.scores(), **found.detected}), parts)
+
+    def chance(self, data: Instances) -> Mapping[str, float | None]:
+        return {**CHANCE, TEXT_DETECTION: 1 / 2, IMAGE_DETECTION: 1 / 2}
+
+    def published(self, data: Instances, path: Path) -> Results | None:
+        columns = columns_of(path)
+        if any(names <= columns for names in OUTCOMES):
+            file = read_outcomes(path)
+            joined = places_of(path, file.instances, data.described)
+            if joined.left_out:
+                raise BenchmarkError(joined.left_out)
+            return Results(file.outcomes.of(np.array(joined.places)))
+        if columns >= DETECTIONS:
+            return self._detected(data, path)
+        return None
+
+    def _detected(self, data: Instances, path: Path) -> Results:
+        detections = read_detections(path)
+        if detections.image is None:
+            raise BenchmarkError([f"{path.name} has no img_pred: BiVLC asks detectors of images too."])
+        if len(detections.text) != len(data.described):
+            raise BenchmarkError(
+                [f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."]
+            )
+        accuracies = {
+            TEXT_DETECTION: detection_accuracy(detections.text),
+            IMAGE_DETECTION: detection_accuracy(detections.image),
+        }
+        return Results(outcomes_of_detectors(detections.text, detections.image), accuracies)
+
+
+def _pair(record: Record) -> tuple[str, str]:
+    return filename_of(record, "image"), filename_of(record, "negative_image")
+
+
+def _of_tables(paths: Sequence[Path]) -> Instances:
+    """Return the release as the Hugging Face Hub has it, and as `export --format hf` writes it."""
+    instances: list[Described] = []
+    images: list[tuple[str, str]] = []
+    for path in paths:
+        for row, texts in enumerate(texts_of(path, TEXTS, IMAGES)):
+            instances.append(Described(*(texts[name] for name in TEXTS)))
+            positive, negative = (cell_name(f"{path.parent.name}/{path.name}", row, column) for column in IMAGES)
+            images.append((positive, negative))
+    return Instances(instances, images)
+
+
+def _accepted(folder: Path) -> list[Described]:
+    """Return the accepted rows of the manifest as they were released, in the order of the release."""
+    by_key = {record.key: record for record in records_of(folder / MANIFEST, "bivlc-manifest")}
+    released: dict[int, Described] = {}
+    problems = []
+    with (folder / ACCEPTED).open("rb") as stream:
+        for item in read_table(stream, ("index", "accepted", "release_row")):
+            if isinstance(item, RowProblem):
+                problems.append(f"{ACCEPTED}: {item}")
+                continue
+            number, row = item
+            if row["accepted"] != "true":
+                continue
+            if row["index"] not in by_key or not row["release_row"].isdigit():
+                problems.append(f"{ACCEPTED}: Record {number}: it names no row of {MANIFEST} and place in the release.")
+                continue
+            released[int(row["release_row"])] = described(by_key[row["index"]], rule=bivlc_release)
+    if problems:
+        raise BenchmarkError(problems)
+    return [released[place] for place in sorted(released)]

@@ -1,0 +1,114 @@
+"""Cases of ARO made of scene graphs: who does what to whom, and which attribute is whose, in a region of a photo."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from evaluation.errors import BenchmarkError
+
+# An object counts that has at least this share of the photo's width and of its height.
+LEAST_SIDE = 1 / 4
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object of a scene with its box in pixels. relations: (name, id of the other object)."""
+
+    id: str
+    name: str
+    left: int
+    top: int
+    width: int
+    height: int
+    attributes: tuple[str, ...]
+    relations: tuple[tuple[str, str], ...]
+
+
+def relation_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
+    """Return a case for every relation between two large objects of a photo, as ARO's file of relations has them.
+
+    graphs: photo's id -> its scene graph as GQA publishes them, with width, height and objects. "the X is R the Y" is
+    true and "the Y is R the X" false; so the second is not annotated as well, both names are of one object each, and
+    they differ. The region is the smallest one that has both. Raises BenchmarkError for what is no scene graph.
+
+    Source: Yuksekgonul et al. 2023, section 2; the published files go before these, whose rules for what counts as
+    large and as told apart are stated here.
+    """
+    cases: list[dict[str, Any]] = []
+    for image, things in _scenes(graphs, file):
+        by_id = {thing.id: thing for thing in things}
+        said = {(thing.id, name, other) for thing in things for name, other in thing.relations}
+        for thing in things:
+            for name, other in thing.relations:
+                if other not in by_id or (other, name, thing.id) in said:
+                    continue
+                one, two = thing.name, by_id[other].name
+                cases.append(
+                    {
+                        **_region(image, thing, by_id[other]),
+                        "relation_name": name,
+                        "true_caption": f"the {one} is {name} the {two}",
+                        "false_caption": f"the {two} is {name} the {one}",
+                    }
+                )
+    return cases
+
+
+def attribution_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
+    """Return a case for two large objects of a photo with an attribute each that the other one does not have.
+
+    "the A X and the B Y" is true and "the B X and the A Y" false. Photos, names, region, errors and source as for
+    `relation_cases`.
+    """
+    cases: list[dict[str, Any]] = []
+    for image, things in _scenes(graphs, file):
+        for one, two in combinations(things, 2):
+            for first in one.attributes:
+                for second in two.attributes:
+                    if first in two.attributes or second in one.attributes:
+                        continue
+                    cases.append(
+                        {
+                            **_region(image, one, two),
+                            "attributes": [first, second],
+                            "true_caption": f"the {first} {one.name} and the {second} {two.name}",
+                            "false_caption": f"the {second} {one.name} and the {first} {two.name}",
+                        }
+                    )
+    return cases
+
+
+def _region(image: str, one: Thing, two: Thing) -> dict[str, Any]:
+    left, top = min(one.left, two.left), min(one.top, two.top)
+    right = max(one.left + one.width, two.left + two.width)
+    bottom = max(one.top + one.height, two.top + two.height)
+    box = {"bbox_x": left, "bbox_y": top, "bbox_w": right - left, "bbox_h": bottom - top}
+    return {"image_id": image, "image_path": f"{image}.jpg", **box}
+
+
+def _scenes(graphs: Mapping[str, Any], file: str) -> Iterator[tuple[str, list[Thing]]]:
+    """Yield each photo with its objects that are large and alone of their name."""
+    for image, graph in graphs.items():
+        try:
+            things = [_thing(id, found) for id, found in graph["objects"].items()]
+            width, height = float(graph["width"]), float(graph["height"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BenchmarkError([f"{file}: {image} is no scene graph with width, height and objects."]) from error
+        names = Counter(thing.name for thing in things)
+        yield (
+            image,
+            [
+                thing
+                for thing in things
+                if names[thing.name] == 1 and thing.width >= LEAST_SIDE * width and thing.height >= LEAST_SIDE * height
+            ],
+        )
+
+
+def _thing(id: str, found: Mapping[str, Any]) -> Thing:
+    relations = tuple((str(each["name"]), str(each["object"])) for each in found.get("relations", ()))
+    attributes = tuple(str(each) for each in found.get("attributes", ()))
+    left, top, width, height = (max(0, int(found[side])) for side in ("x", "y", "w", "h"))
+    return Thing(id, str(found["name"]), left, top, width, height, attributes, relations)

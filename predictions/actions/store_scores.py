@@ -1,0 +1,281 @@
+"""What follows from the answers of workers. Each may come twice, late, or after the run is over: stored once."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from math import isfinite
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from predictions.actions.mismatched_predictions import delete_mismatched
+from predictions.actions.runs import Asked, fail, finish_if_over, lock, pause, questions_of, reached
+from predictions.blind import case_of, fitted, sees
+from predictions.errors import MOST_PROBLEMS
+from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
+from predictions.options import Options, is_right, options_of
+from studies.kinds import get_kind, matches
+from studies.models import Instance, Project
+from studies.wording import counted
+
+# How long a chunk is to keep a worker, by its own measurement: well under a minute, since pictures must be fetched too.
+SECONDS_PER_CHUNK = 20
+# More would be a message of megabytes.
+MOST_PER_CHUNK = 2_000
+BATCH = 2_000
+# Into which chunks questions are divided, by their items; and what is to be scored before.
+Divided = Callable[[Sequence[Asked]], Sequence[Sequence[dict[str, Any]]]]
+NOT_FOR_MODELS = "{count} of {kind} ask otherwise than which text and picture belong together, so no model is asked."
+NOT_FOR_BLIND = (
+    "{count} of {kind} cannot be answered by what a blind baseline sees: the right option shows nothing of it, or "
+    "nobody knows which one that is."
+)
+CHANGED = "What it shows has changed since, or it is gone. Go on with the run to ask anew."
+NOT_A_NUMBER = "The worker gave no finite score for two options or more. Check its log and the model's weights."
+OTHER_WEIGHTS = (
+    "The worker has other weights under this name than when the run began, so nothing more is stored of it. Go on with "
+    "the run to have them scored as another model."
+)
+
+
+@transaction.atomic
+def note_begun(*, run_id: int, chunk_id: int) -> None:
+    """Note that a worker has begun a chunk or, with no chunk, to load the model."""
+    if chunk_id:
+        Chunk.objects.filter(pk=chunk_id, run=run_id, stored_at=None).update(begun=F("begun") + 1)
+    else:
+        Run.objects.filter(pk=run_id, state=Run.State.LOADING).update(begun=F("begun") + 1)
+
+
+@transaction.atomic
+def note_unreachable(*, run_id: int, chunk_id: int, why: str, now: datetime) -> timedelta | None:
+    """Take a chunk back whose pictures cannot be reached, and pause its run; return for how long.
+
+    Does nothing, and returns None, where the chunk is stored or the run is over.
+    """
+    run = lock(run_id)
+    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    if run is None or run.state != Run.State.RUNNING or chunk is None:
+        return None
+    # Its worker is not lost, so this is no attempt that counts.
+    chunk.sent_at, chunk.begun = None, 0
+    chunk.save(update_fields=["sent_at", "begun"])
+    pause(run, why, now)
+    return run.paused_until - now if run.paused_until is not None else None
+
+
+def plan(
+    *,
+    run_id: int,
+    answer: Mapping[str, Any],
+    now: datetime,
+    divided: Divided | None = None,
+    embedding: dict[str, Any] | None = None,
+) -> None:
+    """Divide what a run is still to score into chunks, once a worker has said which model it loaded: as fast as it is,
+    or as `divided` has it. `embedding`: which model makes the vectors that are seen, if any."""
+    run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
+    if run is None:
+        return
+    if "error" in answer:
+        with transaction.atomic():
+            if (locked := lock(run_id)) is not None and locked.state == Run.State.LOADING:
+                fail(locked, str(answer["error"]), now)
+        return
+    model = _model(run.project, answer["identity"], now)
+    missing, there, left_out = _missing(run, model)
+    chunks = _by_speed(missing, float(answer["pictures_per_second"])) if divided is None else divided(missing)
+    with transaction.atomic():
+        locked = lock(run_id)
+        if locked is None or locked.state != Run.State.LOADING:
+            return
+        # Of before it was resumed: what they asked about and was not stored is in the new ones.
+        locked.chunks.filter(stored_at=None).delete()
+        last = locked.chunks.order_by("-number").values_list("number", flat=True).first() or 0
+        Chunk.objects.bulk_create(
+            Chunk(run=locked, number=number, items=list(chunk)) for number, chunk in enumerate(chunks, start=last + 1)
+        )
+        if locked.model != model:
+            # Deleted with what it had scored, or another since: what counts is what there is of this one.
+            locked.stored = 0
+        locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
+        locked.embedding = embedding
+        locked.total, locked.wrong = locked.stored + len(missing), 0
+        locked.already_there = there - locked.stored if there > locked.stored else 0
+        locked.left_out, locked.why_left_out = sum(left_out.values()), list(left_out)[:MOST_PROBLEMS]
+        locked.save()
+        finish_if_over(locked, now)
+
+
+def _can_be_asked(spec: str, asked: Asked) -> bool:
+    kind, seen = get_kind(asked.kind), sees(spec)
+    if seen is not None and case_of(kind, asked.content, asked.right, instance=asked.instance, seen=seen) is None:
+        return False
+    return fitted(spec) is not None or bool(matches(kind, asked.content))
+
+
+def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> Sequence[Sequence[dict[str, Any]]]:
+    size = per_chunk(pictures_per_second / _pictures_per_question(missing))
+    return [items_of(missing[start : start + size]) for start in range(0, len(missing), size)]
+
+
+def per_chunk(per_second: float, *, most: int = MOST_PER_CHUNK) -> int:
+    """Return how many fit into a chunk of something of which a worker does so many in a second."""
+    return max(1, min(most, int(per_second * SECONDS_PER_CHUNK)))
+
+
+def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
+    """Return what a chunk holds of questions."""
+    return [_item(asked) for asked in questions]
+
+
+def _model(project: Project, identity: Mapping[str, str], now: datetime) -> Model:
+    return Model.objects.computed_as(project, now=now, **_that_fits(identity))
+
+
+def _that_fits(identity: Mapping[str, str]) -> dict[str, str]:
+    """Return as much of a model's three names as is stored of them."""
+    return {field: str(identity[field])[:longest] for field, longest in LONGEST.items()}
+
+
+def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
+    """Return the questions that have no prediction yet, how many have one, and why others are left out -> how many."""
+    known = set(
+        model.predictions.counted()
+        .order_by()
+        .exclude(content_hash="")
+        .values_list("instance_id", "kind", "variant", "content_hash")
+    )
+    missing: dict[tuple[int, str, str, str], Asked] = {}
+    there: set[tuple[int, str, str, str]] = set()
+    left_out: Counter[str] = Counter()
+    silent: Counter[str] = Counter()
+    for asked in questions_of(run):
+        if isinstance(asked, str):
+            left_out[asked] += 1
+            continue
+        if not _can_be_asked(run.spec, asked):
+            silent[asked.kind] += 1
+            continue
+        name = (asked.instance, asked.kind, asked.variant, asked.hash)
+        if name in known:
+            there.add(name)
+        else:
+            missing.setdefault(name, asked)
+    sentence = NOT_FOR_MODELS if sees(run.spec) is None else NOT_FOR_BLIND
+    for kind, count in silent.items():
+        left_out[sentence.format(count=counted(count, "question"), kind=kind)] += count
+    return list(missing.values()), len(there), left_out
+
+
+def _pictures_per_question(asked: Sequence[Asked]) -> float:
+    pictures = sum(len({m.picture for m in matches(get_kind(one.kind), one.content).values()}) for one in asked)
+    return max(1.0, pictures / max(1, len(asked)))
+
+
+def _item(asked: Asked) -> dict[str, Any]:
+    return {
+        "instance": asked.instance,
+        "kind": asked.kind,
+        "variant": asked.variant,
+        "content": asked.hash,
+        "question": asked.question,
+        "right": asked.right,
+        "options": sorted(options_of(get_kind(asked.kind), asked.content).needed),
+    }
+
+
+@transaction.atomic
+def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
+    """Store the scores of a chunk, once: a second answer about it changes nothing."""
+    run = lock(run_id)
+    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    if run is None or run.model is None or chunk is None:
+        return
+    reached(run)
+    if "error" in answer:
+        made, problems = 0, [str(answer["error"])] * len(chunk.items)
+    elif _that_fits(answer["identity"]) != run.model.identity:
+        made, problems = 0, [OTHER_WEIGHTS] * len(chunk.items)
+    else:
+        made, problems = _store_scores(run, run.model, chunk, answer, now)
+    chunk.stored, chunk.problems, chunk.stored_at = made, problems, now
+    chunk.save(update_fields=["stored", "problems", "stored_at"])
+    run.stored += made
+    run.wrong += len(problems)
+    run.save(update_fields=["stored", "wrong"])
+    finish_if_over(run, now)
+
+
+def _store_scores(
+    run: Run, model: Model, chunk: Chunk, answer: Mapping[str, Any], now: datetime
+) -> tuple[int, list[str]]:
+    conditions = _conditions_by_content(answer, [item["content"] for item in chunk.items])
+    said = {each["content"]: each for each in answer["results"]}
+    instances = Instance.objects.in_bulk({item["instance"] for item in chunk.items})
+    rows, problems = [], []
+    for item in chunk.items:
+        instance, result = instances.get(item["instance"]), said.get(item["content"])
+        problem = _problem(result, item) if instance is not None else CHANGED
+        if instance is None or result is None or problem:
+            problems.append(f"{instance.key if instance else item['instance']}: {problem}")
+            continue
+        scores = {option: float(score) for option, score in result["scores"].items()}
+        rows.append(
+            Prediction(
+                model=model,
+                instance=instance,
+                kind=item["kind"],
+                variant=item["variant"],
+                caption_rule=instance.caption_rule,
+                content_hash=item["content"],
+                scores=scores,
+                is_right=is_right(scores, item["right"]),
+                conditions=conditions[item["content"]],
+                source_row=0,
+                created_at=now,
+            )
+        )
+    identities = ((row.instance_id, row.kind, row.variant, row.caption_rule, row.content_hash) for row in rows)
+    delete_mismatched(model=model, replaced_by=identities)
+    # What another run has stored in the meantime stays as it is.
+    Prediction.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+    return len(rows), problems
+
+
+def _problem(result: Mapping[str, Any] | None, item: Mapping[str, Any]) -> str:
+    """Return why there are no scores in what a worker said of a question, "" if there are."""
+    if result is None:
+        return CHANGED
+    if "error" in result:
+        return str(result["error"])
+    scores = result.get("scores")
+    if not isinstance(scores, dict) or len(scores) < 2 or not all(_is_number(score) for score in scores.values()):
+        return NOT_A_NUMBER
+    # A chunk that an earlier version made does not say which options it asked about.
+    asked = frozenset(item.get("options", scores))
+    if problem := Options(asked, asked).problem(frozenset(scores)):
+        return f"The worker did not answer the question: {problem}. Check that worker and site have the same version."
+    return ""
+
+
+def _is_number(score: Any) -> bool:
+    return isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score)
+
+
+def _conditions_by_content(answer: Mapping[str, Any], contents: Sequence[str]) -> Mapping[str, Conditions]:
+    """Return what the scores of each content were computed under: some may have been computed again, otherwise."""
+    usual = _conditions(answer["conditions"])
+    found = dict.fromkeys(contents, usual)
+    if "again" in answer:
+        found |= dict.fromkeys(answer["again"]["contents"], _conditions(answer["again"]["conditions"]))
+    return found
+
+
+def _conditions(details: Mapping[str, Any]) -> Conditions:
+    canonical = json.dumps(details, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    return Conditions.objects.get_or_create(digest=digest, defaults={"details": dict(details)})[0]

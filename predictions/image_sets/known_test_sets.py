@@ -1,0 +1,97 @@
+"""Known test sets: folders of pictures, or files of their vectors, that an operator has put into one folder.
+
+`FOLDER/coco-val2017/` holds pictures, `FOLDER/imagecode-test.npz` the vectors of some that nobody can hand out: arrays
+`names` (texts), `vectors` (a row each) and `embedding` (its name). What a folder's pictures are embedded as is kept in
+such a file, too.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from predictions.image_sets.embeddings import Embedding, Vectors
+from predictions.image_sets.videos import PICTURES, CannotRead, open_picture
+
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """A test set: its name, what its pictures are called, and their vectors, a row each, of length 1."""
+
+    name: str
+    pictures: list[str]
+    vectors: Vectors
+
+
+class UnusableSet(Exception):
+    """A file of vectors cannot be used; the message is for people, and says what to do."""
+
+
+def known_sets(folder: Path, kept: Path, *, embedding: Embedding, progress: Callable[[], None]) -> Iterator[KnownSet]:
+    """Yield the sets in `folder` by name, one at a time; what is computed is kept in the folder `kept`.
+
+    A folder of pictures is embedded once, and again when another picture is in it. Calls `progress` between batches.
+    Raises UnusableSet.
+    """
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            yield _of_pictures(path, kept, embedding, progress)
+        elif path.suffix == ".npz":
+            yield _of_file(path, embedding.name)
+
+
+def _of_file(path: Path, embedding: str) -> KnownSet:
+    try:
+        with np.load(path) as stored:
+            names, vectors, said = stored["names"].tolist(), stored["vectors"], str(stored["embedding"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise UnusableSet(
+            f"{path.name} is no file of vectors ({error}). It needs names, vectors, embedding."
+        ) from error
+    if said != embedding:
+        raise UnusableSet(f"{path.name} has vectors of {said}, and pictures here those of {embedding}. Make it anew.")
+    if vectors.ndim != 2 or len(vectors) != len(names):
+        raise UnusableSet(f"{path.name} has {len(names)} names and vectors of the shape {vectors.shape}.")
+    return KnownSet(path.stem, names, vectors.astype(np.float32))
+
+
+def _of_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Callable[[], None]) -> KnownSet:
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in PICTURES)
+    names = [path.relative_to(folder).as_posix() for path in files]
+    file = kept / f"{folder.name}.npz"
+    if file.exists():
+        try:
+            known = _of_file(file, embedding.name)
+        except UnusableSet:
+            known = None
+        # Those that cannot be read have a row of zeros, which is far from everything.
+        if known is not None and known.pictures == names:
+            return KnownSet(folder.name, names, known.vectors)
+    rows: list[Vectors] = []
+    for start in range(0, len(files), BATCH):
+        rows += _embedded(files[start : start + BATCH], embedding)
+        progress()
+    vectors = np.stack(rows) if rows else embedding.embed([])
+    kept.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=kept, suffix=".part", delete=False) as part:
+        np.savez(part, names=np.array(names, str), vectors=vectors, embedding=np.array(embedding.name))
+    Path(part.name).replace(file)
+    return KnownSet(folder.name, names, vectors)
+
+
+def _embedded(files: list[Path], embedding: Embedding) -> list[Vectors]:
+    pictures = {}
+    for place, path in enumerate(files):
+        try:
+            pictures[place] = open_picture(path)
+        except CannotRead:
+            continue
+    vectors = embedding.embed(list(pictures.values()))
+    found = dict(zip(pictures, vectors, strict=True))
+    nothing = np.zeros(vectors.shape[1], np.float32)
+    return [found.get(place, nothing) for place in range(len(files))]

@@ -1,0 +1,312 @@
+"""Makes a folder of image sets, as the importer `imagecode` reads it, from photos or from videos.
+
+A folder that is half made is gone on with: what was looked at is not looked at again, and a set is there whole or not
+at all.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from dataclasses import replace as changed
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from predictions.image_sets import text_detection
+from predictions.image_sets.embeddings import Embedding, Vectors
+from predictions.image_sets.set_files import (
+    LEFT_OUT,
+    SETS,
+    Made,
+    put_arrays,
+    put_table,
+    put_text,
+    write_lists,
+    write_set,
+)
+from predictions.image_sets.set_selection import (
+    MOST,
+    Bounds,
+    LeftOut,
+    how_alike,
+    nearest_sets,
+    sets_of_frames,
+    sharpness,
+    why_left_out,
+)
+from predictions.image_sets.splits import counts_of, groups_of, splits_of
+from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_picture
+from predictions.scorers.batches import in_batches
+
+_LOOKED_AT, _WISHES = "looked_at", "made_with.json"
+STATIC, VIDEO = "static", "video"
+# ImageCoDe's scripts take a set for static when "open-images" stands anywhere in the name of its directory, else for
+# video. The importer takes names that begin with "open-images" for the published sets.
+STATIC_NAME = "static-open-images-"
+BATCH = 64
+# Frames may be large.
+FRAMES_AT_ONCE = 16
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What sets are made by. Distances are those of the embedding (`embedding.distances`).
+
+    `least_distance`: how far frames of a set are from each other at least; `same_below`: photos closer than that are
+    one and the same. `most_distance`: how far photos or frames of a set are from each other at most. `seconds`: between
+    two frames that are looked at. `least_sharp`: a frame less sharp than this share of the median of its shot is
+    blurred. `most_words`: a frame with more words is full of text. `seed` says which photos are asked first for their
+    neighbours.
+    """
+
+    embedding: str
+    size: int = 10
+    least_distance: float = 0.0
+    same_below: float = 0.0
+    most_distance: float = MOST
+    seconds: float = 0.5
+    least_sharp: float = 0.4
+    most_words: int = 12
+    seed: str = "image-sets"
+
+
+@dataclass(frozen=True)
+class Split:
+    """How sets are put into splits: the share of each, over 0, which add up to 1. Sets with pictures that are less than
+    `near_below` from each other stay together. `seed`: the same gives the same splits."""
+
+    shares: Mapping[str, Fraction]
+    near_below: float
+    seed: str
+
+
+@dataclass
+class Summary:
+    """What was made, and how many photos or frames were left out by the reason. `problems` says of each file that could
+    not be read why. `splits`: how many sets are in each; `wanted`: how many were to be."""
+
+    sets: int = 0
+    looked_at: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    problems: tuple[str, ...] = ()
+    splits: dict[str, int] = field(default_factory=dict)
+    wanted: dict[str, int] = field(default_factory=dict)
+
+
+class CannotMake(Exception):
+    """The folder cannot be made; the message is for people, and says what to do."""
+
+
+def from_photos(
+    photos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress, split: Split | None = None
+) -> Summary:
+    """Make sets of each photo and those nearest to it. Raises CannotMake.
+
+    Holds one vector of each photo, and a batch of pictures.
+    """
+    _begin(out, wishes)
+    files = sorted(path for path in photos.rglob("*") if path.suffix.lower() in PICTURES)
+    if len(files) < wishes.size:
+        raise CannotMake(f"A set takes {wishes.size} photos; {photos} has {len(files)}.")
+    summary = Summary()
+    names, vectors = _look_at(files, photos, out, embedding=embedding, summary=summary, progress=progress)
+    # By lot, the same in every run: by the names of a folder, neighbours would be asked one after another.
+    order = sorted(range(len(names)), key=lambda row: hashlib.sha256(f"{wishes.seed}\n{names[row]}".encode()).digest())
+    bounds = Bounds(size=wishes.size, same_below=wishes.same_below, most_distance=wishes.most_distance)
+    made, chosen = [], []
+    for rows in nearest_sets(vectors, order, bounds):
+        by_name = sorted(rows, key=lambda row: names[row])
+        # By what is in it, so that one more photo in the folder does not rename all others.
+        digest = hashlib.sha256("".join(names[row] for row in by_name).encode()).hexdigest()
+        directory = f"{STATIC_NAME}{digest[:12]}"
+        write_set(out, directory, ((photos / names[row], number) for number, row in enumerate(by_name)))
+        made.append(_made(directory, STATIC, vectors[by_name], embedding))
+        chosen.append(by_name)
+        progress("sets", len(made), len(names) // wishes.size)
+    left_out = list(why_left_out(vectors, [row for rows in chosen for row in rows], bounds))
+    summary.left_out.update(reason for _, reason, _ in left_out)
+    table = [(names[row], reason, round(nearest, 4)) for row, reason, nearest in left_out]
+    put_table(out / LEFT_OUT, ("photo", "reason", "nearest_distance"), table)
+    # What a photo shows is known by its vector only, so that each set is a source of its own.
+    sources = [one.directory for one in made]
+    _finish(out, made, sources, [vectors[rows] for rows in chosen], split, summary)
+    return summary
+
+
+def from_videos(
+    videos: Path, out: Path, *, embedding: Embedding, wishes: Wishes, progress: Progress, split: Split | None = None
+) -> Summary:
+    """Make sets of the frames of each shot, in time order. Raises CannotMake.
+
+    Holds one vector of each frame of a shot, a few frames that are looked at, and the frames of one set; with `split`
+    one vector of each frame that is in a set.
+    """
+    _begin(out, wishes)
+    films = films_in(videos, seconds=wishes.seconds)
+    if not films:
+        raise CannotMake(f"{videos} has no videos and no folders of frames.")
+    summary = Summary()
+    made: list[Made] = []
+    sources: list[Hashable] = []
+    vectors: list[Vectors] = []
+    for number, film in enumerate(films, start=1):
+        done = out / _LOOKED_AT / f"{number:06d}-{film.name}.json"
+        if not done.exists():
+            of_film = _OfFilm(film, number, out, embedding=embedding, wishes=wishes)
+            put_text(done, json.dumps(of_film.make(done.with_suffix(".npz"))))
+        said = json.loads(done.read_text(encoding="utf-8"))
+        made += [Made(**one) for one in said["sets"]]
+        sources += [film.source] * len(said["sets"])
+        if split and said["sets"]:
+            vectors += _vectors_of_sets(done.with_suffix(".npz"))
+        summary.looked_at += said["looked_at"]
+        summary.left_out.update(said["left_out"])
+        summary.problems += tuple(said["problems"])
+        progress("videos", number, len(films))
+    _finish(out, made, sources, vectors, split, summary)
+    return summary
+
+
+class _OfFilm:
+    """Makes the sets of one video."""
+
+    def __init__(self, film: Film, number: int, out: Path, *, embedding: Embedding, wishes: Wishes) -> None:
+        self._film, self._number, self._out = film, number, out
+        self._embedding, self._wishes = embedding, wishes
+        self._looked_at = 0
+        self._left_out: Counter[LeftOut] = Counter()
+
+    def make(self, kept: Path) -> dict[str, Any]:
+        """Make the sets, keep the vectors of their frames in the file `kept`, and return what was made."""
+        made: list[tuple[Made, Vectors]] = []
+        problems = []
+        try:
+            for number, shot in enumerate(self._film.shots()):
+                made += self._of_shot(shot, number)
+        except CannotRead as error:
+            problems.append(str(error))
+        put_arrays(kept, {str(number): vectors for number, (_, vectors) in enumerate(made)})
+        return {
+            "looked_at": self._looked_at,
+            "left_out": self._left_out,
+            "problems": problems,
+            "sets": [asdict(one) for one, _ in made],
+        }
+
+    def _of_shot(self, shot: Shot, number: int) -> Iterator[tuple[Made, Vectors]]:
+        chosen = sets_of_frames(
+            self._without_blurred(shot),
+            size=self._wishes.size,
+            least_distance=self._wishes.least_distance,
+            most_distance=self._wishes.most_distance,
+            left_out=self._left_out,
+        )
+        for place, (numbers, vectors) in enumerate(chosen):
+            directory = f"video-{self._film.name}-{self._number}-shot{number}_{place}"
+            wanted = set(numbers)
+            pictures = ((picture, name) for name, picture in self._film.frames(shot) if name in wanted)
+            write_set(self._out, directory, pictures)
+            yield _made(directory, VIDEO, vectors, self._embedding), vectors
+
+    def _without_blurred(self, shot: Shot) -> Iterator[tuple[int, Vectors]]:
+        """Yield number and vector of the shot's frames that are sharp enough and not full of text."""
+        tesseract = text_detection.program()
+        seen: list[tuple[int, Vectors, float, int]] = []
+        for batch in in_batches(self._film.frames(shot), FRAMES_AT_ONCE):
+            vectors = self._embedding.embed([picture for _, picture in batch])
+            for (frame, picture), vector in zip(batch, vectors, strict=True):
+                words = text_detection.words_in(picture, tesseract=tesseract) if tesseract else 0
+                seen.append((frame, vector, sharpness(picture), words))
+        self._looked_at += len(seen)
+        least = self._wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
+        for frame, vector, sharp, words in seen:
+            if words > self._wishes.most_words:
+                self._left_out[LeftOut.TEXT] += 1
+            elif sharp < least:
+                self._left_out[LeftOut.BLURRED] += 1
+            else:
+                yield frame, vector
+
+
+def _begin(out: Path, wishes: Wishes) -> None:
+    """Make the folder, or see that the one that is there was begun in the same way."""
+    (out / SETS).mkdir(parents=True, exist_ok=True)
+    (out / _LOOKED_AT).mkdir(exist_ok=True)
+    said, known = json.dumps(asdict(wishes)), out / _WISHES
+    if known.exists() and known.read_text(encoding="utf-8") != said:
+        raise CannotMake(f"{out} was begun with other options ({known.name} lists them). Name another with --out.")
+    put_text(known, said)
+
+
+def _look_at(
+    files: Sequence[Path], photos: Path, out: Path, *, embedding: Embedding, summary: Summary, progress: Progress
+) -> tuple[list[str], Vectors]:
+    """Return names and vectors of the photos that can be read; a batch that was looked at before is not read again."""
+    names: list[str] = []
+    vectors: list[Vectors] = []
+    for start in range(0, len(files), BATCH):
+        batch = files[start : start + BATCH]
+        here = [path.relative_to(photos).as_posix() for path in batch]
+        states = ((name, path.stat()) for name, path in zip(here, batch, strict=True))
+        about = "".join(f"{name} {state.st_size} {state.st_mtime_ns}\n" for name, state in states)
+        kept = out / _LOOKED_AT / f"{hashlib.sha256(about.encode()).hexdigest()}.npz"
+        if not kept.exists():
+            _keep(kept, *_read(batch, here, embedding))
+        with np.load(kept) as found:
+            names += found["names"].tolist()
+            vectors.append(found["vectors"])
+            summary.problems += tuple(found["problems"].tolist())
+        progress("photos", min(start + BATCH, len(files)), len(files))
+    summary.looked_at = len(names)
+    return names, np.concatenate(vectors)
+
+
+def _read(batch: Sequence[Path], names: Sequence[str], embedding: Embedding) -> tuple[list[str], Vectors, list[str]]:
+    pictures, read, problems = [], [], []
+    for path, name in zip(batch, names, strict=True):
+        try:
+            pictures.append(open_picture(path))
+            read.append(name)
+        except CannotRead as error:
+            problems.append(str(error))
+    return read, embedding.embed(pictures), problems
+
+
+def _keep(file: Path, names: Sequence[str], vectors: Vectors, problems: Sequence[str]) -> None:
+    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "problems": np.array(problems, str)})
+
+
+def _vectors_of_sets(file: Path) -> list[Vectors]:
+    with np.load(file) as found:
+        return [found[str(number)] for number in range(len(found.files))]
+
+
+def _made(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> Made:
+    alike = how_alike(vectors)
+    least, mean, most = (round(value, 4) for value in (alike.least, alike.mean, alike.most))
+    return Made(directory, kind, len(vectors), least, mean, most, embedding.name)
+
+
+def _finish(
+    out: Path,
+    made: Sequence[Made],
+    sources: Sequence[Hashable],
+    vectors: Sequence[Vectors],
+    split: Split | None,
+    summary: Summary,
+) -> None:
+    summary.sets = len(made)
+    if split:
+        summary.wanted = counts_of(len(made), split.shares)
+        groups = groups_of(sources, vectors, near_below=split.near_below)
+        splits = splits_of(groups, summary.wanted, seed=split.seed)
+        made = [changed(one, split=name) for one, name in zip(made, splits, strict=True)]
+        summary.splits = {name: splits.count(name) for name in split.shares}
+    write_lists(out, made)

@@ -1,0 +1,153 @@
+"""Which pictures stand together in a set."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+import numpy as np
+from PIL import Image
+
+from predictions.image_sets.embeddings import Vectors, distances
+
+_Frame = TypeVar("_Frame")
+
+# The longest side, in pixels, at which it is measured how sharp a picture is: else a large picture would look sharper.
+SHARPNESS_SIDE = 256
+SHARPNESS = "variance of the Laplacian at 256 pixels"
+# The largest distance between two pictures: no bound.
+MOST = 2.0
+
+
+class LeftOut(StrEnum):
+    """Why a photo or a frame is in no set."""
+
+    # Photos.
+    SAME = "the same as a photo that is in a set"
+    FEW_ALIKE = "too few photos are alike"
+    TAKEN = "photos that are alike are in other sets or differ from each other"
+    # Frames.
+    BLURRED = "blurred"
+    TEXT = "full of text"
+    TOO_CLOSE = "too close to a frame of their set"
+    TOO_FAR = "their set ended at a frame that differs too much"
+    UNFINISHED = "their shot ended before the set was full"
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How far the pictures of a set are from each other, as `distances` says: over all of its pairs."""
+
+    least: float
+    mean: float
+    most: float
+
+
+def how_alike(vectors: Vectors) -> Alike:
+    """Return how far at least two pictures are from each other. Raises ValueError for fewer."""
+    if len(vectors) < 2:
+        raise ValueError("One picture is not far from anything.")
+    apart = distances(vectors, vectors)[np.triu_indices(len(vectors), 1)]
+    return Alike(float(apart.min()), float(apart.mean()), float(apart.max()))
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What photos make a set: `size` of them, every two at least `same_below` from each other, since closer ones are
+    the same to the eye, and at most `most_distance` (both as `distances`, 0 to 2)."""
+
+    size: int
+    same_below: float
+    most_distance: float = MOST
+
+
+def nearest_sets(vectors: Vectors, order: Sequence[int], bounds: Bounds) -> Iterator[list[int]]:
+    """Yield sets of pictures within `bounds`, by their rows in `vectors`: one and those nearest to it, nearest first.
+
+    Each picture stands in one set at most; `order` says which is asked first for its neighbours. A picture that too few
+    are left for opens no set, and stays free for others. One row of distances is held at a time.
+    """
+    free = np.ones(len(vectors), bool)
+    for first in order:
+        if not free[first]:
+            continue
+        away = distances(vectors[[first]], vectors)[0]
+        chosen = [first]
+        for other in np.argsort(away, kind="stable"):
+            if len(chosen) == bounds.size:
+                break
+            if away[other] > bounds.most_distance:
+                break
+            if other == first or not free[other]:
+                continue
+            apart = distances(vectors[[other]], vectors[chosen])
+            if apart.min() >= bounds.same_below and apart.max() <= bounds.most_distance:
+                chosen.append(int(other))
+        if len(chosen) == bounds.size:
+            free[chosen] = False
+            yield chosen
+
+
+def why_left_out(vectors: Vectors, used: Collection[int], bounds: Bounds) -> Iterator[tuple[int, LeftOut, float]]:
+    """Yield the row of each picture that is in no set, why, and how far the nearest other picture is.
+
+    used: the rows of those that are in the sets that `nearest_sets` has made.
+    """
+    in_sets = np.zeros(len(vectors), bool)
+    in_sets[list(used)] = True
+    for row in np.flatnonzero(~in_sets).tolist():
+        away = distances(vectors[[row]], vectors)[0]
+        away[row] = np.inf
+        if (away[in_sets] < bounds.same_below).any():
+            reason = LeftOut.SAME
+        elif ((away >= bounds.same_below) & (away <= bounds.most_distance)).sum() < bounds.size - 1:
+            reason = LeftOut.FEW_ALIKE
+        else:
+            reason = LeftOut.TAKEN
+        yield row, reason, float(away.min())
+
+
+def sets_of_frames(
+    frames: Iterable[tuple[_Frame, Vectors]],
+    *,
+    size: int,
+    least_distance: float,
+    most_distance: float = MOST,
+    left_out: Counter[LeftOut] | None = None,
+) -> Iterator[tuple[list[_Frame], Vectors]]:
+    """Yield sets of `size` frames of one shot in the order of time, with their vectors in rows.
+
+    `frames`: what a frame is called, and its vector of shape (dimensions,). One is kept when it is at least
+    `least_distance` from every frame of the set so far. One that is more than `most_distance` from any of them ends the
+    set and begins another. A set that is not full then, or when the shot ends, is dropped. `left_out`: counts the
+    frames that are in no set, by the reason.
+    """
+    counted = Counter() if left_out is None else left_out
+    kept: list[_Frame] = []
+    rows: list[Vectors] = []
+    for frame, vector in frames:
+        apart = distances(vector[None], np.stack(rows))[0] if rows else None
+        if apart is not None and apart.min() < least_distance:
+            counted[LeftOut.TOO_CLOSE] += 1
+            continue
+        if apart is not None and apart.max() > most_distance:
+            counted[LeftOut.TOO_FAR] += len(kept)
+            kept, rows = [], []
+        kept.append(frame)
+        rows.append(vector)
+        if len(kept) == size:
+            yield kept, np.stack(rows)
+            kept, rows = [], []
+    counted[LeftOut.UNFINISHED] += len(kept)
+
+
+def sharpness(picture: Image.Image) -> float:
+    """Return the variance of the Laplacian of a picture's brightness (0 to 255), its longest side 256 pixels: 0 for
+    what is flat, low for what is blurred (Pech-Pacheco et al. 2000)."""
+    scale = SHARPNESS_SIDE / max(picture.size)
+    width, height = (max(3, round(side * scale)) for side in picture.size)
+    grey = np.asarray(picture.convert("L").resize((width, height), Image.Resampling.BOX), np.float64)
+    middle = grey[1:-1, 1:-1]
+    around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
+    return float(np.var(around - 4 * middle))

@@ -1,0 +1,190 @@
+"""Forgetting somebody where the law asks for it: their rows, the files that hold them, frozen rows of releases."""
+
+import hashlib
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Set
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from annotation.actions.removing import removals
+from annotation.actions.removing.erasure import Deleted, delete_rows
+from annotation.actions.removing.removals import Followed
+from annotation.models import Annotator, Response
+from annotation.models.responses import RESPONSE
+from results.actions import cached_statistics
+from results.actions.releases import check_frozen
+from results.exporting.base import Rows
+from results.exporting.erasure import AnsweredQuestion, Question, Row, changes, without
+from results.exporting.release_rows import read_any_row, row_line
+from results.exporting.rows import AcceptedInstance
+from results.models import Export, Pseudonym, Release, ReleasePseudonym
+from results.queries.exports.available_exports import removed_since
+from results.queries.exports.task_names import question_name
+from studies.actions.events import Actor, What, record
+from studies.models import Project, Study
+from studies.models import Question as AskedQuestion
+from studies.wording import counted
+
+DELETED = "Its file was deleted, because somebody whose answers it held is forgotten. Make it again."
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What forgetting somebody did. `followed` is all 0 for somebody who had withdrawn before; `files` were deleted,
+    `releases` got new rows and a new hash."""
+
+    followed: Followed
+    rows: Deleted
+    files: int
+    releases: list[str]
+
+
+@transaction.atomic
+def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Forgotten:
+    """Delete everything that `project` knows of `annotator`; what others answered stays.
+
+    All or nothing; files go when the rows are gone. Raises CannotExport when the frozen rows of a release that holds
+    them cannot be read.
+    """
+    followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
+    names = set(Pseudonym.objects.filter(project=project, annotator=annotator).values_list("name", flat=True))
+    files = _delete_files(project)
+    answered, asked_about = _answered(annotator, project), _asked_about(annotator, project)
+    holding = Release.objects.filter(project=project, pseudonyms__annotator=annotator).exclude(file="")
+    releases = list(holding.select_for_update(of=("self",)).order_by("pk"))
+    for release in releases:
+        _write_again(release, annotator, answered, asked_about, names, now)
+    Pseudonym.objects.filter(project=project, annotator=annotator).delete()
+    ReleasePseudonym.objects.filter(release__project=project, annotator=annotator).delete()
+    rows = delete_rows(annotator=annotator, project=project)
+    cached_statistics.drop(project=project, now=now)
+    told = {**asdict(followed), "responses": rows.responses, "sessions": rows.sessions}
+    record(
+        project=project,
+        what=What.ANNOTATOR_FORGOTTEN,
+        by=by,
+        now=now,
+        **told,
+        releases=[{"name": release.name, "sha256": release.sha256} for release in releases],
+    )
+    return Forgotten(followed, rows, files, [release.name for release in releases])
+
+
+def _delete_files(project: Project) -> int:
+    """Delete the files that hold answers of people who have withdrawn, once this transaction is through."""
+    made = list(Export.objects.filter(project=project).select_related("study__project", "release"))
+    removed = removed_since(exports=made)
+    held = [export for export in made if removed.of_export(export).withdrawn_at is not None]
+    Export.objects.filter(pk__in=[export.pk for export in held]).update(
+        state=Export.State.FAILED, error=DELETED, file=""
+    )
+    files = [export.file for export in held if export.file]
+    for file in files:
+        transaction.on_commit(partial(default_storage.delete, file))
+    return len(files)
+
+
+def _answered(annotator: Annotator, project: Project) -> dict[Question, AnsweredQuestion]:
+    """Return what `annotator` answered in `project`, as rows of a release name it."""
+    given = Response.objects.filter(annotator=annotator, study__project=project)
+    found = given.select_related("question__study", "question__instance").order_by("pk")
+    return {
+        (response.question.study.slug, question_name(response.question)): AnsweredQuestion(
+            key=response.question.instance.key,
+            wanted=response.question.answers_wanted,
+            accepts=response.question.study.accepts,
+        )
+        for response in found.iterator(chunk_size=500)
+    }
+
+
+def _asked_about(annotator: Annotator, project: Project) -> set[Question]:
+    """Return the questions that were made from answers of `annotator`, as rows of a release name them."""
+    given = Response.objects.filter(annotator=annotator, study__project=project).values("pk")
+    asked = AskedQuestion.objects.filter(source_type=RESPONSE, source_id__in=given).order_by("pk")
+    asked = asked.select_related("study", "instance").defer("content", "source", "won")
+    return {(question.study.slug, question_name(question)) for question in asked.iterator(chunk_size=500)}
+
+
+def _write_again(
+    release: Release,
+    annotator: Annotator,
+    answered: Mapping[Question, AnsweredQuestion],
+    asked_about: Set[Question],
+    names: Collection[str],
+    now: datetime,
+) -> None:
+    """Freeze the rows of `release` anew, without `annotator`."""
+    check_frozen(release)
+    workers = set(release.pseudonyms.filter(annotator=annotator).values_list("name", flat=True))
+    found = changes(_rows(release), workers=workers, answered=answered, asked_about=asked_about)
+    before = release.file
+    size = _keep(release, without(_rows(release), found, workers=workers, above=_above(release.project)))
+    release.dossier = _dossier(release.dossier, size=size, names={*workers, *names}, now=now)
+    release.save(update_fields=["file", "sha256", "instances", "responses", "dossier"])
+    if release.file != before:
+        transaction.on_commit(partial(default_storage.delete, before))
+
+
+def _rows(release: Release) -> Iterator[tuple[Rows, Row]]:
+    with default_storage.open(release.file) as stored:
+        for line in stored:
+            yield read_any_row(line)
+
+
+def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
+    """Store `rows` as those of `release` under their hash; return how many accepted items they have."""
+    counts: Counter[Rows] = Counter()
+    # Releases that an older version froze hold a row for each question.
+    items: set[str] = set()
+    digest = hashlib.sha256()
+    with tempfile.TemporaryFile("w+b") as out:
+        for sort, row in rows:
+            line = row_line(sort, row)
+            digest.update(line)
+            out.write(line)
+            counts[sort] += 1
+            if isinstance(row, AcceptedInstance):
+                items.add(row.name)
+        out.seek(0)
+        release.sha256 = digest.hexdigest()
+        release.file = default_storage.save(f"releases/{release.pk}/{release.sha256}.jsonl", File(out))
+    release.instances, release.responses = counts["instances"], counts["responses"]
+    return len(items)
+
+
+def _above(project: Project) -> dict[str, set[str]]:
+    """Return for each study of `project` the names of those that fed it."""
+    studies = {study.pk: study for study in Study.objects.filter(project=project)}
+    above: dict[str, set[str]] = {}
+    for study in studies.values():
+        names, step = set(), study.fed_by_id
+        while step is not None:
+            names.add(studies[step].slug)
+            step = studies[step].fed_by_id
+        above[study.slug] = names
+    return above
+
+
+def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now: datetime) -> dict[str, Any]:
+    """Say in what is told beside the rows that they were changed; its tables stay those of the day of freezing."""
+    note = (
+        f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, and the items that "
+        f"were accepted because of them: {counted(size, 'item')} left. The tables of this card were counted before."
+    )
+    body = dossier["body"]
+    for name in names:
+        body = body.replace(name, "(deleted)")
+    return {
+        **dossier,
+        "size": size,
+        "body": f"{body}\n## Deleted since\n\n{note}\n",
+        "limits": [*dossier["limits"], note],
+    }

@@ -1,0 +1,29 @@
+"""The four things that can be done about a person's answers, by their names in addresses."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from django.contrib.auth.models import User
+
+from annotation.actions.removing import removals
+from annotation.actions.removing.removals import Followed
+from results.actions import participants
+from results.actions.participants import Named
+from studies.models import Project
+
+Act = Callable[[Named, Project, str, User, datetime], Followed | int]
+
+ACTS: Mapping[str, Act] = {
+    "withdraw": lambda person, project, _, by, now: participants.withdraw(
+        annotator=person.annotator, project=project, by=by, now=now
+    ),
+    "exclude": lambda person, project, reason, by, now: removals.exclude(
+        annotator=person.annotator, project=project, reason=reason, by=by, now=now
+    ),
+    "include": lambda person, project, _, by, now: removals.include(
+        annotator=person.annotator, project=project, by=by, now=now
+    ),
+    "reopen": lambda person, project, _, by, now: removals.reopen_slots(
+        annotator=person.annotator, project=project, by=by, now=now
+    ),
+}

@@ -1,0 +1,71 @@
+"""What a researcher, or a person themselves, does about a person's answers, with everything that was made of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from django.db import transaction
+
+from annotation.actions.removing import removals
+from annotation.actions.removing.removals import Followed
+from annotation.models import Annotator
+from annotation.recruitment import invite
+from results.actions import cached_statistics
+from results.actions.pseudonyms import name_annotators
+from results.errors import UnknownPerson
+from results.models import Pseudonym
+from studies.actions.events import Actor
+from studies.models import Project
+
+Foreseen = TypeVar("Foreseen")
+
+
+@transaction.atomic
+def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
+    """Take somebody's answers out of `project` as `removals.withdraw` does; no page keeps numbers that hold them."""
+    followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
+    cached_statistics.drop(project=project, now=now)
+    return followed
+
+
+def foresee(act: Callable[[], Foreseen]) -> Foreseen:
+    """Return what `act` would lead to, and leave everything as it is."""
+    with transaction.atomic():
+        followed = act()
+        transaction.set_rollback(True)
+    return followed
+
+
+@dataclass(frozen=True)
+class Named:
+    """A person, and the name under which the pages of a project show them."""
+
+    annotator: Annotator
+    name: str
+
+
+def person_called(*, project: Project, name: str) -> Named:
+    """Return who has the pseudonym `name` in `project`. Raises UnknownPerson."""
+    name_annotators(project=project)
+    found = Pseudonym.objects.select_related("annotator").filter(project=project, name=name).first()
+    if found is None:
+        raise UnknownPerson(f"Nobody in {project.slug} is called {name}. Look at the page of a study's annotators.")
+    return Named(found.annotator, found.name)
+
+
+def person_with_id(*, project: Project, provider: str, provider_id: str) -> Named:
+    """Return who came to `project` with an id of `provider`; for an invited person, the name in their link.
+
+    Raises UnknownPerson, without the id: messages end up in logs.
+    """
+    name_annotators(project=project)
+    # An invitation's name is kept with a mark in front, so that it cannot be taken for a visit without one.
+    ids = {provider_id, f"name:{provider_id}"} if provider == invite.PROVIDER else {provider_id}
+    found = Pseudonym.objects.select_related("annotator").filter(
+        project=project, annotator__provider=provider, annotator__provider_id__in=ids
+    )
+    named = found.first()
+    if named is None:
+        raise UnknownPerson(f"Nobody with that id of {provider} has come to {project.slug}. Check that it is whole.")
+    return Named(named.annotator, named.name)

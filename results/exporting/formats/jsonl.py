@@ -1,0 +1,19 @@
+"""`jsonl`: accepted instances, one JSON object a line, UTF-8, exactly as stored. The canonical format."""
+
+import json
+from typing import IO, Literal
+
+from results.exporting.base import TextWriter
+from results.exporting.column_descriptions import INSTANCE_DESCRIPTIONS
+from results.exporting.rows import AcceptedInstance, instance_record
+
+
+class Jsonl(TextWriter):
+    title = "Accepted items, JSONL"
+    rows: Literal["instances"] = "instances"
+    filename = "instances.jsonl"
+    content_type = "application/jsonl"
+    columns = INSTANCE_DESCRIPTIONS
+
+    def write(self, row: AcceptedInstance, out: IO[str]) -> None:
+        out.write(json.dumps(instance_record(row), ensure_ascii=False) + "\n")

@@ -1,0 +1,51 @@
+from django.db import models
+
+from studies.models import Instance, Study
+
+
+class InstanceFigures(models.Model):
+    """What a study has made of an instance, as it was when it was last counted: what lists are narrowed and sorted by.
+
+    Whatever stands here follows from answers and is counted again from them
+    (`results.actions.update_instance_stats`), so that nothing is lost with a
+    row. When it was counted, `KeptNumbers` says.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="figures", db_index=False)
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="figures")
+    outcome = models.CharField(max_length=20, help_text="One of `analytics.outcomes.Outcome`.")
+    progress = models.CharField(
+        max_length=20,
+        default="",
+        db_default="",
+        help_text="How far the answers to all questions about it are: one of `analytics.outcomes.Progress`; empty "
+        "where the version before counted it.",
+    )
+    answers = models.PositiveIntegerField(help_text="How many answers count.")
+    agreement = models.FloatField(
+        null=True,
+        help_text="Of all pairs of counted answers to the same question the share that are the same, 0 to 1; null "
+        "where no question has two answers of one label each.",
+    )
+    seconds = models.FloatField(
+        null=True, help_text="The median time in view of the counted answers; null where none was timed."
+    )
+    people_right = models.BooleanField(help_text="About a question people are right and all models wrong.")
+    models_right = models.BooleanField(help_text="About a question all models are right and people wrong.")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "instance"), name="figures_once_per_study"),)
+        indexes = (
+            models.Index(fields=("study", "outcome", "instance"), name="figures_by_outcome"),
+            models.Index(fields=("study", "progress", "instance"), name="figures_by_progress"),
+            models.Index(fields=("study", "agreement", "instance"), name="figures_by_agreement"),
+            models.Index(fields=("study", "seconds", "instance"), name="figures_by_seconds"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.instance_id} in {self.study_id}"
+
+    @property
+    def percent_alike(self) -> float | None:
+        """Return the agreement in percent."""
+        return None if self.agreement is None else 100 * self.agreement

@@ -1,0 +1,1 @@
+"""Rows that leave in exports and releases."""

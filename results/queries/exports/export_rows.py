@@ -1,0 +1,415 @@
+"""The rows that leave in exports, streamed: memory stays flat whatever the size."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, TypeVar
+
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Model, OuterRef, QuerySet, Value, Window
+from django.db.models.functions import RowNumber
+
+from analytics.outcomes import outcome_of_question, progress_of
+from annotation.models import Decision, Removal, Response, Session
+from annotation.models.outcomes import accepted_decisions, accepted_items
+from annotation.models.responses import RESPONSE, counts
+from predictions.models import Conditions, Prediction
+from predictions.queries.contents import stale_predictions
+from results.exporting.base import Rows
+from results.exporting.rows import (
+    DECLARED,
+    MISMATCHED,
+    SUPERSEDED,
+    VERIFIED,
+    DecidedQuestion,
+    GivenPrediction,
+    GivenResponse,
+    NotedEvent,
+    PredictionConditions,
+    RatingSummary,
+)
+from results.models import Pseudonym
+from results.queries.exports.descriptions import Among, descriptions_of_studies
+from results.queries.exports.task_names import task_name
+from results.queries.instances.accepted_items import accepted_instances
+from results.queries.reports.report_rows import study_facts
+from results.queries.studies.events import events_about_data, noted_events
+from results.queries.studies.simulated_answers import simulated_answers
+from results.reports.sections.ratings import ratings_of
+from results.simulated import played_by_a_program
+from studies.models import Event, Question, Study
+
+M = TypeVar("M", bound=Model)
+CHUNK = 1000
+
+
+def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
+    """Return how many rows of that sort `study` has."""
+    if rows in ("descriptions", "ratings"):
+        return sum(1 for _ in exported_rows(rows, study, among))
+    counted: dict[Rows, Callable[[Study, Among], QuerySet[Any]]] = {
+        "instances": _accepted,
+        "responses": _given,
+        "decisions": _decided,
+        "predictions": _predicted,
+        "conditions": _conditions,
+        "events": _events,
+    }
+    return counted[rows](study, among).count()
+
+
+def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any]:
+    """Yield the rows of that sort, as `results.exporting.rows` has them."""
+    sorts: dict[Rows, Callable[..., Iterator[Any]]] = {
+        "instances": accepted_instances,
+        "responses": given_responses,
+        "decisions": decided_questions,
+        "ratings": rating_summaries,
+        "predictions": given_predictions,
+        "conditions": prediction_conditions,
+        "events": events_of_study,
+        "descriptions": lambda study, *, among: descriptions_of_studies([study], among=among),
+    }
+    return sorts[rows](study, among=among)
+
+
+def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
+    """Return those of `rows` that are about the instances; `path` leads to them."""
+    return rows if among is None else rows.filter(**{f"{path}__in": among})
+
+
+def _accepted(study: Study, among: Among = None) -> QuerySet[Decision]:
+    return _about(accepted_items(study), "question__instance", among)
+
+
+def _given(study: Study, among: Among = None) -> QuerySet[Response]:
+    withdrawn = Removal.objects.filter(project=study.project_id, why=Removal.Why.WITHDRAWN)
+    given = Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
+    # An answer may have been on its way when the person withdrew.
+    given = given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
+    return _about(given, "question__instance", among)
+
+
+def given_responses(
+    study: Study, workers: Mapping[int, str] | None = None, *, among: Among = None
+) -> Iterator[GivenResponse]:
+    """Yield every version of every answer of `study`, in the order of questions and arrival.
+
+    workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
+    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew; those
+    of people who were excluded are marked.
+    """
+    if workers is None:
+        workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
+    sittings = _sittings(study)
+    responses = _given(study, among).order_by("question_id", "received_at", "id")
+    for row in responses.values_list(*_RESPONSE_FIELDS).iterator(chunk_size=CHUNK):
+        annotator, session = row[_ANNOTATOR], row[_SESSION]
+        if session in sittings and annotator in workers:
+            yield _given_response(row, study, workers, sittings)
+
+
+_RESPONSE_FIELDS = (
+    "question__instance__key",
+    "question__kind",
+    "question__variant",
+    "question__source_type",
+    "question__source_id",
+    "question__right",
+    "question__right_answer",
+    "annotator_id",
+    "choice",
+    "answer",
+    "version",
+    "is_current",
+    "slot_id",
+    "left_out",
+    "shown_order",
+    "received_at",
+    "first_choice_ms",
+    "send_ms",
+    "hidden_ms",
+    "changes_of_mind",
+    "window_width",
+    "window_height",
+    "unmeasured",
+    "writing",
+    "possible_ms",
+    "pk",
+    "slot__seat__survey__number",
+    "slot__seat__number",
+    "session_id",
+    "left_out",
+)
+
+
+_ANNOTATOR, _SESSION = (_RESPONSE_FIELDS.index(name) for name in ("annotator_id", "session_id"))
+
+
+def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tuple[int, GivenResponse]]:
+    """Return `limit` of the answers of `study` that count, after the one with the id `after`, each with its id.
+
+    What they hold, and under which names, is what `given_responses` yields.
+    """
+    rows = _given(study).filter(counts()).order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    found = list(rows.values_list(*_RESPONSE_FIELDS)[:limit])
+    people = {row[_ANNOTATOR] for row in found}
+    named = Pseudonym.objects.filter(project=study.project_id, annotator__in=people)
+    workers = dict(named.values_list("annotator_id", "name"))
+    sittings = _sittings(study)
+    return [
+        (row[_RESPONSE_FIELDS.index("pk")], _given_response(row, study, workers, sittings))
+        for row in found
+        if row[_ANNOTATOR] in workers and row[_SESSION] in sittings
+    ]
+
+
+def _given_response(
+    row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
+) -> GivenResponse:
+    values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
+    worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
+    key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
+    label, answer = values.pop("choice"), values.pop("answer")
+    values |= _possible_times(values, values.pop("possible_ms"))
+    source = (values.pop("question__source_type"), values.pop("question__source_id"))
+    return GivenResponse(
+        task=task_name(study, key, kind, values.pop("question__variant"), source),
+        key=key,
+        worker=worker,
+        label=label,
+        answer=None if answer == label else answer,
+        # As `Response.is_counted` says.
+        counted=values.pop("slot_id") is not None and values["is_current"] and not values["left_out"],
+        simulated=simulated,
+        survey=values.pop("slot__seat__survey__number"),
+        seat=values.pop("slot__seat__number"),
+        session=f"{worker}-{sitting}",
+        study=study.slug,
+        kind=kind,
+        right=_right_text(values.pop("question__right"), values.pop("question__right_answer")),
+        response=f"{RESPONSE}-{values.pop('pk')}",
+        **values,
+    )
+
+
+def _possible_times(claimed: Mapping[str, int | None], possible: int | None) -> dict[str, int]:
+    """Return the times of an answer that the server's clock leaves, where its browser claimed more than `possible`."""
+    if possible is None:
+        return {}
+    first = claimed["first_choice_ms"]
+    return {"send_ms": possible, "hidden_ms": 0} | ({} if first is None else {"first_choice_ms": min(first, possible)})
+
+
+def _right_text(option: str, answer: Any) -> str:
+    """Return the right option or, where another answer is right, that as JSON."""
+    return option if answer is None else json.dumps(answer, ensure_ascii=False, sort_keys=True)
+
+
+def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
+    """Return for each session of `study` the how-manieth of its annotator it is, from 1, and if a program played it."""
+    number = Window(RowNumber(), partition_by=F("annotator_id"), order_by=("arrived_at", "id"))
+    played = ExpressionWrapper(played_by_a_program(), output_field=BooleanField())
+    sessions = Session.objects.filter(study=study).annotate(sitting=number, simulated=played)
+    return {pk: (sitting, simulated) for pk, sitting, simulated in sessions.values_list("pk", "sitting", "simulated")}
+
+
+def _decided(study: Study, among: Among = None) -> QuerySet[Decision]:
+    return _about(Decision.objects.filter(study=study), "question__instance", among)
+
+
+_DECIDED_FIELDS = (
+    "question__instance__key",
+    "question__kind",
+    "question__variant",
+    "question__source_type",
+    "question__source_id",
+    "question__right",
+    "question__right_answer",
+    "question__answers_wanted",
+    "question__undone_at",
+    "state",
+    "rule",
+    "winner",
+    "answers",
+    "votes",
+    "settled_choice",
+    "decided_at",
+    "simulated",
+)
+
+
+def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQuestion]:
+    """Yield every question of `study` with what has become of it."""
+    played = simulated_answers([study])
+    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
+    rows = _decided(study, among).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study)
+
+
+def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
+    """Return `limit` of what `decided_questions` yields, after the decision with the id `after`, each with its id."""
+    played = simulated_answers([study])
+    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
+    rows = _decided(study).annotate(simulated=simulated).order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    return [
+        (pk, _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study))
+        for pk, *row in rows.values_list("pk", *_DECIDED_FIELDS)[:limit]
+    ]
+
+
+def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
+    key, kind = values["question__instance__key"], values["question__kind"]
+    answers, wanted = values["answers"], values["question__answers_wanted"]
+    source = (values["question__source_type"], values["question__source_id"])
+    undone = values["question__undone_at"] is not None
+    return DecidedQuestion(
+        task=task_name(study, key, kind, values["question__variant"], source),
+        study=study.slug,
+        kind=kind,
+        state=values["state"],
+        outcome=outcome_of_question(
+            values["state"], answers=answers, wanted=wanted, accepts=study.accepts, undone=undone
+        ).value,
+        progress=progress_of(answers, wanted).value,
+        rule=values["rule"],
+        winner=values["winner"],
+        right=_right_text(values["question__right"], values["question__right_answer"]),
+        answers=answers,
+        wanted=wanted,
+        votes=values["votes"],
+        settled=bool(values["settled_choice"]),
+        decided_at=values["decided_at"],
+        simulated=values["simulated"],
+        key=key,
+    )
+
+
+def rating_summaries(study: Study, *, among: Among = None) -> Iterator[RatingSummary]:
+    """Yield the ratings of `study` by kind, image role and category, as its results have them."""
+    # They are of the study as a whole, whichever instances are chosen of it.
+    for each in ratings_of(study_facts(study)):
+        mean, (type, subtype) = each.mean, each.category
+        yield RatingSummary(
+            study=each.study,
+            kind=each.kind,
+            role=each.role,
+            asked=each.unit,
+            type=type,
+            subtype=subtype,
+            answers=mean.n_answers,
+            people=mean.n_people,
+            instances=mean.n_instances,
+            mean=mean.value,
+            low=mean.low,
+            high=mean.high,
+            reason=mean.reason or "",
+            sd=mean.sd,
+            steps=dict(zip(each.steps, each.distribution.counts, strict=True)),
+        )
+
+
+def _predicted(study: Study, among: Among = None) -> QuerySet[Prediction]:
+    asked = Question.objects.filter(study=study, instance=OuterRef("instance"))
+    return _about(Prediction.objects.filter(Exists(asked)), "instance", among)
+
+
+def given_predictions(study: Study, *, among: Among = None) -> Iterator[GivenPrediction]:
+    """Yield what models said about the instances that `study` asks about."""
+    return _told(_predicted(study, among), stale_predictions(study.project))
+
+
+def released_predictions(studies: Sequence[Study]) -> Iterator[GivenPrediction]:
+    """Yield what models said about the instances that `studies` accepted, as they are released: not about others that
+    stood there before."""
+    stale = stale_predictions(studies[0].project)
+    about = Prediction.objects.filter(pk__in=[])
+    for study in studies:
+        about |= _about_accepted(study)
+    return (row for row in _told(about, stale) if row.about != SUPERSEDED)
+
+
+def _about_accepted(study: Study) -> QuerySet[Prediction]:
+    accepted = accepted_decisions(study).filter(question__instance=OuterRef("instance"))
+    return Prediction.objects.counted().filter(Exists(accepted))
+
+
+def predictions_after(
+    predictions: QuerySet[Prediction], *, after: int | None, limit: int
+) -> list[tuple[int, GivenPrediction]]:
+    """Return `limit` of `predictions`, after the one with the id `after`, each with its id.
+
+    Whether what they are about is what people were asked takes a look at all of the project, and is left out.
+    """
+    rows = predictions.order_by("pk")
+    rows = rows if after is None else rows.filter(pk__gt=after)
+    return [(pk, _given_prediction(*row, about="")) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
+
+
+# By what tells models apart, not by their rows: another database may have made these in another order.
+_MODEL_NAMES = ("model__name", "model__version", "model__weights")
+_ASKED = ("kind", "variant", "caption_rule")
+_PREDICTION_FIELDS = (
+    *("instance__key", *_MODEL_NAMES, *_ASKED),
+    *("is_right", "scores", "content_hash", "conditions__digest", "problem"),
+)
+
+
+def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
+    """Yield `predictions`; those of `stale` are about something else than people were asked."""
+    found = predictions.order_by("instance_id", *_MODEL_NAMES, *_ASKED, "content_hash", "pk")
+    for pk, *row in found.values_list("pk", *_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
+        yield _given_prediction(*row, about=SUPERSEDED if pk in stale else VERIFIED)
+
+
+def _about_of(about: str, content_hash: str, problem: str) -> str:
+    """Return what a prediction is about, for the column of that name, where `about` is known for computed ones."""
+    if problem:
+        return MISMATCHED
+    return DECLARED if about == VERIFIED and not content_hash else about
+
+
+def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any, about: str) -> GivenPrediction:
+    kind, variant, caption_rule, is_right, scores, content_hash, conditions, problem = rest
+    return GivenPrediction(
+        task="/".join(filter(None, (key, kind, variant))),
+        model=name,
+        version=version,
+        weights=weights,
+        kind=kind,
+        variant=variant,
+        caption_rule=caption_rule,
+        is_right=None if problem else is_right,
+        scores=scores,
+        key=key,
+        content_hash=content_hash,
+        about=_about_of(about, content_hash, problem),
+        conditions=conditions or "",
+    )
+
+
+def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
+    return Conditions.objects.filter(Exists(_predicted(study, among).filter(conditions=OuterRef("pk"))))
+
+
+def prediction_conditions(study: Study, *, among: Among = None) -> Iterator[PredictionConditions]:
+    """Yield what the predictions of the instances that `study` asks about were computed under."""
+    yield from conditions_called(_conditions(study, among).values_list("digest", flat=True))
+
+
+def _events(study: Study, among: Among = None) -> QuerySet[Event]:
+    # What was done was done to the study as a whole, whichever instances are chosen of it.
+    return events_about_data(study.project, [study])
+
+
+def events_of_study(study: Study, *, among: Among = None) -> Iterator[NotedEvent]:
+    """Yield who did what to `study` and to its project."""
+    return noted_events(study.project, [study])
+
+
+def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:
+    """Yield the conditions of these digests, in their order."""
+    found = Conditions.objects.filter(digest__in=list(digests)).order_by("digest")
+    for digest, details in found.values_list("digest", "details"):
+        yield PredictionConditions(digest, dict(sorted(details.items())))

@@ -1,0 +1,1 @@
+"""Rows about instances: lists, filters, histories, accepted items."""

@@ -1,0 +1,181 @@
+"""The accepted items of a study as they leave, streamed: memory stays flat whatever the size."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from django.db.models import Exists, OuterRef, Value
+from django.db.models.expressions import Combinable
+
+from analytics.outcomes import WHOLE
+from annotation.models import Decision
+from annotation.models.outcomes import accepted_items
+from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage
+from results.queries.exports.descriptions import Among, Text, texts_of
+from results.queries.exports.task_names import task_name
+from results.queries.studies.simulated_answers import above, simulated_answers
+from studies.actions.questions import origin_of
+from studies.kinds import get_kind
+from studies.models import InstanceImage, Study
+
+CHUNK = 1000
+# The roles that the image and the description of a part take in what leaves.
+IMAGE, CAPTION = "image", "caption"
+
+
+def accepted_instances(
+    study: Study, *, among: Among = None, except_in: Sequence[Study] = ()
+) -> Iterator[AcceptedInstance]:
+    """Yield the accepted items of `study`, in the order of its questions.
+
+    among: only about these instances. except_in: without those that one of these studies accepted too.
+    """
+    items = accepted_items(study, except_in=except_in)
+    items = items if among is None else items.filter(question__instance__in=among)
+    items = items.annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
+    items = items.select_related("question__instance")
+    if not study.design.asks_about_parts:
+        # What only descriptions need takes long to read.
+        items = items.defer("question__source", "question__right_answer", "question__instance__reference")
+    rows = items.iterator(chunk_size=CHUNK)
+    while chunk := list(islice(rows, CHUNK)):
+        instances = [decision.question.instance_id for decision in chunk]
+        images, others = _images_of(instances), _others_of(study, chunk)
+        texts = texts_of(chunk) if study.design.asks_about_parts else {}
+        for decision in chunk:
+            instance = decision.question.instance_id
+            of_item = [decision, *others.get(instance, ())] if decision.question.item == WHOLE else [decision]
+            text, simulated = texts.get(decision.question_id), bool(decision.simulated)
+            yield _accepted_instance(study, of_item, images[instance], text, simulated=simulated)
+
+
+def instances_of_studies(studies: Sequence[Study]) -> Iterator[AcceptedInstance]:
+    """Yield the accepted items of `studies`, one study after the other; each item once, as the first accepted it."""
+    for number, study in enumerate(studies):
+        yield from accepted_instances(study, except_in=studies[:number])
+
+
+def _rests_on_a_program(study: Study) -> Combinable:
+    """Return whether a program gave a counted answer about the instance of a decision, in `study` or above it."""
+    answers = simulated_answers([study, *above(study)])
+    if answers is None:
+        return Value(False)
+    return Exists(answers.filter(question__instance=OuterRef("question__instance")))
+
+
+def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decision]]:
+    """Return the decisions on the other questions about whole instances that are accepted, by instance."""
+    if not study.design.asks_several:
+        return {}
+    whole = {decision.question.instance_id: decision.pk for decision in items if decision.question.item == WHOLE}
+    found: dict[int, list[Decision]] = {}
+    others = Decision.objects.filter(study=study, question__instance__in=whole, question__item=WHOLE)
+    others = others.exclude(pk__in=whole.values()).select_related("question").order_by("question_id")
+    for decision in others:
+        found.setdefault(decision.question.instance_id, []).append(decision)
+    return found
+
+
+def _accepted_instance(
+    study: Study,
+    of_item: Sequence[Decision],
+    images: Sequence[ExportedImage],
+    text: Text | None,
+    *,
+    simulated: bool,
+) -> AcceptedInstance:
+    first, instance = of_item[0], of_item[0].question.instance
+    questions = tuple(_question(study, instance.key, decision) for decision in of_item)
+    only = questions[0] if len(questions) == 1 else None
+    gained = origin_of([(decision.question, decision.winner) for decision in of_item]).won
+    captions = dict(instance.captions) | {role: won["text"] for role, won in gained.items() if "text" in won}
+    pictures = {role: won["image"] for role, won in gained.items() if "image" in won}
+    if text is not None:
+        captions.setdefault(CAPTION, text.text)
+    if first.question.item != WHOLE and all(image.role != IMAGE for image in images):
+        pictures |= _picture_of_item(first)
+    return AcceptedInstance(
+        task=only.task if only else instance.key,
+        key=instance.key,
+        type=instance.type,
+        subtype=instance.subtype,
+        split=instance.split,
+        captions=captions,
+        original_captions=instance.original_captions,
+        caption_rule=instance.caption_rule,
+        images=_with_gained(images, pictures, first.winner),
+        study=study.slug,
+        kind=_listed(question.kind for question in questions),
+        decision=first.state,
+        rule=_listed(question.rule for question in questions),
+        winner=only.winner if only else "",
+        settled=any(question.settled for question in questions),
+        answers=sum(question.answers for question in questions),
+        votes=only.votes if only else {},
+        source_file=instance.source_file,
+        source_row=instance.source_row,
+        simulated=simulated,
+        item=first.question.item,
+        questions=questions,
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def _question(study: Study, key: str, decision: Decision) -> AcceptedQuestion:
+    asked = decision.question
+    return AcceptedQuestion(
+        task=task_name(study, key, asked.kind, asked.variant, (asked.source_type, asked.source_id)),
+        kind=asked.kind,
+        variant=asked.variant,
+        rule=decision.rule,
+        winner=decision.winner,
+        settled=bool(decision.settled_choice),
+        answers=decision.answers,
+        votes=decision.votes,
+    )
+
+
+def _picture_of_item(decision: Decision) -> dict[str, str]:
+    picture = get_kind(decision.question.kind).picture_of(decision.question.content, decision.question.item)
+    return {} if picture is None else {IMAGE: picture.sha256}
+
+
+_IMAGE_FIELDS = (
+    "instance_id",
+    "role",
+    "position",
+    "filename",
+    "image_id",
+    "image__width",
+    "image__height",
+    "source",
+    "licence",
+    "generator",
+)
+
+
+def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
+    """Return the images of each instance, in the order of roles and positions."""
+    uses = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
+    images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
+    for instance, *use in uses.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
+        images[instance].append(ExportedImage(*use))
+    return images
+
+
+def _with_gained(images_used: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
+    """Return the images of an instance, first those in the roles that the decision gave them."""
+    first = [_find(images_used, role, sha256, winner) for role, sha256 in gained.items()]
+    return first + [image for image in images_used if image.position or image.role not in gained]
+
+
+def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:
+    # Two candidates may be the same picture: the one in the winner's own place is the one that was chosen.
+    same = [image for image in images_used if image.sha256 == sha256]
+    same.sort(key=lambda image: f"{image.role}-{image.position}" != winner)
+    # An instance may have lost the picture since it was asked about; what was asked stands.
+    found = same[0] if same else ExportedImage(role, 0, "", sha256)
+    return replace(found, role=role, position=0)

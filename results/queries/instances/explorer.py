@@ -1,0 +1,369 @@
+"""The explorer: the instances of a project, found by what they are, what they say, where they stand and what was
+answered."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet
+
+from analytics.outcomes import Outcome, Progress, outcome_of_instance
+from annotation.models import Decision, Report, Response
+from annotation.models.outcomes import instances_with, is_at, question_is
+from predictions.models import Prediction
+from results.models import InstanceFigures, Pseudonym
+from results.queries.instances.caption_search import says
+from results.queries.instances.instance_list import images_of, tags_of
+from results.queries.instances.paging import Order, Slice, slice_of
+from results.queries.studies.question_reports import reports_heard
+from results.queries.studies.simulated_answers import above
+from results.queries.studies.skips import failed_to_show
+from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, SETTLED, SEVERAL, in_address
+from studies.actions.projects.datasets import dataset_studies
+from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
+
+PER_PAGE = 20
+# As many ids as a query names at most.
+FEW = 500
+NOT_ASKED = "not-asked"
+# How an outcome stands in addresses, and what people read.
+STATES = {in_address(outcome): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
+_OUTCOMES = {in_address(outcome): outcome for outcome in Outcome}
+# How far the answers to all questions about an instance are, taken together.
+PROGRESS = {progress.value: progress.capitalize() for progress in Progress}
+# How far the answers to a question are, what has become of it, and that a researcher has settled it.
+_ANSWERED: Mapping[str, Q] = {ANSWERED: Q(answers__gte=1), SEVERAL: Q(answers__gte=2)}
+QUESTIONS = {
+    **PROGRESS,
+    ANSWERED: "Answered",
+    SEVERAL: "Answered by several",
+    **{name: outcome.capitalize() for name, outcome in _OUTCOMES.items()},
+    SETTLED: "Settled by a researcher",
+}
+ALIKE = {"all": "All alike", "some": "Not all alike", "half": "At most half alike"}
+_ALIKE: Mapping[str, Mapping[str, Any]] = {
+    "all": {"agreement__gte": 1},
+    "some": {"agreement__lt": 1},
+    "half": {"agreement__lte": 0.5},
+}
+PARTED = {"people": "People right, all models wrong", "models": "All models right, people wrong"}
+_PARTED: Mapping[str, Mapping[str, Any]] = {"people": {"people_right": True}, "models": {"models_right": True}}
+# Why annotators spoke against a question.
+ANY = "any"
+REASONS = {
+    ANY: "Reported, for any reason",
+    **{reason.value: reason.label for reason in Report.Reason},
+    NOT_SHOWN: "Its images could not be shown",
+}
+AWAITED = "awaited"
+IMAGES = {AWAITED: "Some are awaited", "there": "All are there"}
+# How numbers are typed: whole ones, and seconds as 4 or 2.5.
+DIGITS = 9
+SECONDS = rf"[0-9]{{1,{DIGITS}}}(\.[0-9]{{1,3}})?"
+_WHOLE = re.compile(rf"[0-9]{{1,{DIGITS}}}")
+_SECONDS = re.compile(SECONDS)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the list is narrowed to; "" leaves it as wide as it is. `study` is one of the project's, by its slug: what
+    stands below it is asked of that study alone, and of any one study where there is none.
+
+    progress: how far the answers to all questions about an instance are; question: what one of them is. longer,
+    shorter: seconds, as typed, that the median answer about it took at least and at most. person: the pseudonym of who
+    gave a counted answer. survey: the number of one in which it is asked about. model: as people read it, whatever
+    question about the instance it answered.
+    """
+
+    words: str = ""
+    type: str = ""
+    subtype: str = ""
+    split: str = ""
+    tag: str = ""
+    images: str = ""
+    study: str = ""
+    state: str = ""
+    progress: str = ""
+    question: str = ""
+    person: str = ""
+    survey: str = ""
+    alike: str = ""
+    longer: str = ""
+    shorter: str = ""
+    reason: str = ""
+    parted: str = ""
+    model: str = ""
+
+    @property
+    def needs_figures(self) -> bool:
+        """Whether it asks for what is counted beforehand (`InstanceFigures`)."""
+        return self.state in _OUTCOMES or bool(_figures(self, ()))
+
+
+ABOUT_ANSWERS = {
+    *("study", "state", "progress", "question", "person", "survey"),
+    *("alike", "longer", "shorter", "reason", "parted", "model"),
+}
+SOURCE = ""
+ORDERS = {
+    SOURCE: Order("As imported", ("source_file", "source_row", "pk")),
+    "key": Order("Key", ("key", "pk")),
+    "newest": Order("Latest first", ("pk",), is_backward=True),
+    "least-alike": Order("Least alike first", ("agreement", "pk")),
+    "most-alike": Order("Most alike first", ("agreement", "pk"), is_backward=True),
+    "longest": Order("Longest first", ("seconds", "pk"), is_backward=True),
+    "shortest": Order("Shortest first", ("seconds", "pk")),
+}
+BY_FIGURES = {name for name, order in ORDERS.items() if order.columns[0] in {"agreement", "seconds"}}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All the instances that a list shows, the order in which it does, and rows that are quicker to count: as many, or
+    leading by `counted_by` to each of the instances once or more often."""
+
+    instances: QuerySet[Instance]
+    order: Order
+    counted: QuerySet[Any]
+    counted_by: str = ""
+
+    def count(self) -> int:
+        if not self.counted_by:
+            return self.counted.count()
+        # PostgreSQL gives this to one process, where it would give the instances of these rows to three.
+        counted: dict[str, int] = self.counted.order_by().aggregate(n=Count(self.counted_by, distinct=True))
+        return counted["n"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a study has made of an instance so far."""
+
+    study: Study
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class InstanceLine:
+    instance: Instance
+    images: Sequence[InstanceImage]
+    standings: Sequence[Standing]
+    tags: Sequence[str]
+    figures: InstanceFigures | None
+
+
+def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: str = SOURCE) -> Listed:
+    """Return the instances of `project` that are wanted, in an order of `ORDERS`. `studies` are all of the project.
+
+    Sorted by what was answered, in the study that is wanted, they are those whose answers can be compared or were
+    timed. Without a study there is no such order, and they are sorted as they were imported.
+    """
+    among = [study for study in studies if wanted.study in ("", study.slug)]
+    if order in BY_FIGURES and not wanted.study:
+        order = SOURCE
+    by = ORDERS.get(order, ORDERS[SOURCE])
+    sorted_by = by.columns[0] if order in BY_FIGURES else ""
+    figures = _figures(wanted, among) | ({f"{sorted_by}__isnull": False} if sorted_by else {})
+    others = [*_of_instances(project, wanted), *_of_studies(project, among, wanted, are_asked=bool(figures))]
+    found = Instance.objects.filter(*others, project=project)
+    if not figures and len(others) == 1 and wanted.question in QUESTIONS:
+        return Listed(found, by, _with_question(among, wanted.question), "question__instance")
+    if not figures:
+        return Listed(found, by, found)
+    rows = InstanceFigures.objects.filter(**figures, study__in=[study.pk for study in among])
+    if sorted_by:
+        there = FilteredRelation("figures", condition=Q(figures__study__in=[study.pk for study in among]))
+        found = found.annotate(of_study=there).filter(**{f"of_study__{name}": value for name, value in figures.items()})
+        found, by = found.annotate(sorted_by=F(f"of_study__{sorted_by}")), replace(by, columns=("sorted_by", "pk"))
+    else:
+        found = found.filter(_one_of(rows, "instance"))
+    # In one study an instance has one row at most. Where nothing else is asked, there are as many rows.
+    return Listed(found, by, rows if wanted.study and not others else found)
+
+
+def page_of_instances(
+    shown: Listed, studies: Sequence[Study], *, study: str = "", after: str = "", before: str = ""
+) -> tuple[Slice[InstanceLine], int]:
+    """Return one page of what is listed, with where each stands in `studies`, the project's in order, and its figures
+    in the one called `study`; and how many are listed in all."""
+    found = slice_of(shown.instances, shown.order, PER_PAGE, after=after, before=before)
+    whole = found.earlier is None and found.later is None
+    images, standings = images_of(found.rows), _standings(found.rows, studies)
+    figures = InstanceFigures.objects.filter(study__in=[each.pk for each in studies if each.slug == study])
+    of_each = {row.instance_id: row for row in figures.filter(instance__in=found.rows)} if study else {}
+    tags = tags_of(found.rows)
+    lines = [
+        InstanceLine(each, images[each.pk], standings[each.pk], tags[each.pk], of_each.get(each.pk))
+        for each in found.rows
+    ]
+    return Slice(lines, found.earlier, found.later), len(lines) if whole else shown.count()
+
+
+def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
+    """Return what is asked of instances as they are, whatever was asked about them."""
+    names = {name: getattr(wanted, name) for name in ("type", "subtype", "split")}
+    asked = [Q(**{name: "" if value == NO_NAME else value}) for name, value in names.items() if value]
+    if wanted.words:
+        asked.append(Q(key__icontains=wanted.words) | Q(says("captions", wanted.words)))
+    if wanted.tag:
+        tagged = Tag.instances.through.objects.filter(tag__project=project, tag__name=wanted.tag)
+        asked.append(_one_of(tagged, "instance"))
+    if wanted.images in IMAGES:
+        awaited = _one_of(InstanceImage.objects.filter(image=None, instance__project=project), "instance")
+        asked.append(awaited if wanted.images == AWAITED else ~awaited)
+    if wanted.model:
+        called = [model.pk for model in project.models.all() if str(model) == wanted.model]
+        asked.append(_one_of(Prediction.objects.counted().filter(model__in=called), "instance", is_index=True))
+    return asked
+
+
+def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, are_asked: bool) -> list[Q]:
+    """Return what is asked of instances in `studies`, but for what figures say. are_asked: whether those see to it that
+    the one study that is wanted asks about them."""
+    asked = []
+    if wanted.question in QUESTIONS:
+        asked.append(_one_of(_with_question(studies, wanted.question), "question__instance"))
+    if wanted.person:
+        asked.append(_one_of(_answers_of(wanted.person, project, studies), "question__instance"))
+    if wanted.survey:
+        asked.append(_one_of(_in_survey(wanted.survey, studies), "question__instance"))
+    if wanted.reason in REASONS:
+        asked.append(_spoken_against(studies, wanted.reason))
+    if wanted.state == NOT_ASKED:
+        asked.append(~_asked_by(studies))
+    elif wanted.state in _OUTCOMES and not wanted.study:
+        asked.append(_in_project(project, studies, _OUTCOMES[wanted.state]))
+    elif _is_of_parts(wanted, studies):
+        # Several items of an instance may have several outcomes.
+        asked += [_one_of(instances_with(_OUTCOMES[wanted.state], study), "pk") for study in studies]
+    elif wanted.study and not asked and not are_asked:
+        # What is asked of its answers and questions is true of none about which it does not ask.
+        asked.append(_asked_by(studies))
+    return asked
+
+
+def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
+    """Match the instances that `path` leads to from `rows`.
+
+    Few are looked up first, and named: databases take conditions on rows for less rare than they are, and then go
+    through all instances in order for a page that never fills. is_index: an index leads from an instance to its rows,
+    so that each is looked up, where SQLite would first write down the instances of all rows.
+    """
+    instances = rows.order_by().values_list(path, flat=True)
+    some = list(instances[: FEW + 1])
+    if len(some) <= FEW:
+        return Q(pk__in=some)
+    return Q(Exists(rows.order_by().filter(**{path: OuterRef("pk")}))) if is_index else Q(pk__in=instances)
+
+
+def _is_of_parts(wanted: Wanted, studies: Sequence[Study]) -> bool:
+    """Tell whether the outcome that is wanted is one of items that are parts of their instances."""
+    is_of_study = bool(wanted.study) and wanted.state in _OUTCOMES
+    return is_of_study and any(study.design.asks_about_parts for study in studies)
+
+
+def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
+    """Return what is asked of figures, all of one study: lookup -> value."""
+    figures: dict[str, Any] = {**_ALIKE.get(wanted.alike, {}), **_PARTED.get(wanted.parted, {})}
+    for text, lookup in ((wanted.longer, "seconds__gte"), (wanted.shorter, "seconds__lte")):
+        if (seconds := _seconds(text)) is not None:
+            figures[lookup] = seconds
+    if wanted.progress in PROGRESS:
+        figures["progress"] = wanted.progress
+    if wanted.study and wanted.state in _OUTCOMES and not _is_of_parts(wanted, studies):
+        figures["outcome"] = _OUTCOMES[wanted.state].value
+    return figures
+
+
+def _seconds(text: str) -> float | None:
+    """Return the seconds that somebody typed, None for anything but a plain number."""
+    return float(text) if _SECONDS.fullmatch(text) else None
+
+
+def _asked_by(studies: Iterable[Study]) -> Q:
+    asked = Question.objects.filter(study__in=[study.pk for study in studies])
+    return _one_of(asked, "instance")
+
+
+def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
+    """Return the decisions on those questions of `studies` that are of that sort."""
+    asked = Q(pk__in=[])
+    for study in studies:
+        if name == SETTLED:
+            sort = ~Q(settled_choice="")
+        elif name in _ANSWERED:
+            sort = _ANSWERED[name]
+        elif name in _OUTCOMES:
+            sort = question_is(_OUTCOMES[name], accepts=study.accepts)
+        else:
+            sort = is_at[Progress(name)]
+        asked |= Q(study=study) & sort
+    return Decision.objects.filter(asked)
+
+
+def _answers_of(person: str, project: Project, studies: Iterable[Study]) -> QuerySet[Response]:
+    named = Pseudonym.objects.filter(project=project, name=person).values("annotator")
+    return Response.objects.counted().filter(annotator__in=named, study__in=[study.pk for study in studies])
+
+
+def _in_survey(number: str, studies: Iterable[Study]) -> QuerySet[SurveyQuestion]:
+    """Return the places of questions in the surveys of that number; in none, for anything but a number."""
+    if not _WHOLE.fullmatch(number):
+        return SurveyQuestion.objects.none()
+    return SurveyQuestion.objects.filter(survey__study__in=[study.pk for study in studies], survey__number=int(number))
+
+
+def _spoken_against(studies: Sequence[Study], name: str) -> Q:
+    reports, skips = reports_heard(studies), failed_to_show(studies)
+    if name == NOT_SHOWN:
+        return _one_of(skips, "question__instance")
+    return _one_of(reports if name == ANY else reports.filter(reason=name), "question__instance")
+
+
+def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
+    of_studies = InstanceFigures.objects.filter(study__in=[study.pk for study in studies], outcome=outcome.value)
+    return _one_of(of_studies, "instance")
+
+
+def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) -> Q:
+    """Match the instances that stand so in the project: in a study of its dataset, or, where that has not asked about
+    them yet, in the last study before it. Accepted there only, they have no outcome yet."""
+    declared = dataset_studies(project)
+    if not declared or outcome is Outcome.AGREED:
+        return _in_any(studies, outcome)
+    return reduce(or_, (_on_the_way_to(study, outcome) for study in declared))
+
+
+def _on_the_way_to(study: Study, outcome: Outcome) -> Q:
+    way = [study, *above(study)]
+    standing = _in_any(way[:1], outcome)
+    for index, study in enumerate(way[1:], start=1):
+        here = _in_any([study], outcome) if outcome is not Outcome.ACCEPTED else Q(pk__in=[])
+        if outcome is Outcome.NONE_YET:
+            here |= _in_any([study], Outcome.ACCEPTED)
+        standing |= here & ~_asked_by(way[:index])
+    return standing
+
+
+def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mapping[int, Sequence[Standing]]:
+    outcomes: dict[tuple[int, int], set[tuple[str, Outcome]]] = {}
+    by_id = {study.pk: study for study in studies}
+    ids = [instance.pk for instance in instances]
+    decisions = (
+        Decision.objects.filter(question__instance__in=ids, study__in=by_id).order_by().select_related("question")
+    )
+    for decision in decisions.defer("question__content", "question__won"):
+        decision.question.study = by_id[decision.study_id]
+        of_one = outcomes.setdefault((decision.question.instance_id, decision.study_id), set())
+        of_one.add((decision.question.item, decision.outcome))
+    return {
+        instance: [
+            Standing(study, outcome_of_instance(outcomes[instance, study.pk]))
+            for study in studies
+            if (instance, study.pk) in outcomes
+        ]
+        for instance in ids
+    }

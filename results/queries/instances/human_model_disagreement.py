@@ -1,0 +1,347 @@
+"""Finds the questions on which people and all models part, and what each of them said there."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, When
+from django.db.models.expressions import Combinable
+
+from annotation.models import Response
+from predictions.models import Model, Prediction
+from predictions.options import Options, answered_options, options_of
+from results.queries.reports.answer_scores import KNOWS_RIGHT, AskedQuestion, asked_questions, kinds_with_own_scores
+from results.reports.explorer_links import NO_NAME
+from results.reports.facts import Parted, Way
+from results.reports.sections.human_model_disagreement import part, way_of_people
+from studies.kinds import Picture, Shown, content_hash, get_kind
+from studies.models import Instance, Project, Purpose, Question, Study
+
+PER_PAGE = 10
+CHUNK = 2_000
+# Trials of a study and tests of people: no number of the project rests on them.
+NOT_COUNTED = (Purpose.PILOT, Purpose.QUALIFICATION)
+_COLUMNS = ("pk", "instance", "kind", "variant")
+# Instance, kind and variant: what a question is called, whatever it shows.
+_Name = tuple[int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """Whether a model was right. `options`: of a declared prediction, the options that it answers."""
+
+    right: bool
+    options: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a question shows, by its hash, "" where no model was shown anything that is known; and its options."""
+
+    content: str
+    options: Options
+
+    def answered_by(self, prediction: Prediction) -> bool:
+        """Return whether `prediction` is about this question: a declared one by its options."""
+        if prediction.content_hash:
+            return prediction.content_hash == self.content
+        return self.options.fit(answered_options(prediction.kind, prediction.scores))
+
+
+# Hash of what a model was shown, "" where a file declares it -> model -> its outcome.
+_Contents = dict[str, dict[int, _Outcome]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the list is narrowed to; "" leaves it as wide as it is. `asked`: kind and variant, as `asked_as` has it."""
+
+    way: str = Way.PEOPLE
+    study: str = ""
+    asked: str = ""
+    type: str = ""
+    subtype: str = ""
+
+    def takes(self, one: Parted) -> bool:
+        pairs = (
+            (self.study, one.study),
+            (self.asked, asked_as(one.kind, one.variant)),
+            (self.type, one.type or NO_NAME),
+        )
+        same = all(wanted in ("", found) for wanted, found in (*pairs, (self.subtype, one.subtype or NO_NAME)))
+        return same and self.way == one.way
+
+
+def asked_as(kind: str, variant: str) -> str:
+    """Return what people read of which question it is. Example: "image_to_text: negative_image"."""
+    return f"{kind}: {variant}" if variant else kind
+
+
+def parted_questions(project: Project, study: Study | None = None) -> list[Parted]:
+    """Return the questions of `project`, or of one of its studies, on which people and all models part, by instance.
+
+    One query without predictions. Else two more find what may be one, and one for each way and thousands of them makes
+    sure: what a question shows has no hash in the database, so it is computed, but only where all else fits.
+    """
+    if not Prediction.objects.about(project).counted().exists():
+        return []
+    studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
+    counted = studies.exclude(purpose__in=NOT_COUNTED) if study is None else studies
+    people = [one for way in Way for one in _people(counted, way)]
+    models = _models(project, set(map(_name, people)))
+    asked = _asked_by({one.question: _name(one) for one in people}, models)
+    found = []
+    for one in sorted(people, key=lambda one: (one.instance, one.question)):
+        rights = _about(models[_name(one)], asked[one.question])
+        if part(one.way, rights.values()):
+            found.append(replace(one, models=len(rights)))
+    return found
+
+
+def _people(studies: QuerySet[Study], way: Way) -> Iterator[Parted]:
+    """Yield the questions with a known right answer, which is one label, about which people are of one mind, and all
+    models of the other that were shown some one thing under its name."""
+    about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
+    category = ("question__instance__type", "question__instance__subtype")
+    answered = Response.objects.counted().filter(_agreeing(way), study__in=studies).exclude(choice="")
+    rows = answered.exclude(question__right="").order_by().values_list(*about, *category)
+    counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
+    for question, instance, of, kind, variant, type, subtype, answers, right in counted.iterator(chunk_size=CHUNK):
+        if way_of_people(right, answers) is way:
+            yield Parted(question, instance, of, kind, variant, type, subtype, way, answers, right)
+
+
+def _agreeing(way: Way) -> Exists:
+    """Match the responses of which all predictions about some one thing of the question's name are right, or wrong.
+
+    Whatever a question shows, all its models can only be of one mind where those are that were shown the same, or that
+    declare theirs. Of the declared ones some may be about other options, so one that agrees is enough.
+    """
+    is_right = way is Way.MODELS
+    named = Prediction.objects.counted().filter(
+        _comparable(OuterRef("question__instance__caption_rule")),
+        instance=OuterRef("question__instance"),
+        kind=OuterRef("question__kind"),
+        variant=OuterRef("question__variant"),
+    )
+    others = Count("pk", filter=Q(is_right=not is_right) & ~Q(content_hash=""))
+    agreeing = Count("pk", filter=Q(is_right=is_right))
+    of_one_mind = named.order_by().values("content_hash").annotate(others=others, agreeing=agreeing)
+    return Exists(of_one_mind.filter(others=0, agreeing__gt=0))
+
+
+def _comparable(rule: Combinable) -> Q:
+    """Match the predictions that can be compared with what people said: those that say what they are about, and those
+    of files that at least read captions by `rule`, as people did."""
+    return (~Q(content_hash="") | Q(caption_rule=rule)) & Q(is_right__isnull=False)
+
+
+def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
+    """Return whether models were right about the questions of these names, by what they were shown; only names of which
+    there is something."""
+    found: dict[_Name, _Contents] = {}
+    kinds = {kind for _, kind, _ in names}
+    instances = sorted({instance for instance, _, _ in names})
+    counted = Prediction.objects.about(project).counted()
+    comparable = counted.filter(_comparable(F("instance__caption_rule")), kind__in=kinds)
+    # The options of a computed prediction follow from its content.
+    declared = Case(When(content_hash="", then=F("scores")), default=None)
+    columns = comparable.order_by().values_list(
+        "instance_id", "kind", "variant", "content_hash", "model_id", "is_right", declared
+    )
+    for start in range(0, len(instances), CHUNK):
+        some = columns.filter(instance__in=instances[start : start + CHUNK])
+        for instance, kind, variant, content, model, is_right, scores in some.iterator(chunk_size=CHUNK):
+            name = (instance, kind, variant)
+            if is_right is not None and name in names:
+                options = frozenset() if content else answered_options(kind, scores)
+                found.setdefault(name, {}).setdefault(content, {})[model] = _Outcome(is_right, options)
+    return found
+
+
+def _about(contents: _Contents, asked: _Asked) -> dict[int, bool]:
+    """Return whether each model was right about what is asked; what it computed goes before what a file declares."""
+    declared = contents.get("", {}).items()
+    rights = {model: each.right for model, each in declared if asked.options.fit(each.options)}
+    if asked.content:
+        rights |= {model: each.right for model, each in contents.get(asked.content, {}).items()}
+    return rights
+
+
+def _name(one: Parted) -> _Name:
+    return one.instance, one.kind, one.variant
+
+
+def _asked_by(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, _Asked]:
+    """Return what each question asks, by its id."""
+    found: dict[int, _Asked] = {}
+    ids = list(questions)
+    for start in range(0, len(ids), CHUNK):
+        read = Question.objects.filter(pk__in=ids[start : start + CHUNK])
+        for pk, name, content in read.values_list("pk", "kind", "content"):
+            kind, is_computed = get_kind(name), models[questions[pk]].keys() - {""}
+            found[pk] = _Asked(content_hash(kind, content) if is_computed else "", options_of(kind, content))
+    return found
+
+
+def predicted_in(study: Study) -> dict[str, dict[int, float]]:
+    """Return how right models were, from 0 to 1, about the questions of `study` with a known right answer, only about
+    what the very question shows: model by name -> id of the question."""
+    found: dict[str, dict[int, float]] = {}
+    for rights in (_right_options(study), _own_scores(study)):
+        for model, of_model in rights.items():
+            found.setdefault(model, {}).update(of_model)
+    return found
+
+
+def _own_scores(study: Study) -> dict[str, dict[int, float]]:
+    """Return what `predicted_in` does for the kinds that score answers themselves: what a model's scores of the options
+    amount to is scored as a person's answer is."""
+    kinds = kinds_with_own_scores(study)
+    if not kinds:
+        return {}
+    known = Question.objects.filter(KNOWS_RIGHT, study=study, kind__in=kinds, taken_out_at=None).order_by("pk")
+    about: dict[_Name, list[int]] = {}
+    for pk, *name in known.values_list(*_COLUMNS):
+        about.setdefault((name[0], name[1], name[2]), []).append(pk)
+    rows = Prediction.objects.about(study.project).counted().filter(_comparable_scores(), kind__in=kinds)
+    rows = rows.order_by("content_hash")
+    asked = asked_questions(study, kinds) if about and rows.exists() else {}
+    hashes = {pk: content_hash(each.kind, each.content) for pk, each in asked.items()}
+    found: dict[str, dict[int, float]] = {}
+    for each in rows.select_related("model").iterator(chunk_size=CHUNK):
+        for pk in about.get((each.instance_id, each.kind, each.variant), ()):
+            if each.content_hash in ("", hashes[pk]) and (score := _score(asked[pk], each.scores or {})) is not None:
+                # What was computed comes after what a file declares, and takes its place.
+                found.setdefault(str(each.model), {})[pk] = score
+    return found
+
+
+def _comparable_scores() -> Q:
+    return (~Q(content_hash="") | Q(caption_rule=F("instance__caption_rule"))) & Q(scores__isnull=False)
+
+
+def _score(asked: AskedQuestion, scores: Mapping[str, float]) -> float | None:
+    """Return how right the answer is that a model's scores amount to; None where they are not those of the question."""
+    if not options_of(asked.kind, asked.content).fit(frozenset(scores)):
+        return None
+    answer = asked.kind.predicted(asked.content, scores)
+    if answer is None:
+        # Of two options with the highest score neither is chosen; other kinds may not know what scores amount to.
+        return 0.0 if asked.kind.has_one_label else None
+    return asked.score(answer)
+
+
+def _right_options(study: Study) -> dict[str, dict[int, float]]:
+    """Return what `predicted_in` does for questions of which one option is right."""
+    own = kinds_with_own_scores(study)
+    asked = Question.objects.filter(study=study, taken_out_at=None).exclude(right="").exclude(kind__in=own)
+    asked = asked.order_by("pk")
+    names = {pk: (instance, kind, variant) for pk, instance, kind, variant in asked.values_list(*_COLUMNS)}
+    models = _models(study.project, set(names.values()))
+    known = {pk: name for pk, name in names.items() if name in models}
+    asked_by = _asked_by(known, models)
+    found: dict[str, dict[int, float]] = {}
+    for model in Model.objects.filter(project=study.project) if known else ():
+        rights = {pk: _about(models[name], asked_by[pk]).get(model.pk) for pk, name in known.items()}
+        answered = {pk: float(right) for pk, right in rights.items() if right is not None}
+        if answered:
+            found[str(model)] = answered
+    return found
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One option as the list shows it: who chose it. `models`: names, each with its score or None."""
+
+    key: str
+    label: str
+    picture: Picture | None
+    text: str
+    is_right: bool
+    people: int
+    models: Sequence[tuple[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A question of the list. `others`: models of which only their outcome is known, and not which option it was."""
+
+    parted: Parted
+    instance: Instance
+    shown: Shown
+    choices: Sequence[Choice]
+    others: Sequence[str]
+
+    @property
+    def share(self) -> float:
+        """The share of the answers that are right, in percent."""
+        return 100 * self.parted.right / self.parted.answers
+
+
+def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Page[Line]:
+    """Return one page of these with what people and models said; four queries, however many there are."""
+    found: Page[Any] = Paginator(parted, PER_PAGE).get_page(page)
+    ones: list[Parted] = list(found.object_list)
+    questions = Question.objects.select_related("instance").in_bulk([one.question for one in ones])
+    people: dict[int, Counter[str]] = defaultdict(Counter)
+    said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
+    for question, choice, count in said.annotate(count=Count("pk")):
+        people[question][choice] = count
+    about = (
+        Prediction.objects.about(project)
+        .counted()
+        .filter(_comparable(F("instance__caption_rule")), instance__in={one.instance for one in ones})
+    )
+    predictions: dict[_Name, list[Prediction]] = defaultdict(list)
+    order = ("model__name", "model__version", "model__weights", "content_hash")
+    for each in about.select_related("model").order_by(*order):
+        predictions[each.instance_id, each.kind, each.variant].append(each)
+    found.object_list = [
+        _line(one, questions[one.question], people[one.question], predictions[one.instance, one.kind, one.variant])
+        for one in ones
+    ]
+    return found
+
+
+def _line(one: Parted, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
+    kind = get_kind(question.kind)
+    asked = _Asked(content_hash(kind, question.content), options_of(kind, question.content))
+    options = kind.options(question.content)
+    # In the order of the hashes, so that what was computed comes after what a file declares, and takes its place.
+    by_model = {each.model_id: each for each in predictions if asked.answered_by(each)}
+    chosen: dict[str, list[tuple[str, float | None]]] = defaultdict(list)
+    others = []
+    for each in by_model.values():
+        key = _chosen(each, question.right, [option.key for option in options])
+        if key:
+            chosen[key].append((str(each.model), (each.scores or {}).get(key)))
+        else:
+            others.append(str(each.model))
+    choices = [
+        Choice(
+            key=option.key,
+            label=option.label or option.key,
+            picture=option.picture,
+            text=option.text,
+            is_right=option.key == question.right,
+            people=people[option.key],
+            models=chosen[option.key],
+        )
+        for option in options
+    ]
+    return Line(one, question.instance, kind.shown(question.content), choices, others)
+
+
+def _chosen(prediction: Prediction, right: str, options: Sequence[str]) -> str:
+    """Return the key of the option that a model chose, "" where it is not known or several have the highest score."""
+    if prediction.is_right:
+        return right
+    if prediction.scores:
+        highest = max(prediction.scores.values())
+        best = [key for key, score in prediction.scores.items() if score == highest]
+        return best[0] if len(best) == 1 else ""
+    wrong = [key for key in options if key != right]
+    return wrong[0] if len(wrong) == 1 else ""

@@ -1,0 +1,1 @@
+"""Rows about annotators: who answered, what they are owed."""

@@ -1,0 +1,81 @@
+"""The counted answers of a study, each with the name of who gave it."""
+
+from collections.abc import Iterable, Mapping
+
+from analytics.outcomes import Outcome
+from annotation.models import Decision, Response
+from annotation.models.outcomes import question_is
+from annotation.models.responses import RESPONSE, took_ms
+from results.models import Pseudonym
+from results.queries.reports.added_answers import planned_surveys
+from results.queries.reports.answer_scores import answer_scores
+from results.queries.reports.report_rows import CHUNK
+from results.reports.facts import Answerable
+from results.reports.sections.annotators import PersonsAnswer
+from studies.kinds import get_kind
+from studies.kinds.base import IN_ORDER
+from studies.models import Study
+
+_FIELDS = (
+    "annotator_id",
+    "question_id",
+    "question__instance_id",
+    "question__kind",
+    "choice",
+    "question__right",
+    "ms",
+    "shown_order",
+    f"question__content__{IN_ORDER}",
+    "slot__seat__survey__number",
+)
+
+
+def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[PersonsAnswer]:
+    """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew.
+
+    kinds: kind -> what can be answered to its questions.
+    """
+    names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
+    last = {kind: answerable.last for kind, answerable in kinds.items()}
+    planned = planned_surveys(study)
+    units, became = _units(study), what_became(study)
+    scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study)}
+    rows = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list("pk", *_FIELDS)
+    for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
+        ms, order, in_order = measured
+        yield PersonsAnswer(
+            annotator=names[annotator],
+            question=question,
+            kind=kind,
+            choice=choice,
+            right=right,
+            seconds=None if ms is None else ms / 1000,
+            position=order.index(choice) if choice and not in_order and choice not in last[kind] else None,
+            positions=0 if in_order else len(order) - len(last[kind]),
+            added=planned.is_added(question, survey),
+            instance=instance,
+            units=units.get(pk, {}),
+            became=became.get(pk, ""),
+            score=scores.get((question, annotator)),
+        )
+
+
+def what_became(study: Study) -> Mapping[int, str]:
+    """Return what the studies that ask about answers of `study`, and accept, have decided of each: answer -> state. One
+    that rejects it outweighs others."""
+    asking = [feed for feed in study.feeds.all() if feed.accepts]
+    if not asking:
+        return {}
+    is_decided = question_is(Outcome.ACCEPTED, accepts=True) | question_is(Outcome.REJECTED, accepts=True)
+    decided = Decision.objects.filter(is_decided, study__in=asking, question__source_type=RESPONSE)
+    # "accepted" stands before "rejected".
+    return dict(decided.order_by("state", "question_id").values_list("question__source_id", "state"))
+
+
+def _units(study: Study) -> Mapping[int, Mapping[str, str]]:
+    """Return the labels of the counted answers that have no one label: answer -> unit -> label."""
+    if all(get_kind(part.kind).has_one_label for part in study.design.parts):
+        return {}
+    given = Response.objects.counted_in(study).filter(choice="")
+    rows = given.values_list("pk", "question__kind", "question__content", "answer").iterator(chunk_size=CHUNK)
+    return {pk: get_kind(kind).labels(content, "", answer) for pk, kind, content, answer in rows}

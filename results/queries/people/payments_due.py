@@ -1,0 +1,216 @@
+"""What is owed to whom for a study, person by person."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from annotation.models import Removal, Response, Session, SessionState
+from annotation.models.responses import counts
+from annotation.models.sessions import has_unlikely_times
+from annotation.session_pay import PayItem, SessionOwed, owed_for, total
+from results.models import Pseudonym
+from results.sentences import unlikely_times
+from results.simulated import played_by_a_program
+from studies.models import Study
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class SessionLine:
+    """One session: its state, how many answers of it were stored (`answers`) and how many of these count, and what is
+    owed for it. `evidence`: what speaks against its times, in sentences, "" where nothing does or a researcher has
+    accepted them."""
+
+    pk: int
+    annotator: int
+    state: SessionState
+    answers: int
+    counted: int
+    owed: SessionOwed
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
+class OwedItem:
+    """One amount owed for a session (its id): `times` sessions, answers or waits."""
+
+    session: int
+    item: str
+    times: int
+    amount: Decimal
+    why: str
+
+
+@dataclass(frozen=True)
+class PersonOwed:
+    """What is owed to one person for a study, in the currency of the study, and why.
+
+    answers: all that were stored; `counted` of them count, the others are kept aside. endings: how their sessions
+    ended -> how many. to_decide: how many of the sessions a researcher decides about besides. simulated: a program.
+    """
+
+    name: str
+    sessions: int
+    answers: int
+    counted: int
+    endings: Mapping[str, int]
+    currency: str
+    for_sessions: Decimal
+    for_answers: Decimal
+    for_waiting: Decimal
+    amount: Decimal
+    to_decide: int
+    simulated: bool
+    why: str
+    lines: Sequence[SessionLine]
+
+    @property
+    def kept_aside(self) -> int:
+        return self.answers - self.counted
+
+    @property
+    def items(self) -> Sequence["OwedItem"]:
+        """Return the amounts that `amount` is the sum of: the rows that a ledger of payments goes on from."""
+        return [
+            OwedItem(line.pk, each.item.value, each.times, each.amount, line.owed.why)
+            for line in self.lines
+            for each in line.owed.items
+        ]
+
+
+def session_lines(study: Study, people: Collection[int] | None = None) -> list[SessionLine]:
+    """Return what is owed for each session of `study`, of all or of these annotators, in the order of arrival."""
+    sessions = Session.objects.filter(study=study)
+    answers = Response.objects.filter(study=study, is_current=True).order_by()
+    if people is not None:
+        sessions, answers = sessions.filter(annotator__in=people), answers.filter(annotator__in=people)
+    given = {
+        session: numbers
+        for session, *numbers in answers.values_list("session_id").annotate(
+            all=Count("pk"), counted=Count("pk", filter=counts())
+        )
+    }
+    lines = []
+    columns = ("pk", "annotator_id", "state", "time_evidence", "times_accepted_at")
+    for pk, annotator, state, found, accepted in sessions.order_by("arrived_at", "pk").values_list(*columns):
+        all_answers, counted = given.get(pk, (0, 0))
+        evidence = unlikely_times(found) if found and accepted is None else ""
+        owed = owed_for(state, all_answers, study.design, unlikely_times=bool(evidence))
+        lines.append(SessionLine(pk, annotator, SessionState(state), all_answers, counted, owed, evidence))
+    return lines
+
+
+@dataclass(frozen=True)
+class OwedSums:
+    """What a study costs: the pay of sessions, waiting in vain included, and how many answers are paid."""
+
+    for_sessions: Decimal
+    answers_paid: int
+
+
+def owed_sums(study: Study) -> OwedSums:
+    """Return what is owed for `study` in sum."""
+    answers = paid_answers(study)
+    # Sessions with unlikely times are owed nothing until a researcher has decided.
+    sessions = Session.objects.filter(study=study).exclude(has_unlikely_times()).order_by()
+    states = dict(sessions.values_list("pk", "state"))
+    owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in states.items())
+    paid = sum(answers.get(pk, 0) for pk in states) if study.design.pay.per_answer else 0
+    return OwedSums(total(owed, PayItem.SESSION, PayItem.WAITING), paid)
+
+
+def paid_answers(study: Study) -> dict[int, int]:
+    """Return how many answers of each session of `study` were stored; nothing where no pay depends on that."""
+    pay = study.design.pay
+    if not pay.per_answer and pay.least_answers <= 1:
+        return {}
+    answers = Response.objects.filter(study=study, is_current=True).order_by()
+    return dict(answers.values_list("session_id").annotate(n=Count("pk")))
+
+
+def owed_page(study: Study, *, page: Any) -> Page[Any]:
+    """Return one page of the people who came to `study`, with what they are owed, by their names."""
+    found: Page[Any] = Paginator(came_to(study), PER_PAGE).get_page(page)
+    shown = list(found.object_list)
+    people = [each.annotator_id for each in shown]
+    found.object_list = _owed_to(study, shown, session_lines(study, people))
+    return found
+
+
+def everybody_owed(study: Study) -> list[PersonOwed]:
+    """Return what is owed to everybody who came to `study`, by their names."""
+    return _owed_to(study, list(came_to(study)), session_lines(study))
+
+
+def came_to(study: Study) -> QuerySet[Pseudonym]:
+    """Return the names of everybody who came to `study`, in order."""
+    came = Session.objects.filter(study=study, annotator=OuterRef("annotator_id"))
+    return Pseudonym.objects.filter(Exists(came), project=study.project_id).order_by("name")
+
+
+def owed_to(study: Study, named: Sequence[Pseudonym]) -> list[PersonOwed]:
+    """Return what is owed to each of `named`, a page of them, for `study`."""
+    return _owed_to(study, named, session_lines(study, [each.annotator_id for each in named]))
+
+
+def _owed_to(study: Study, named: Sequence[Pseudonym], lines: Sequence[SessionLine]) -> list[PersonOwed]:
+    theirs: dict[int, list[SessionLine]] = defaultdict(list)
+    for line in lines:
+        theirs[line.annotator].append(line)
+    removals = Removal.objects.in_force().filter(project=study.project_id).order_by("why")
+    # Of two the last stands: the person's own wish before a researcher's.
+    removed = dict(removals.values_list("annotator_id", "why"))
+    programs = Session.objects.filter(played_by_a_program(), study=study)
+    simulated = set(programs.order_by().values_list("annotator_id", flat=True).distinct())
+    return [
+        _person(each.name, theirs[pk], study, removed.get(pk, ""), simulated=pk in simulated)
+        for each in named
+        for pk in [each.annotator_id]
+    ]
+
+
+def _person(name: str, lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> PersonOwed:
+    owed = [line.owed for line in lines]
+    return PersonOwed(
+        name=name,
+        sessions=len(lines),
+        answers=sum(line.answers for line in lines),
+        counted=sum(line.counted for line in lines),
+        endings=dict(Counter(line.state.label for line in lines)),
+        currency=study.design.pay.currency,
+        for_sessions=total(owed, PayItem.SESSION),
+        for_answers=total(owed, PayItem.ANSWERS),
+        for_waiting=total(owed, PayItem.WAITING),
+        amount=total(owed),
+        to_decide=sum(each.to_decide for each in owed),
+        simulated=simulated,
+        why=_why(lines, study, removed, simulated=simulated),
+        lines=lines,
+    )
+
+
+_REMOVED = {
+    "withdrawn": "withdrew; what was earned before stays owed",
+    "excluded": "excluded by a researcher; owed unless the platform lets you reject the submission",
+}
+
+
+def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> str:
+    """Return in one sentence why somebody is owed this, each reason once."""
+    reasons = Counter(
+        f"{line.owed.why} ({line.evidence.rstrip('.')})" if line.evidence else line.owed.why for line in lines
+    )
+    told = [reason if times == 1 else f"{times} times: {reason}" for reason, times in reasons.items()]
+    aside = sum(line.answers - line.counted for line in lines)
+    if aside and not removed:
+        paid = "and paid" if study.design.pay.per_answer else "and not paid by the answer"
+        told.append(f"{aside} of the answers kept aside {paid}")
+    told += [_REMOVED[removed]] if removed else []
+    sentence = "; ".join(told + (["simulated, so this is what a person would be owed"] if simulated else []))
+    return f"{sentence[:1].upper()}{sentence[1:]}."

@@ -1,0 +1,106 @@
+"""How right answers are that their kind scores itself, and the measures of agreement that a kind brings."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Q
+
+from annotation.models import Response
+from results.queries.reports.added_answers import planned_surveys
+from results.reports.facts import MeasuredQuestion, ScoredAnswer
+from studies.kinds import Answer, Kind, get_kind, has_own_score
+from studies.models import Question, Study
+
+# Rows fetched at once: each fetch is a round trip.
+CHUNK = 2_000
+# Questions whose right answer is known.
+KNOWS_RIGHT = ~Q(right="") | Q(right_answer__isnull=False)
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """What is needed of a question to score the answers to it."""
+
+    kind: Kind
+    content: Mapping[str, Any]
+    right: Any
+
+    def score(self, answer: Answer) -> float | None:
+        return None if self.right == "" else self.kind.score(self.content, self.right, answer)
+
+
+@dataclass
+class _Given:
+    people: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+
+def kinds_with_own_scores(study: Study) -> list[str]:
+    """Return the kinds of `study` that score answers themselves, in its order."""
+    return [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
+
+
+def asked_questions(study: Study, kinds: Sequence[str]) -> dict[int, AskedQuestion]:
+    """Return the questions of `kinds` that `study` asks, by id."""
+    rows = Question.objects.filter(study=study, kind__in=kinds).order_by("pk")
+    read = rows.values_list("pk", "kind", "content", "right", "right_answer").iterator(chunk_size=CHUNK)
+    return {
+        pk: AskedQuestion(get_kind(kind), content, label if right is None else right)
+        for pk, kind, content, label, right in read
+    }
+
+
+def whole_answer(choice: str, answer: Any) -> Answer:
+    """Return an answer as its kind made it, from the columns of its response."""
+    return Answer(choice if answer is None else answer, choice)
+
+
+def answer_scores(study: Study) -> list[ScoredAnswer]:
+    """Return the scores of the counted answers whose kind scores them itself, in the order in which they came."""
+    kinds = kinds_with_own_scores(study)
+    if not kinds or not Question.objects.filter(KNOWS_RIGHT, study=study, kind__in=kinds).exists():
+        return []
+    asked = asked_questions(study, kinds)
+    found = []
+    for _, question, annotator, _, answer in _counted(study, kinds):
+        score = asked[question].score(answer)
+        if score is not None:
+            found.append(ScoredAnswer(question, annotator, score))
+    return found
+
+
+def measured_questions(study: Study) -> list[MeasuredQuestion]:
+    """Return each question with several answers by each measure of agreement that its kind brings; without the answers
+    that were added where the first ones differed."""
+    kinds = [part.kind for part in study.design.parts if get_kind(part.kind).measures()]
+    if not kinds:
+        return []
+    asked, planned = asked_questions(study, kinds), planned_surveys(study)
+    given: dict[int, _Given] = {}
+    for _, question, annotator, survey, answer in _counted(study, kinds):
+        if not planned.is_added(question, survey):
+            of_question = given.setdefault(question, _Given())
+            of_question.people.append(annotator)
+            of_question.values.append(answer.value)
+    return [
+        measured
+        for question, each in given.items()
+        if len(each.values) > 1
+        for measured in _measured(question, asked[question], each)
+    ]
+
+
+def _measured(question: int, asked: AskedQuestion, given: _Given) -> Iterable[MeasuredQuestion]:
+    for measure in asked.kind.measures():
+        found = measure.of_question(asked.content, given.values)
+        yield MeasuredQuestion(question, asked.kind.name, measure.name, found.value, found.reason or "", given.people)
+
+
+def _counted(study: Study, kinds: Sequence[str]) -> Iterator[tuple[int, int, int, int, Answer]]:
+    """Yield id, question, annotator, survey and answer of the counted answers, in the order in which they came."""
+    counted = Response.objects.counted_in(study).filter(question__kind__in=kinds).order_by("pk")
+    columns = ("pk", "question_id", "annotator_id", "slot__seat__survey__number", "choice", "answer")
+    for *who, choice, answer in counted.values_list(*columns).iterator(chunk_size=CHUNK):
+        pk, question, annotator, survey = who
+        yield pk, question, annotator, survey, whole_answer(choice, answer)

@@ -1,0 +1,125 @@
+"""The texts that the questions of a study are about, and what is known of those who wrote them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.models import Response
+from annotation.models.responses import RESPONSE
+from results.queries.exports.descriptions import author_of, descriptions_of_project, written_for
+from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
+from studies.actions.questions import selected_instances
+from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, handed_on
+from studies.kinds import get_kind
+from studies.models import Instance, Project, Question, Study
+
+# Rows fetched at once: each fetch is a round trip.
+CHUNK = 1000
+
+
+def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
+    """Return the descriptions that leave with the data of `project`, imported and accepted, by split and type."""
+    types = dict(Instance.objects.filter(project=project, images__role=SET).values_list("key", "type").distinct())
+    if not types:
+        return {}
+    texts: dict[tuple[str, str], list[str]] = {}
+    sets: dict[tuple[str, str], set[str]] = {}
+    for row in descriptions_of_project(project):
+        group = (row.split, types.get(row.key, ""))
+        texts.setdefault(group, []).append(row.text)
+        sets.setdefault(group, set()).add(row.key)
+    return {group: DescribedSets(len(sets[group]), texts[group]) for group in sorted(texts)}
+
+
+def was_pasted(writing: Mapping[str, Any] | None) -> bool | None:
+    """Return whether letters were pasted into a text, by how it was written; None where that was not recorded. A paste
+    that brought none, of a picture for one, is no such; of a text with many pastes only the first have their length."""
+    pastes, lengths = (writing or {}).get("pastes"), (writing or {}).get("pasted") or ()
+    return None if pastes is None else pastes > len(lengths) or any(lengths)
+
+
+def described_by(study: Study) -> dict[int, DescriptionFacts]:
+    """Return the description that each question of `study` asks about, by the id of the question. Questions of other
+    kinds, which the study may ask besides, ask about none, whatever they were drawn for."""
+    if not study.design.asks_about_answers:
+        return {}
+    found = dict(_imported(study))
+    found.update(_written(study))
+    return found
+
+
+def _asked_about(study: Study, source: str) -> QuerySet[Question]:
+    """Return the questions of `study` that were made from such a source and ask about it, in their order."""
+    kinds = [part.kind for part in study.design.parts if get_kind(part.kind).asks_about_answers]
+    return Question.objects.filter(study=study, kind__in=kinds, source_type=source).order_by("pk")
+
+
+def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
+    """Yield the imported descriptions that are asked about; each set is read once."""
+    asked: dict[int, list[tuple[int, int]]] = {}
+    questions = _asked_about(study, DESCRIPTION)
+    for pk, instance, number in questions.values_list("pk", "instance_id", "source_id").iterator(chunk_size=CHUNK):
+        asked.setdefault(instance, []).append((pk, number))
+    if not asked:
+        return
+    sets = Instance.objects.filter(questions__in=questions).order_by("pk").distinct()
+    for instance, captions, reference in sets.values_list("pk", "captions", "reference").iterator(chunk_size=CHUNK):
+        known = {each.number: each for each in descriptions_of(captions, reference)}
+        for pk, number in asked[instance]:
+            # A set may have lost a description since somebody was asked about it.
+            if (each := known.get(number)) is not None:
+                yield (
+                    pk,
+                    DescriptionFacts(
+                        each.text, author=each.author, tags=tuple(each.tags), looked_for=tuple(each.looked_for)
+                    ),
+                )
+
+
+def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
+    questions = _asked_about(study, RESPONSE)
+    asked_about = Response.objects.filter(pk__in=questions.order_by().values("source_id")).order_by()
+    writers = {
+        pk: (writer, writing) for pk, writer, writing in asked_about.values_list("pk", "annotator_id", "writing")
+    }
+    if not writers:
+        return
+    train_workers = written_for(TRAIN, project=study.project_id)
+    rows = questions.values_list("pk", "source_id", "source", "instance__split")
+    for pk, response, source, split in rows.iterator(chunk_size=CHUNK):
+        said = handed_on(source)
+        if said is not None and response in writers:
+            writer, writing = writers[response]
+            author = author_of(writer, split, train_workers)
+            yield pk, DescriptionFacts(said.text, writer, author, pasted=was_pasted(writing))
+
+
+def written_for_study(study: Study) -> Mapping[str, WrittenFacts]:
+    """Return what there is for `study` to ask about, by the type of the instances: what the study that feeds it has
+    collected, as far as it counts, or without one the descriptions that it was launched with."""
+    if not study.design.asks_about_answers:
+        return {}
+    texts: Counter[str] = Counter()
+    not_possible: Counter[str] = Counter()
+    for type, is_text in _collected(study, study.fed_by) if study.fed_by else _launched_with(study):
+        (texts if is_text else not_possible)[type] += 1
+    return {type: WrittenFacts(texts[type], not_possible[type]) for type in sorted({*texts, *not_possible})}
+
+
+def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
+    chosen = selected_instances(study).order_by()
+    given = Response.objects.counted_in(feeding).filter(question__instance__in=chosen).order_by("pk")
+    about = ("question__instance__type", "question__kind", "question__content", "choice", "answer")
+    for type, kind, content, label, answer in given.values_list(*about).iterator(chunk_size=CHUNK):
+        handed = get_kind(kind).hands_on(content, label if answer is None else answer)
+        # What others are not asked to find is neither a text nor missing.
+        if handed is None or handed_on(handed) is not None:
+            yield type, handed is not None
+
+
+def _launched_with(study: Study) -> Iterator[tuple[str, bool]]:
+    asked = _asked_about(study, DESCRIPTION).filter(taken_out_at=None)
+    for type in asked.values_list("instance__type", flat=True).iterator(chunk_size=CHUNK):
+        yield type, True

@@ -1,0 +1,354 @@
+"""The rows that reports are made of, a fixed number of queries per study whatever its size."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Min, QuerySet
+
+from analytics.outcomes import outcome_of_question
+from annotation.models import Decision, Removal, Response, Session
+from predictions.models import Prediction
+from predictions.queries.contents import predicted_otherwise, stale_predictions
+from results.queries.instances.human_model_disagreement import parted_questions, predicted_in
+from results.queries.people.payments_due import owed_sums
+from results.queries.reports.added_answers import Planned, planned_surveys
+from results.queries.reports.answer_scores import answer_scores, measured_questions
+from results.queries.reports.described_texts import described_by, described_sets, written_for_study
+from results.queries.reports.label_spaces import answerable_in, shown_beside, with_all_labels
+from results.queries.studies.pipeline import studies_in_order
+from results.queries.studies.progress import paid_sessions
+from results.queries.studies.simulated_answers import above, answering, played_in
+from results.queries.studies.skips import failed_to_show
+from results.reports.facts import (
+    AnswerFacts,
+    MismatchedPredictions,
+    ModelFacts,
+    PartFacts,
+    ProjectFacts,
+    QuestionFacts,
+    SourceFacts,
+    StudyFacts,
+)
+from results.reports.sections.people import asks_the_four
+from results.simulated import played_by_a_program
+from studies.actions.projects.datasets import dataset_studies
+from studies.kinds import get_kind, has_own_score
+from studies.models import Instance, Project, Purpose, Study, StudyState, SurveyQuestion
+
+# Rows fetched at once: each fetch is a round trip.
+CHUNK = 10_000
+# Problems of mismatched predictions: invented options can be of any number.
+MISMATCHES_SHOWN = 100
+
+
+def project_facts(project: Project) -> ProjectFacts:
+    """Return what there is to report of `project`: all its launched studies, in the order of the pipeline."""
+    rows = Instance.objects.filter(project=project).order_by("id").values_list("pk", "type", "subtype")
+    return ProjectFacts(
+        slug=project.slug,
+        name=project.name,
+        categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
+        studies=[study_facts(study) for study in in_pipeline_order(project)],
+        dataset=[study.slug for study in dataset_studies(project)],
+        models=list(model_facts(project)),
+        predicted_by=instances_predicted(project),
+        parted=parted_questions(project),
+        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
+        excluded=_removed(project, Removal.Why.EXCLUDED),
+        described=described_sets(project),
+        mismatched=mismatched_predictions(project),
+    )
+
+
+def _removed(project: Project, why: str) -> int:
+    """Return how many people's answers count nowhere in `project` for that reason."""
+    removed = Removal.objects.filter(project=project, why=why, ended_at=None).order_by()
+    return removed.values("annotator").distinct().count()
+
+
+def release_facts(studies: Sequence[Study]) -> ProjectFacts:
+    """Return what there is to say of the data that `studies` accepted: how it came to be, and who answered about it."""
+    project = studies[0].project
+    facts = project_facts(project)
+    slugs = {each.slug for each in release_studies(studies)}
+    return replace(
+        facts,
+        dataset=[study.slug for study in studies],
+        studies=[each for each in facts.studies if each.slug in slugs],
+        parted=[each for each in facts.parted if each.study in slugs],
+        sources=list(_sources(project)),
+    )
+
+
+def _sources(project: Project) -> Iterable[SourceFacts]:
+    files = Instance.objects.filter(project=project).order_by("source_file", "caption_rule")
+    for file, rule, instances in files.values_list("source_file", "caption_rule").annotate(n=Count("pk")):
+        yield SourceFacts(file, rule, instances)
+
+
+def release_studies(studies: Sequence[Study]) -> list[Study]:
+    """Return the studies behind what `studies`, of one project, accepted, and the baselines that ask about it.
+
+    A later filter makes other data; a baseline asks about this data.
+    """
+    launched = in_pipeline_order(studies[0].project)
+    by_id = {each.pk: each for each in launched}
+    family = {study.pk for study in studies}
+    for study in studies:
+        step = by_id[study.pk]
+        while step.fed_by_id in by_id:
+            step = by_id[step.fed_by_id]
+            family.add(step.pk)
+    below = {study.pk for study in studies}
+    for each in launched:
+        if each.fed_by_id in below and each.purpose == Purpose.BASELINE:
+            below.add(each.pk)
+    return [each for each in launched if each.pk in family | below]
+
+
+def in_pipeline_order(project: Project) -> list[Study]:
+    """Return the launched studies of `project`, each followed by those that it feeds."""
+    return [study for study in studies_in_order(project) if study.state != StudyState.DRAFT]
+
+
+def study_facts(study: Study) -> StudyFacts:
+    """Return what there is to report of `study`, with every question and every counted answer."""
+    questions, categories = _questions(study)
+    outline = study_outline(study)
+    labels = with_all_labels(study, outline.answerable)
+    parts = [replace(part, answerable=labels[part.kind]) for part in outline.parts]
+    whole = replace(outline, questions=questions)
+    # Where it asks the four questions, models stand beside people instance by instance.
+    is_by_question = whole.knows_answers and not asks_the_four(whole)
+    return replace(
+        outline,
+        predicted=predicted_in(study) if is_by_question else {},
+        predicted_otherwise=predicted_otherwise(study) if asks_the_four(whole) else {},
+        parts=parts,
+        questions=questions,
+        categories=categories,
+        answers=_answers(study),
+        surveys=_surveys(study),
+        beside=shown_beside(study),
+        described=described_by(study),
+        written=written_for_study(study),
+        scored=answer_scores(study),
+        measured=measured_questions(study),
+    )
+
+
+def project_outline(project: Project) -> ProjectFacts:
+    """Return what can be said of `project` and its studies without reading questions, answers or predictions."""
+    return ProjectFacts(
+        slug=project.slug,
+        name=project.name,
+        categories={},
+        studies=[study_outline(study) for study in in_pipeline_order(project)],
+        dataset=[study.slug for study in dataset_studies(project)],
+        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
+        excluded=_removed(project, Removal.Why.EXCLUDED),
+    )
+
+
+def study_outline(study: Study) -> StudyFacts:
+    """Return what can be said of `study` without its questions and answers, which are left empty."""
+    # Who withdrew was paid all the same, so the sessions are all counted.
+    sessions = Session.objects.filter(study=study).order_by()
+    design, owed = study.design, owed_sums(study)
+    who = (
+        answering()
+        .filter(study=study)
+        .aggregate(
+            annotators=Count("annotator", distinct=True),
+            simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
+            first=Min("arrived_at"),
+            last=Max("arrived_at"),
+        )
+    )
+    return StudyFacts(
+        slug=study.slug,
+        title=study.title,
+        parts=_parts(study),
+        rule=study.rule,
+        purpose=study.purpose,
+        accepts=study.accepts,
+        fed_by=study.fed_by.slug if study.fed_by else "",
+        answers_wanted=study.answers,
+        max_answers=study.most_answers,
+        currency=design.pay.currency,
+        per_session=design.pay.per_session,
+        owed_for_sessions=owed.for_sessions,
+        per_answer=design.pay.per_answer,
+        answers_paid=owed.answers_paid,
+        estimated_minutes=design.time.estimated_minutes,
+        sessions=dict(sessions.values_list("state").annotate(n=Count("pk"))),
+        annotators=who["annotators"],
+        simulated=who["simulated"],
+        first_day=_day(who["first"]),
+        last_day=_day(who["last"]),
+        paid=paid_sessions(study),
+        questions=(),
+        answers=(),
+        above=played_in(above(study)),
+        **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
+        **_counted_with_instances(failed_to_show([study]), "skipped"),
+    )
+
+
+def _counted_with_instances(rows: QuerySet[Any], name: str) -> dict[str, Any]:
+    """Return how many these are that lead to a question, and how many instances they are about."""
+    about = Count("question__instance", distinct=True)
+    counted: dict[str, Any] = rows.order_by().aggregate(**{name: Count("pk"), f"{name}_about": about})
+    return counted
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else ""
+
+
+def _parts(study: Study) -> list[PartFacts]:
+    answerable = answerable_in(study)
+    return [
+        PartFacts(
+            kind=part.kind,
+            title=get_kind(part.kind).title,
+            variants=len(get_kind(part.kind).variants(part.ask)),
+            instructions=part.instructions,
+            answerable=answerable[part.kind],
+        )
+        for part in study.design.parts
+    ]
+
+
+def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
+    """Return the questions of `study`, and the category of each instance they ask about."""
+    indices = {
+        (part.kind, variant): index
+        for part in study.design.parts
+        for index, variant in enumerate(get_kind(part.kind).variants(part.ask))
+    }
+    images = {part.kind: get_kind(part.kind).roles(part.ask).images for part in study.design.parts}
+    decisions = Decision.objects.filter(study=study).order_by("question_id")
+    about = ("question_id", "question__instance_id", "question__kind", "question__variant")
+    right_ones = ("question__right", "question__right_answer", "question__item")
+    own = {part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))}
+    followed = ("state", "winner", "answers", "question__answers_wanted", "settled_choice", "question__undone_at")
+    category = ("question__instance__type", "question__instance__subtype")
+    rows = decisions.values_list(*about, *right_ones, *followed, *category)
+    questions, categories, once = [], {}, _Once()
+    for pk, instance, kind, variant, *rest in rows.iterator(chunk_size=CHUNK):
+        right, right_answer, item, state, winner, answers, wanted, settled, undone_at, *of = rest
+        is_scored = kind in own and bool(right or right_answer is not None)
+        kind, right, winner, item = map(once.keep, (kind, right, winner, item))
+        outcome = outcome_of_question(
+            state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
+        )
+        # A kind may make questions whose names only their instances know.
+        index = indices.get((kind, variant), 0)
+        role = once.keep(variant if variant in images[kind] else ", ".join(images[kind]))
+        questions.append(
+            QuestionFacts(
+                pk, instance, kind, index, right, outcome, winner, answers, wanted, bool(settled), is_scored, item, role
+            )
+        )
+        categories[instance] = once.keep(tuple(of))
+    return questions, categories
+
+
+def _surveys(study: Study) -> dict[int, set[int]]:
+    """Return the instances that each survey of `study` asks about, by its number."""
+    found: dict[int, set[int]] = {}
+    asked = SurveyQuestion.objects.filter(survey__study=study).order_by()
+    for survey, instance in asked.values_list("survey__number", "question__instance").iterator(chunk_size=CHUNK):
+        found.setdefault(survey, set()).add(instance)
+    return found
+
+
+class _Once:
+    """Keeps one of equal values: a database gives every row words of its own, and a million rows have a dozen."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def keep(self, value: Any) -> Any:
+        return self._known.setdefault(value, value)
+
+
+def _answers(study: Study) -> list[AnswerFacts]:
+    """Return the counted answers in the order in which they came.
+
+    A changed answer stays in its slot, whenever it was changed.
+    """
+    counted = Response.objects.counted_in(study)
+    seat_columns = ("slot__seat__survey__number", "slot__seat__number")
+    rows = counted.order_by("pk").values_list("question_id", "annotator_id", *seat_columns, "choice")
+    planned = planned_surveys(study)
+    once = _Once()
+    labelled = [
+        AnswerFacts(question, once.keep(annotator), survey, once.keep(choice), seat, planned.is_added(question, survey))
+        for question, annotator, survey, seat, choice in rows.exclude(choice="").iterator(chunk_size=CHUNK)
+    ]
+    return labelled + _answers_of_several_labels(study, planned)
+
+
+def _answers_of_several_labels(study: Study, planned: Planned) -> list[AnswerFacts]:
+    """Return the labels of the counted answers that have no one label, as their kinds tell them apart."""
+    if all(get_kind(part.kind).has_one_label for part in study.design.parts):
+        return []
+    counted = Response.objects.counted_in(study).filter(choice="").order_by("pk")
+    seat_columns = ("slot__seat__survey__number", "slot__seat__number")
+    rows = counted.values_list(
+        "question__kind", "question__content", "question_id", "annotator_id", *seat_columns, "answer"
+    )
+    return [
+        AnswerFacts(question, annotator, survey, label, seat, planned.is_added(question, survey), unit)
+        for kind, content, question, annotator, survey, seat, answer in rows.iterator(chunk_size=CHUNK)
+        for unit, label in get_kind(kind).labels(content, "", answer).items()
+    ]
+
+
+def model_facts(project: Project) -> Iterable[ModelFacts]:
+    """Yield what each model got right, apart for instances about which it was asked all four questions.
+
+    A model that read captions made by another rule than the instances' own was asked something else, and is named so.
+    """
+    own_rules = set(
+        Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True).distinct()
+    )
+    # A model's answer is never compared over other pictures than people saw.
+    predictions = Prediction.objects.about(project).counted().exclude(pk__in=stale_predictions(project))
+    for model, rule, _, verified in predictions.evaluations():
+        outcomes: dict[int, tuple[bool, bool, bool, bool]] = {}
+        captions: dict[int, bool] = {}
+        for row in predictions.outcomes(model=model, caption_rule=rule):
+            if row.ipos2t is not None and row.ineg2t is not None and row.tpos2i is not None and row.tneg2i is not None:
+                outcomes[row.instance] = (row.ipos2t, row.ineg2t, row.tpos2i, row.tneg2i)
+            elif row.ipos2t is not None:
+                captions[row.instance] = row.ipos2t
+        if outcomes or captions:
+            name = str(model) if rule in own_rules else f"{model}, captions by {rule}"
+            yield ModelFacts(name, outcomes, captions, is_declared=not verified, listed_as=str(model))
+
+
+def mismatched_predictions(project: Project) -> list[MismatchedPredictions]:
+    """Return how many predictions count nowhere, by model and problem, the most frequent first, at most a page."""
+    names = {model.pk: str(model) for model in project.models.all()}
+    rows = Prediction.objects.mismatched().filter(model__in=names).order_by().values_list("model", "problem")
+    counted = rows.annotate(count=Count("pk")).order_by("-count", "model", "problem")[:MISMATCHES_SHOWN]
+    return [MismatchedPredictions(names[model], problem, count) for model, problem, count in counted]
+
+
+def instances_predicted(project: Project, study: Study | None = None) -> dict[str, set[int]]:
+    """Return about which instances each model answered anything: model -> ids. With a study, of those that it asks
+    about."""
+    names = {model.pk: str(model) for model in project.models.all()}
+    found: dict[str, set[int]] = {}
+    predictions = Prediction.objects.counted().filter(model__in=names)
+    if study is not None:
+        predictions = predictions.filter(instance__in=study.questions.order_by().values("instance"))
+    pairs = predictions.order_by().values_list("model", "instance").distinct()
+    for model, instance in pairs.iterator(chunk_size=CHUNK):
+        found.setdefault(names[model], set()).add(instance)
+    return found

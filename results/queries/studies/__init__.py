@@ -1,0 +1,1 @@
+"""Rows about studies: progress, pipeline, events, what to do next."""

@@ -1,0 +1,116 @@
+"""What is to be done next in a project, as its page says it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import Count
+
+from analytics.outcomes import Outcome
+from annotation.models import Decision
+from annotation.models.outcomes import question_is
+from results.queries.studies.overview import StudyLine, Waiting
+from studies.models import Import, Project, Study, StudyState
+
+
+class Todo(StrEnum):
+    """What somebody does next, the most pressing first. A page says each in its words, beside what does it."""
+
+    IMPORT = "import"
+    AWAIT_IMPORT = "await the import"
+    IMPORT_LOOKED_OVER = "import what was looked over"
+    UPLOAD_IMAGES = "upload images"
+    MAKE_STUDY = "make a study"
+    SETTLE = "settle"
+    CLOSE = "close"
+    RESUME = "resume"
+    LAUNCH = "launch"
+    WAIT = "wait"
+    RELEASE = "release"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """`number` counts what is waited for: images, questions in conflict, answers that are to come; 0 where nothing is
+    counted. Without a `study` it is about the project, or about several of its studies."""
+
+    todo: Todo
+    study: Study | None = None
+    number: int = 0
+
+
+def next_steps(
+    project: Project, *, lines: Sequence[StudyLine], waiting: Waiting, instances: int, releases: int
+) -> Sequence[NextStep]:
+    """Return what is to be done next, the most pressing first: nothing in an archive, otherwise at least one step.
+
+    Args:
+        lines: the studies of the project.
+        waiting: images that were announced and have not come.
+        instances: how many there are.
+        releases: how many are frozen.
+    """
+    if project.archived_at is not None:
+        return []
+    if not instances:
+        return [NextStep(_of_imports(project))]
+    steps = [NextStep(Todo.UPLOAD_IMAGES, number=waiting.images)] if waiting.images else []
+    if not lines:
+        return [*steps, NextStep(Todo.MAKE_STUDY)]
+    conflicts = _conflicts(project)
+    for line in lines:
+        if line.study.accepts and conflicts.get(line.study.pk):
+            steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
+    steps += _waited_for_once([step for line in lines for step in _of_study(line)])
+    if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
+        # One of the dataset, else the latest.
+        accepting = [line.study for line in lines if line.study.accepts]
+        accepting.sort(key=lambda study: not study.in_dataset)
+        steps += [NextStep(Todo.RELEASE, study) for study in accepting[:1]]
+    order = list(Todo)
+    return sorted(steps, key=lambda step: order.index(step.todo)) or [NextStep(Todo.NOTHING)]
+
+
+def _of_imports(project: Project) -> Todo:
+    """Return what is to be done about imports where none has brought anything yet."""
+    last = Import.objects.filter(project=project).first()
+    if last is None or last.error:
+        return Todo.IMPORT
+    if last.is_unfinished:
+        return Todo.AWAIT_IMPORT
+    return Todo.IMPORT_LOOKED_OVER if last.dry_run and last.upload_id else Todo.IMPORT
+
+
+def _of_study(line: StudyLine) -> list[NextStep]:
+    study, missing = line.study, max(0, line.answers.wanted - line.answers.given)
+    if study.state == StudyState.DRAFT:
+        return [NextStep(Todo.LAUNCH, study)]
+    if study.state == StudyState.PAUSED:
+        return [NextStep(Todo.RESUME, study, missing)]
+    if study.state == StudyState.OPEN:
+        # As the clock has found it, which knows what may be asked again, and what other studies still let through.
+        return [NextStep(Todo.CLOSE, study) if study.completed_at else NextStep(Todo.WAIT, study, missing)]
+    return []
+
+
+def _waited_for_once(steps: list[NextStep]) -> list[NextStep]:
+    """Return the steps with one in place of those that are nobody's turn, whatever the number of studies."""
+    waits = [step for step in steps if step.todo is Todo.WAIT]
+    if len(waits) < 2:
+        return steps
+    others = [step for step in steps if step.todo is not Todo.WAIT]
+    return [*others, NextStep(Todo.WAIT, number=sum(step.number for step in waits))]
+
+
+def _conflicts(project: Project) -> Mapping[int, int]:
+    """Return how many questions of each study have all their answers, no outcome, and will not be asked again."""
+    conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project=project)
+    counted = conflicting.order_by().values_list("study", "asks_more", "answers").annotate(n=Count("pk"))
+    most = {study.pk: study.most_answers for study in Study.objects.filter(pk__in={row[0] for row in counted})}
+    found = Counter[int]()
+    for study, asks_more, answers, number in counted:
+        if not (asks_more and answers < most[study]):
+            found[study] += number
+    return found

@@ -1,0 +1,111 @@
+"""What the pages of all projects and of one project show, counted by the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from annotation.models import Response, Session, Slot
+from results.queries.studies.live_study_status import waiting_at_first
+from results.queries.studies.progress import Answers
+from results.reports.explorer_links import narrowed_to
+from studies.actions.questions import roles_asked, selected_instances
+from studies.models import Instance, InstanceImage, Project, Study, StudyState
+
+
+def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
+    """Return `rows` with their `answers_sent`; `study` leads from a session to the row."""
+    sessions = Session.objects.filter(**{study: OuterRef("pk")}).order_by().values(study)
+    sent = Subquery(sessions.annotate(n=Sum("questions_answered")).values("n"))
+    counted: QuerySet[Any] = rows.annotate(answers_sent=Coalesce(sent, 0))
+    return counted
+
+
+def answers_sent(row: Study | Project) -> int:
+    """Return how many questions were answered in all sessions, as `with_answers_sent` counted them."""
+    return int(vars(row)["answers_sent"])
+
+
+def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
+    """Return `projects` with `instance_count`, `study_count`, `open_study_count` and `answer_count`."""
+    answers = Response.objects.counted().filter(study__project=OuterRef("pk"))
+    return projects.annotate(
+        instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
+        study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),
+        open_study_count=_count(Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN), "project"),
+        answer_count=_count(answers, "study__project"),
+    )
+
+
+def _count(rows: QuerySet[Any], group: str) -> Coalesce:
+    return Coalesce(Subquery(rows.order_by().values(group).annotate(n=Count("pk")).values("n")), 0)
+
+
+@dataclass(frozen=True)
+class StudyLine:
+    """A study with how far it is. `waits_for`: what a live study without questions waits for, "" for other studies."""
+
+    study: Study
+    answers: Answers
+    waits_for: str = ""
+
+
+def study_lines(project: Project, *, now: datetime) -> list[StudyLine]:
+    """Return the studies of `project`, latest first, with how far each is."""
+    slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
+    counted = Response.objects.counted().filter(study__project=project).order_by()
+    given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
+    answers = {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
+    studies = list(Study.objects.filter(project=project).defer("source", "design"))
+    waiting = waiting_at_first([study.pk for study in studies if study.pk not in answers], now=now)
+    return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Instances counted by type (one row each) and subtype (one column each); "" where the source names none. Beside
+    each count, and the sum of a row, stands the query that leads to what was counted."""
+
+    subtypes: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[tuple[int, str]], int, str]]
+    total: int
+
+
+def categories(project: Project) -> Categories:
+    counted = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
+    cells = {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
+    types = sorted({type for type, _ in cells})
+    subtypes = sorted({subtype for _, subtype in cells})
+    rows = []
+    for type in types:
+        counts = [
+            (cells.get((type, subtype), 0), narrowed_to([(type, subtype)], is_type=False)) for subtype in subtypes
+        ]
+        rows.append((type, counts, sum(count for count, _ in counts), narrowed_to([(type, "")], is_type=True)))
+    return Categories(subtypes, rows, sum(cells.values()))
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Images that an import announced and whose files have not come yet."""
+
+    images: int
+    instances: int
+
+
+def waiting_images(project: Project) -> Waiting:
+    return _waiting(InstanceImage.objects.filter(instance__project=project))
+
+
+def waiting_for_launch(study: Study) -> Waiting:
+    """Return which images `study` would show are still awaited."""
+    shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
+    return _waiting(shown)
+
+
+def _waiting(uses: QuerySet[InstanceImage]) -> Waiting:
+    counts = uses.filter(image=None).aggregate(images=Count("pk"), instances=Count("instance_id", distinct=True))
+    return Waiting(**counts)

@@ -1,0 +1,163 @@
+"""The studies of a project in the order of its pipeline, and how many items each let through."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Case, Count, When
+
+from analytics.outcomes import Outcome, Progress, outcome_of_item, outcome_of_question
+from annotation.models import Decision
+from annotation.models.outcomes import is_at
+from results.reports.explorer_links import in_address, narrowed_to
+from results.reports.sections.funnel import INSTANCES, ITEMS
+from studies.models import Instance, Project, Study, StudyState
+
+Category = tuple[str, str]
+
+
+def studies_in_order(project: Project) -> list[Study]:
+    """Return the studies of `project`, each after the one that feeds it, otherwise in the order they were made."""
+    fed: dict[int | None, list[Study]] = {}
+    studies = Study.objects.filter(project=project).select_related("fed_by").defer("source", "fed_by__source")
+    for study in studies.order_by("created_at", "pk"):
+        fed.setdefault(study.fed_by_id, []).append(study)
+    ordered: list[Study] = []
+    waiting = list(fed.get(None, ()))
+    while waiting:
+        study = waiting.pop(0)
+        ordered.append(study)
+        waiting[:0] = fed.get(study.pk, ())
+    return ordered
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Items of a study, by their outcome there. `unit`: what they are, in the plural."""
+
+    of: Mapping[Outcome, int] = field(default_factory=Counter)
+    unit: str = INSTANCES
+
+    @property
+    def asked(self) -> int:
+        return sum(self.of.values())
+
+    @property
+    def accepted(self) -> int:
+        return self.of.get(Outcome.ACCEPTED, 0)
+
+    @property
+    def others(self) -> Sequence[tuple[str, str, int]]:
+        """Return the counts beside the accepted ones: the name in addresses, the word, how many."""
+        words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
+        return [(in_address(outcome), outcome.value, self.of[outcome]) for outcome in words]
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(Counter(self.of) + Counter(other.of), ITEMS if ITEMS in (self.unit, other.unit) else INSTANCES)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How many items of a row a study lets go on. `percent`: how large a share of the imported instances these are or,
+    where items are parts of instances, of those that it asks about."""
+
+    counts: Counts
+    left: int
+    percent: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """One study, and the items it lets go on: what it accepted if it accepts any, otherwise what it asks about."""
+
+    study: Study
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class Row:
+    """The instances of a type, or of one of its subtypes; `where` leads to them in the list of instances."""
+
+    name: str
+    is_type: bool
+    where: str
+    imported: int
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class Funnel:
+    imported: int
+    steps: Sequence[Step]
+    rows: Sequence[Row]
+
+
+def funnel(project: Project, studies: Iterable[Study]) -> Funnel:
+    """Count the items of `project` from import on through those of `studies` that are launched, in their order."""
+    launched = [study for study in studies if study.state != StudyState.DRAFT]
+    counter = _Counter(_imported(project), [study.accepts for study in launched], _counts(launched))
+    whole = counter.row("", list(counter.imported), is_type=True)
+    steps = [Step(study, cell) for study, cell in zip(launched, whole.cells, strict=True)]
+    return Funnel(whole.imported, steps, list(_rows(counter)))
+
+
+@dataclass(frozen=True)
+class _Counter:
+    imported: Mapping[Category, int]
+    accepts: Sequence[bool]
+    counts: Sequence[Mapping[Category, Counts]]
+
+    def row(self, name: str, categories: Sequence[Category], *, is_type: bool) -> Row:
+        imported = sum(self.imported[category] for category in categories)
+        cells = []
+        for accepts, found in zip(self.accepts, self.counts, strict=True):
+            counts = sum((found.get(category, Counts()) for category in categories), Counts())
+            left = counts.accepted if accepts else counts.asked
+            of = imported if counts.unit == INSTANCES else counts.asked
+            cells.append(Cell(counts, left, left * 100 / of if of else 0.0))
+        return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
+
+
+def _imported(project: Project) -> dict[Category, int]:
+    counted = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
+    return {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
+
+
+def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
+    """Return what the database counts of each study, by category."""
+    found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
+    accepts = {study.pk: study.accepts for study in studies}
+    several = [study.pk for study in studies if study.design.asks_several]
+    decisions = Decision.objects.order_by().annotate(
+        complete=Case(When(is_at[Progress.COMPLETE], then=True), default=False),
+        undone=Case(When(question__undone_at=None, then=False), default=True),
+    )
+    by_category = decisions.exclude(study__in=several).filter(study__in=found).values_list(*_ALIKE)
+    for study, type, subtype, *alike, n in by_category.annotate(n=Count("pk")):
+        found[study].setdefault((type, subtype), Counter())[_outcome(*alike, accepts=accepts[study])] += n
+    # An item that is asked about more than once has one outcome all the same.
+    of_items: dict[tuple[int, int, str], tuple[Category, set[Outcome]]] = {}
+    by_item = decisions.filter(study__in=several).values_list(*_ALIKE, "question__instance_id", "question__item")
+    for study, type, subtype, *alike, instance, item in by_item.distinct():
+        outcomes = of_items.setdefault((study, instance, item), ((type, subtype), set()))[1]
+        outcomes.add(_outcome(*alike, accepts=accepts[study]))
+    for (study, _, item), (category, outcomes) in of_items.items():
+        found[study].setdefault(category, Counter())[outcome_of_item(item, outcomes)] += 1
+    units = {study.pk: ITEMS if study.design.asks_about_parts else INSTANCES for study in studies}
+    return [{category: Counts(of, units[study]) for category, of in by.items()} for study, by in found.items()]
+
+
+_ALIKE = ("study_id", "question__instance__type", "question__instance__subtype", "state", "complete", "undone")
+
+
+def _outcome(state: str, complete: bool, undone: bool, *, accepts: bool) -> Outcome:
+    return outcome_of_question(state, answers=int(complete), wanted=1, accepts=accepts, undone=undone)
+
+
+def _rows(counter: _Counter) -> Iterable[Row]:
+    for type in sorted({type for type, _ in counter.imported}):
+        categories = sorted(category for category in counter.imported if category[0] == type)
+        yield counter.row(type, categories, is_type=True)
+        if len(categories) > 1:
+            for category in categories:
+                yield counter.row(category[1], [category], is_type=False)

@@ -1,0 +1,359 @@
+"""The numbers of the monitor, aggregated by the database: a fixed number of queries, whatever the size of a study."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models.functions import Coalesce, RowNumber
+
+from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
+from analytics.work.pay import PaidSession
+from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
+from annotation.models.outcomes import count_items, is_at, question_is
+from annotation.models.responses import took_ms
+from annotation.models.sessions import OPEN_STATES, has_unlikely_times
+from annotation.session_pay import PayItem, owed_for
+from results.models import Pseudonym
+from results.queries.people.payments_due import paid_answers
+from results.queries.reports.answer_scores import answer_scores, kinds_with_own_scores
+from results.queries.reports.label_spaces import answerable_in
+from results.reports.sections.funnel import INSTANCES, ITEMS
+from results.sentences import unlikely_times
+from studies.models import Study
+
+SESSIONS_PER_PAGE = 20
+RIGHT, SCORE = "Right", "Mean score"
+
+
+@dataclass(frozen=True)
+class Seats:
+    """`taken`: somebody sits there now; `filled`: its last question is answered."""
+
+    free: int
+    taken: int
+    filled: int
+
+    @property
+    def all(self) -> int:
+        return self.free + self.taken + self.filled
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers that count, and places of answers."""
+
+    given: int
+    wanted: int
+
+    @property
+    def percent(self) -> int:
+        """Whole percent, rounded down so that only a full study shows 100."""
+        return self.given * 100 // self.wanted if self.wanted else 0
+
+
+@dataclass(frozen=True)
+class SurveyProgress:
+    number: int
+    seats: Seats
+    answers: Answers
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Questions counted: how far their answers are, what has become of them, and how many a researcher settled.
+
+    Each count is named as in `analytics.outcomes`; one that a study of this sort cannot have is left out.
+    """
+
+    asked: int
+    progress: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    settled: int
+
+
+@dataclass(frozen=True)
+class Items:
+    """Items counted by their outcome, without outcomes that none has. `unit`: what they are, in the plural."""
+
+    outcomes: Mapping[str, int]
+    unit: str
+
+    @property
+    def accepted(self) -> int:
+        return self.outcomes.get(Outcome.ACCEPTED.value, 0)
+
+    @property
+    def others(self) -> Mapping[str, int]:
+        return {word: n for word, n in self.outcomes.items() if word != Outcome.ACCEPTED.value}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of the `n` counted answers that could be so are `what`, in words; for scores from 0 to 1 their sum."""
+
+    what: str
+    times: float
+    n: int
+
+    @property
+    def percent(self) -> float | None:
+        return self.times * 100 / self.n if self.n else None
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of scores, and no count."""
+        return self.what == SCORE
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Quartiles of the time a question took, in seconds with the tab in view; None when nobody's was measured."""
+
+    n: int
+    lower: float | None = None
+    median: float | None = None
+    upper: float | None = None
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    answers: Answers
+    seats: Seats
+    surveys: Sequence[SurveyProgress]
+    questions: Questions
+    items: Items
+    rates: Sequence[Rate]
+    seconds: Seconds
+
+
+def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
+    """Return progress that was kept as plain values."""
+    return StudyProgress(
+        answers=Answers(**kept["answers"]),
+        seats=Seats(**kept["seats"]),
+        surveys=[
+            SurveyProgress(each["number"], Seats(**each["seats"]), Answers(**each["answers"]))
+            for each in kept["surveys"]
+        ],
+        questions=Questions(**kept["questions"]),
+        items=Items(**kept["items"]),
+        rates=[Rate(**each) for each in kept["rates"]],
+        seconds=Seconds(**kept["seconds"]),
+    )
+
+
+def study_progress(study: Study) -> StudyProgress:
+    surveys, questions = _surveys(study), _questions(study)
+    return StudyProgress(
+        answers=Answers(sum(row.answers.given for row in surveys), sum(row.answers.wanted for row in surveys)),
+        seats=Seats(
+            sum(row.seats.free for row in surveys),
+            sum(row.seats.taken for row in surveys),
+            sum(row.seats.filled for row in surveys),
+        ),
+        surveys=surveys,
+        questions=questions,
+        items=_items(study, questions),
+        rates=_rates(study),
+        seconds=_seconds(study),
+    )
+
+
+def _surveys(study: Study) -> list[SurveyProgress]:
+    open_here = Slot.objects.still_asked().filter(seat=OuterRef("pk"), answered_at=None)
+    seats = (
+        Seat.objects.filter(study=study)
+        .values_list("survey_id", "survey__number")
+        .annotate(
+            free=Count("pk", filter=Q(Exists(open_here), session=None, filled_at=None)),
+            taken=Count("pk", filter=Q(session__isnull=False, filled_at=None)),
+            filled=Count("pk", filter=Q(filled_at__isnull=False)),
+        )
+        .order_by("survey__number")
+    )
+    slots = Slot.objects.wanted().filter(seat__study=study).order_by().values_list("seat__survey_id")
+    given = dict(Response.objects.counted_in(study).values_list("slot__seat__survey_id").annotate(n=Count("pk")))
+    answers = {survey: Answers(given.get(survey, 0), wanted) for survey, wanted in slots.annotate(wanted=Count("pk"))}
+    return [
+        SurveyProgress(number, Seats(free, taken, filled), answers.get(survey, Answers(0, 0)))
+        for survey, number, free, taken, filled in seats
+    ]
+
+
+def _questions(study: Study) -> Questions:
+    decisions = Decision.objects.filter(study=study)
+    outcomes = [outcome for outcome in Outcome if outcome not in (NOT_ACCEPTING if study.accepts else ACCEPTING)]
+    counted = decisions.aggregate(
+        asked=Count("pk"),
+        settled=Count("pk", filter=~Q(settled_choice="")),
+        **{progress.name: Count("pk", filter=condition) for progress, condition in is_at.items()},
+        **{outcome.name: Count("pk", filter=question_is(outcome, accepts=study.accepts)) for outcome in outcomes},
+    )
+    return Questions(
+        asked=counted["asked"],
+        progress={progress.value: counted[progress.name] for progress in is_at},
+        outcomes={
+            outcome.value: counted[outcome.name]
+            for outcome in outcomes
+            if outcome is not Outcome.UNDONE or counted[outcome.name]
+        },
+        settled=counted["settled"],
+    )
+
+
+def _items(study: Study, questions: Questions) -> Items:
+    unit = ITEMS if study.design.asks_about_parts else INSTANCES
+    if study.design.asks_several:
+        return Items({outcome.value: n for outcome, n in count_items(study).items()}, unit)
+    # There is a question for each.
+    return Items({word: n for word, n in questions.outcomes.items() if n}, unit)
+
+
+def _rates(study: Study) -> list[Rate]:
+    """Return how often each option that is always offered was chosen, and the right one where one is known; the mean
+    score of kinds that score answers themselves."""
+    offered: dict[tuple[str, str], set[str]] = {}
+    for kind, answerable in answerable_in(study).items():
+        for option in answerable.always:
+            offered.setdefault((answerable.name(option), option), set()).add(kind)
+    could: dict[str, Q] = {}
+    is_it: dict[str, Q] = {}
+    for (name, option), kinds in offered.items():
+        # Two kinds may call options of their own alike.
+        could[name] = could.get(name, Q()) | Q(question__kind__in=kinds)
+        is_it[name] = is_it.get(name, Q()) | Q(question__kind__in=kinds, choice=option)
+    could[RIGHT] = ~Q(question__right="") & ~Q(question__kind__in=kinds_with_own_scores(study))
+    is_it[RIGHT] = Q(choice=F("question__right"))
+    numbered = dict(enumerate(could))
+    counts = Response.objects.counted_in(study).aggregate(
+        **{f"times_{number}": Count("pk", filter=could[what] & is_it[what]) for number, what in numbered.items()},
+        **{f"n_{number}": Count("pk", filter=could[what]) for number, what in numbered.items()},
+    )
+    rates = [Rate(what, counts[f"times_{number}"], counts[f"n_{number}"]) for number, what in numbered.items()]
+    scores = [scored.score for scored in answer_scores(study)]
+    rates.append(Rate(SCORE, sum(scores), len(scores)))
+    return [rate for rate in rates if rate.what not in (RIGHT, SCORE) or rate.n]
+
+
+def _seconds(study: Study) -> Seconds:
+    """Quartiles by linear interpolation (type 7, as `analytics.work.pay.percentile`) over one sort in the database."""
+    timed = Response.objects.counted_in(study).annotate(ms=took_ms()).filter(ms__isnull=False)
+    n = timed.count()
+    if not n:
+        return Seconds(0)
+    ranks = [share * (n - 1) / 4 for share in (1, 2, 3)]
+    wanted = {int(rank) + step for rank in ranks for step in (1, 2)}
+    numbered = timed.annotate(rank=Window(RowNumber(), order_by=("ms", "pk")))
+    at = dict(numbered.filter(rank__in=wanted).values_list("rank", "ms"))
+    lower, median, upper = (_between(at, rank) / 1000 for rank in ranks)
+    return Seconds(n, lower, median, upper)
+
+
+def _between(at: dict[int, int], rank: float) -> float:
+    first = at[int(rank) + 1]
+    return first + (at.get(int(rank) + 2, first) - first) * (rank - int(rank))
+
+
+@dataclass(frozen=True)
+class SessionLine:
+    """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen.
+
+    `more_time_at`: when its annotator asked for more time, None for who did not. `evidence`: what speaks against its
+    times, in sentences, "" where nothing does or a researcher has accepted them. `beside`: of an
+    open session, how many open ones began from its network, with it; 0 where that is not known (any more).
+    """
+
+    pk: int
+    name: str
+    state: str
+    is_open: bool
+    answered: int
+    total: int
+    arrived_at: datetime
+    last_seen_at: datetime
+    minutes: int
+    more_time_at: datetime | None
+    comment: str
+    evidence: str
+    beside: int
+
+
+def session_lines(study: Study, page: Any) -> Page[Session]:
+    """Return one page of the sittings of `study`, latest arrivals first, as SessionLines."""
+    sessions = named_sessions(study).order_by("-arrived_at", "-id")
+    found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
+    found.object_list = [session_line(session) for session in found.object_list]
+    return found
+
+
+def named_sessions(study: Study) -> QuerySet[Session]:
+    """Return the sittings of `study` with the pseudonym of each annotator, and whether they have withdrawn."""
+    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
+    withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
+    # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
+    sessions = Session.objects.filter(study=study)
+    same = Session.objects.filter(study=OuterRef("study"), network=OuterRef("network"), state__in=OPEN_STATES)
+    counted = same.exclude(network="").order_by().values("network").annotate(n=Count("pk")).values("n")
+    return sessions.annotate(
+        pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals), beside=Coalesce(Subquery(counted), 0)
+    )
+
+
+def session_line(session: Any) -> SessionLine:
+    """Return one of `named_sessions` as it is shown."""
+    until = session.ended_at or session.last_seen_at
+    return SessionLine(
+        pk=session.pk,
+        name=session.pseudonym or "",
+        state=SessionState(session.state).label,
+        is_open=session.state in OPEN_STATES,
+        answered=session.questions_answered,
+        total=session.questions_total,
+        arrived_at=session.arrived_at,
+        last_seen_at=session.last_seen_at,
+        minutes=round((until - session.arrived_at).total_seconds() / 60),
+        more_time_at=session.more_time_at,
+        comment="" if session.withdrew else session.comment,
+        evidence=unlikely_times(session.time_evidence) if session.has_unlikely_times else "",
+        beside=session.beside if session.state in OPEN_STATES else 0,
+    )
+
+
+def paid_sessions(study: Study) -> list[PaidSession]:
+    """Return of each finished session how long it took on our clock, from its arrival to its way back, and how many
+    answers it gave."""
+    finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
+    # What nobody worked for says nothing of the wage of those who did.
+    finished = finished.exclude(has_unlikely_times())
+    times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
+    given = paid_answers(study)
+    # A clock that was set back between the two must not break the page.
+    return [
+        PaidSession(seconds, given.get(pk, 0), _session_reward(given.get(pk, 0), study))
+        for pk, arrived, ended in times
+        if (seconds := (ended - arrived).total_seconds()) > 0
+    ]
+
+
+def _session_reward(answers: int, study: Study) -> Decimal:
+    return owed_for(SessionState.FINISHED, answers, study.design).amount(PayItem.SESSION)
+
+
+@dataclass(frozen=True)
+class OddArrivals:
+    """How often an odd thing happened at the door, to how many known people (0: to nobody known), and when last."""
+
+    times: int
+    people: int
+    last: datetime
+
+
+def odd_arrivals(study: Study) -> dict[tuple[str, str], OddArrivals]:
+    """Return what happened at the door of `study`, by what it was and the rule of eligibility behind it, "" without."""
+    events = EntryEvent.objects.filter(study=study).order_by().values_list("what", "rule")
+    counted = events.annotate(sum=Sum("times"), people=Count("pk", filter=~Q(who="")), last=Max("at"))
+    return {(what, rule): OddArrivals(times, people, last) for what, rule, times, people, last in counted}

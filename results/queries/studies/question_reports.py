@@ -1,0 +1,91 @@
+"""What annotators reported against the questions of a study, question by question."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+
+from annotation.models import Removal, Report
+from results.models import Pseudonym
+from studies.models import Study
+from studies.names import name_in_address
+
+QUESTIONS_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class ReportLine:
+    """One report; `annotator` is a pseudonym."""
+
+    annotator: str
+    reason: str
+    words: str
+    at: datetime
+    instead_of_answer: bool
+
+
+@dataclass(frozen=True)
+class ReportedQuestion:
+    """A question and what was said against it. `instance` is its instance's key, `address` what stands for that in the
+    address of its page; `reasons` counts the reports by reason, the most frequent first."""
+
+    question: int
+    instance: str
+    address: str
+    variant: str
+    taken_out: bool
+    reasons: Sequence[tuple[str, int]]
+    reports: Sequence[ReportLine]
+
+
+@dataclass(frozen=True)
+class Reported:
+    """All questions of a study that were reported, counted, and the most reported of them."""
+
+    questions: int
+    reports: int
+    lines: Sequence[ReportedQuestion]
+
+
+def reports_heard(studies: Iterable[Study]) -> QuerySet[Report]:
+    """Return what was reported in `studies`; what somebody wrote goes with their consent."""
+    withdrawn = Removal.objects.withdrawals().filter(
+        project=OuterRef("study__project"), annotator=OuterRef("annotator_id")
+    )
+    return Report.objects.filter(~Exists(withdrawn), study__in=studies)
+
+
+def study_reports(study: Study) -> Reported:
+    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
+    reports = reports_heard([study]).order_by("question_id", "-at", "-pk")
+    found: dict[int, list[Report]] = {}
+    for report in reports.select_related("question__instance").annotate(pseudonym=Subquery(name[:1])):
+        found.setdefault(report.question_id, []).append(report)
+    most = sorted(found.values(), key=lambda of_one: (-len(of_one), of_one[0].question_id))
+    lines = [_question(of_one) for of_one in most[:QUESTIONS_SHOWN]]
+    return Reported(questions=len(found), reports=sum(map(len, found.values())), lines=lines)
+
+
+def _question(reports: Sequence[Report]) -> ReportedQuestion:
+    question = reports[0].question
+    return ReportedQuestion(
+        question=question.pk,
+        instance=question.instance.key,
+        address=name_in_address(question.instance.key, pk=question.instance_id),
+        variant=question.variant,
+        taken_out=question.taken_out_at is not None,
+        reasons=Counter(report.get_reason_display() for report in reports).most_common(),
+        reports=[_line(report) for report in reports],
+    )
+
+
+def _line(report: Report) -> ReportLine:
+    return ReportLine(
+        annotator=getattr(report, "pseudonym", None) or "",
+        reason=report.get_reason_display(),
+        words=report.words,
+        at=report.at,
+        instead_of_answer=report.instead_of_answer,
+    )

@@ -1,0 +1,76 @@
+"""Questions that annotators went on without, because their images could not be shown."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, OuterRef, QuerySet, Subquery
+
+from annotation.models import Skip
+from results.models import Pseudonym
+from studies.actions.images import can_be_shown
+from studies.models import Study
+from studies.names import name_in_address
+
+SKIPS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class FailedImage:
+    """One image that failed: `missing` then, as the server found, and `is_there` now."""
+
+    option: str
+    sha256: str
+    failed_loads: int
+    missing: bool
+    is_there: bool
+
+
+@dataclass(frozen=True)
+class SkipLine:
+    """`instance` is its key; `address` what stands for it in the address of its page."""
+
+    instance: str
+    address: str
+    annotator: str
+    at: datetime
+    images: Sequence[FailedImage]
+
+
+@dataclass(frozen=True)
+class Skips:
+    """All skips of a study counted, and the latest of them."""
+
+    count: int
+    lines: Sequence[SkipLine]
+
+
+def failed_to_show(studies: Iterable[Study]) -> QuerySet[Skip]:
+    """Return the skips of `studies` because of images. Those without images were reported: `reported` has them."""
+    return Skip.objects.filter(study__in=studies).exclude(images=[])
+
+
+def study_skips(study: Study) -> Skips:
+    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
+    skips = failed_to_show([study])
+    latest = skips.annotate(key=F("question__instance__key"), pseudonym=Subquery(name[:1]))[:SKIPS_SHOWN]
+    columns = latest.values_list("question__instance_id", "key", "pseudonym", "at", "images")
+    lines = [
+        SkipLine(key, name_in_address(key, pk=pk), person or "", at, _failed(images))
+        for pk, key, person, at, images in columns
+    ]
+    return Skips(skips.count() if len(lines) == SKIPS_SHOWN else len(lines), lines)
+
+
+def _failed(images: Sequence[Mapping[str, Any]]) -> list[FailedImage]:
+    return [
+        FailedImage(
+            option=image["option"],
+            sha256=image["image"],
+            failed_loads=image["failed_loads"],
+            missing=image["missing"],
+            is_there=not image["missing"] or can_be_shown(image["image"]),
+        )
+        for image in images
+    ]

@@ -1,0 +1,1 @@
+"""One section of a report a file."""

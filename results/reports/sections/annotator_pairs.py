@@ -1,0 +1,218 @@
+"""Agreement of each two annotators who took the same survey, kind by kind, and its mean."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreement, specific_agreement
+from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
+from analytics.intervals.bootstrap import Interval, interval_of
+from analytics.ratings import Coded
+from results.reports.base import SEED, Cell, Column, Listed, Plot, Point, Series, Table
+from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
+from results.reports.explorer_links import listing
+from results.reports.facts import AnswerFacts, StudyFacts
+from results.reports.labels import PARTS, Labels, answers_to, main_labels, rarity
+
+# More pairs than this make no picture that anybody can read.
+MOST_PAIRS_DRAWN = 100
+TWO = 2
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """What is known of two annotators of a study who shared a survey, on one kind of question.
+
+    `name` says where they sat. `ac1`: None on a scale. `positive`, `negative`: agreement on the first and on the
+    second of two labels, None where there are more. `remark`: what to know about kappa, "" mostly.
+    """
+
+    study: str
+    kind: str
+    survey: int
+    name: str
+    labels: str
+    n: int
+    percent: Coefficient
+    kappa: Coefficient
+    interval: Interval
+    ac1: Coefficient | None
+    positive: Coefficient | None
+    negative: Coefficient | None
+    remark: str
+
+
+def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
+    """Return the agreement of every pair of annotators of `study`, by kind and then by the survey they shared.
+
+    Only answers asked for at first are compared: later ones were asked for where those differed.
+    """
+    found = []
+    instances: dict[Hashable, int] = {question.id: question.instance for question in study.questions}
+    for labels in main_labels(study):
+        answers = [answer for answer in answers_to(study, labels.kind, labels.unit) if not answer.added]
+        answers.sort(key=lambda answer: answer.survey)
+        seats = _seats(answers)
+        pairs = pairs_within(
+            (answer.survey, (answer.question, answer.unit), answer.annotator, labels.label(answer.choice))
+            for answer in answers
+        )
+        found += [_pair_agreement(study, labels, pair, seats, instances) for pair in pairs]
+    return found
+
+
+def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
+    """Return (survey, annotator) -> the number of the seat, and who in turn sat there where several did."""
+    sitting: dict[tuple[int, int], list[int]] = {}
+    for answer in answers:
+        people = sitting.setdefault((answer.survey, answer.seat), [])
+        if answer.annotator not in people:
+            people.append(answer.annotator)
+    return {
+        (survey, annotator): f"{seat}" if len(people) == 1 else f"{seat} (person {turn} there)"
+        for (survey, seat), people in sitting.items()
+        for turn, annotator in enumerate(people, start=1)
+    }
+
+
+def _pair_agreement(
+    study: StudyFacts,
+    labels: Labels,
+    pair: Pair,
+    seats: Mapping[tuple[int, int], str],
+    instances: Mapping[Hashable, int],
+) -> PairAgreement:
+    ratings = labels.paired(pair.ratings)
+    survey = int(str(pair.group))
+    first, second = (seats[survey, int(str(person))] for person in pair.annotators)
+    percent = percent_agreement(ratings)
+    kappa = _by_chance(labels, percent) or estimate(labels.kappa, ratings)
+    nominal = labels.scale.level == "nominal"
+    two = nominal and len(labels.categories) == TWO
+    return PairAgreement(
+        study=study.slug,
+        kind=labels.kind,
+        survey=survey,
+        name=f"survey {survey}, seats {first} and {second}",
+        labels=labels.title if nominal else f"{labels.title}, quadratic weights",
+        # A question has several units where an answer has several labels.
+        n=_leading({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
+        percent=percent,
+        kappa=kappa,
+        interval=_interval(labels, kappa, ratings, _clusters(pair, instances)),
+        ac1=(_by_chance(labels, percent) or gwet_ac1(ratings)) if nominal else None,
+        positive=specific_agreement(ratings, labels.categories[0]) if two else None,
+        negative=specific_agreement(ratings, labels.categories[1]) if two else None,
+        remark=rarity(percent, kappa, ratings),
+    )
+
+
+def _leading(questions: Set[Hashable], survey: int, study: StudyFacts, instances: Mapping[Hashable, int]) -> int:
+    """Return how many questions both answered; they lead to their instances where these are all of the survey."""
+    about = {instances.get(question) for question in questions}
+    if about != study.surveys.get(survey):
+        return len(questions)
+    query = listing(study=study.slug, survey=str(survey))
+    return Listed(len(questions), query, unit="questions", instances=len(about))
+
+
+def _by_chance(labels: Labels, percent: Coefficient) -> Coefficient | None:
+    """Return a coefficient without a value where agreement by chance cannot be told, None where it can."""
+    return replace(percent, value=None, reason=labels.no_chance) if labels.no_chance else None
+
+
+def _clusters(pair: Pair, instances: Mapping[Hashable, int]) -> list[int]:
+    """Return the instance of each unit that both rated."""
+    return [instances[unit[0]] for unit in pair.units if isinstance(unit, tuple)]
+
+
+def _interval(labels: Labels, kappa: Coefficient, ratings: Coded, clusters: Sequence[int]) -> Interval:
+    reason = labels.no_chance or (PARTS if labels.are_parts else "")
+    if reason:
+        return Interval(None, None, reason, "units", kappa.n_units, 0, 0, LEVEL)
+    rng = np.random.default_rng(SEED)
+    return interval_of(kappa, labels.kappa, ratings, rng=rng, method="BCa", clusters=clusters)
+
+
+def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
+    """Return one row per pair and one with the mean of each kind of each study. found: study -> its pairs."""
+    columns = [
+        *(Column("Study"), Column("Kind"), Column("Pair"), Column("Labels"), Column("Questions", "count")),
+        *(Column("Agreed", "share"), Column("Cohen's kappa", "coefficient"), Column("95 % interval", "coefficient")),
+        *(Column("Gwet's AC1", "coefficient"), Column("Positive agreement", "share")),
+        *(Column("Negative agreement", "share"), Column("Remark")),
+    ]
+    rows: list[Sequence[Cell]] = []
+    for pairs in found.values():
+        for compared in dict.fromkeys((pair.kind, pair.labels) for pair in pairs):
+            alike = [pair for pair in pairs if (pair.kind, pair.labels) == compared]
+            rows += [_row(pair) for pair in alike]
+            rows.append(_mean_row(alike))
+    notes = [
+        "Each two annotators who took the same survey, on the questions that both answered at first; kinds are never "
+        "put together. Intervals of pairs: BCa bootstrap over questions; jackknife over "
+        "instances where there are several questions about one. Positive and negative agreement: on the "
+        f"first and on the second of two labels. Pairs that share fewer than {LEAST_SHARED} questions are left out of "
+        "the mean, and so are pairs without a kappa. Interval of the mean: Student's t over surveys."
+    ]
+    return Table("pairs", "Agreement of pairs of annotators", columns, rows, notes, list(found))
+
+
+def _row(pair: PairAgreement) -> Sequence[Cell]:
+    small = f"Fewer than {LEAST_SHARED} questions: not in the mean." if pair.n < LEAST_SHARED else ""
+    return (
+        *(pair.study, pair.kind, pair.name, pair.labels, pair.n),
+        value_or_reason(pair.percent.value, pair.percent.reason),
+        value_or_reason(pair.kappa.value, pair.kappa.reason),
+        range_or_reason(pair.interval),
+        *(_value(each) for each in (pair.ac1, pair.positive, pair.negative)),
+        " ".join(filter(None, (small, pair.remark, pair.interval.warning))),
+    )
+
+
+def _value(found: Coefficient | None) -> Cell:
+    return None if found is None else value_or_reason(found.value, found.reason)
+
+
+def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
+    mean = mean_of_pairs([(pair.survey, replace(pair.kappa, n_pairable=pair.n)) for pair in pairs])
+    return (
+        *(pairs[0].study, pairs[0].kind, f"mean of {mean.n_pairs}", pairs[0].labels, None, None),
+        value_or_reason(mean.value, mean.reason),
+        limits_or_reason(mean.low, mean.high, mean.no_interval),
+        *(None, None, None, _left_out(mean)),
+    )
+
+
+def _left_out(mean: MeanOfPairs) -> str:
+    said = []
+    if mean.n_small:
+        said.append(f"{mean.n_small} pair(s) left out for sharing fewer than {LEAST_SHARED} questions.")
+    if mean.n_undefined:
+        said.append(
+            f"{mean.n_undefined} pair(s) left out for having no kappa, with {mean.undefined_units} questions together."
+        )
+    return " ".join(said)
+
+
+def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
+    points = [
+        Point(f"{study}: {_of_kind(pair, pairs)}{pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high)
+        for study, pairs in found.items()
+        for pair in pairs
+    ]
+    if len(points) > MOST_PAIRS_DRAWN:
+        points = []
+    known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
+    words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
+    axis = "Cohen's kappa, with its 95 % interval"
+    return Plot("pairs", "Agreement of pairs of annotators", words, "points", "coefficient", axis, [Series("", points)])
+
+
+def _of_kind(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:
+    """Return what tells the same two people apart in a study that asks them questions of several kinds or scales."""
+    kind = f"{pair.kind}, " if len({each.kind for each in pairs}) > 1 else ""
+    of_kind = {each.labels for each in pairs if each.kind == pair.kind}
+    return f"{kind}{pair.labels}, " if len(of_kind) > 1 else kind

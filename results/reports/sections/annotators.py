@@ -1,0 +1,318 @@
+"""What the answers of each annotator say about how carefully they were given."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from analytics.aggregation import (
+    LEAST_PER_TASK,
+    Answer,
+    agreement_with_others,
+    dawid_skene,
+    mace,
+    with_enough_answers,
+)
+from analytics.outcomes import State
+from analytics.position_bias import own_positions, position_bias
+from analytics.scales import Use, use_of_scale
+from analytics.scores import Score, score, sum_of_scores
+from analytics.work.pay import percentile
+from results.reports.base import SEED, Cell, Column, Listed, Table, Undefined
+from results.reports.cells import range_over_instances, value_or_reason
+from results.reports.explorer_links import ALL, listing
+from results.reports.facts import Answerable
+from results.reports.labels import Labels, rule_labels
+from results.reports.sections.answers import NOBODY_TIMED
+from results.reports.text import cell_text
+
+HALF = Fraction(1, 2)
+RIGHT_RANGE = "Right, 95 % interval"
+# Both models go over all answers hundreds of times: this many take about a second.
+MOST_MODELLED = 10_000
+ALONE = "Nobody else answered this annotator's questions."
+ONLY_ADDED = "Asked only where other answers differed, which says nothing of this annotator."
+TOO_FEW = (
+    f"A model needs {LEAST_PER_TASK} answers to a question to tell who is right, and no question of this annotator's "
+    "has as many."
+)
+TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsAnswer:
+    """One counted answer. `right`: the right option, "" where none is known.
+
+    `seconds`: with the page in view, as the browser measured it. `position`: where the chosen option stood among the
+    `positions` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
+    answers differed. `instance`: the id of what it is about. `units`: unit -> label, of an answer that has no one
+    label. `became`: what studies that asked others about this answer made of it (`State`), "" where none has decided.
+    `score`: how right it is, from 0 to 1, where its kind scores answers itself; None elsewhere.
+    """
+
+    annotator: str
+    question: int
+    kind: str
+    choice: str
+    right: str
+    seconds: float | None
+    position: int | None = None
+    positions: int = 0
+    added: bool = False
+    instance: int = 0
+    units: Mapping[str, str] = field(default_factory=dict)
+    became: str = ""
+    score: float | None = None
+
+    @property
+    def credit(self) -> float | None:
+        """How right it is, from 0 to 1; None where that is not known."""
+        if self.score is not None:
+            return self.score
+        return float(self.choice == self.right) if self.right else None
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What is compared with the answers of others: unit -> label; nothing for a free text."""
+        return {"": self.choice} if self.choice else self.units
+
+
+@dataclass(frozen=True)
+class _Modelled:
+    """What both models take for how often each annotator is right by one set of labels, or why they were not asked."""
+
+    competence: Mapping[str, float]
+    accuracy: Mapping[str, float]
+    reason: str
+
+
+MODELS = ("MACE", "Dawid-Skene")
+
+
+def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answerable], *, study: str = "") -> Table:
+    """Return one row per annotator and kind; those who say least often what the others say come first.
+
+    A column that applies to nobody is left out, and that of kinds where there is one. kinds: kind -> what can be
+    answered to its questions. study: its name in addresses, so that the answers lead to what they are about.
+    """
+    asked = list(dict.fromkeys(one.kind for one in answers))
+    compared = list(dict.fromkeys(labels.title for kind in asked for labels in rule_labels(kind, kinds[kind])))
+    found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers, compared)]
+    rows = [row for _, row in sorted(found, key=lambda each: each[0])]
+    if study:
+        listed = _listed(study, answers)
+        rows = [(row[0], listed.get((row[0], row[2]), row[1]), *row[2:]) for row in rows]
+    columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
+    columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")]
+    columns += [Column("Decided by others", "count"), Column("Accepted by others", "share")]
+    columns += [Column("Accepted, 95 % interval", "share"), Column("p (places)", "p")]
+    columns += [Column("Mean rating", "coefficient"), Column("Spread (SD)", "coefficient")]
+    columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
+    columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
+    columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
+    applies = [index for index in range(len(columns)) if any(row[index] is not None for row in rows)]
+    if len(asked) == 1:
+        applies.remove(2)
+    notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
+    if any(kinds[kind].is_scale for kind in asked):
+        notes.append(
+            "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
+            "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
+        )
+    if any(one.score is not None for one in answers):
+        notes.append("Right: the mean score where answers can be partly right.")
+    if any(one.credit is not None or one.became for one in answers):
+        notes.append(
+            "Intervals are Wilson's, for this person on other instances like these, by instance where there are "
+            "several questions about one; whoever is asked where others differ is asked what is hard."
+        )
+    if any(one.became for one in answers):
+        notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
+    columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
+    return Table("annotators", "What each annotator's answers say", columns, rows, notes)
+
+
+def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], Listed]:
+    """Return how many answers to questions of a kind each annotator gave, leading to what they are about, where that is
+    all that this annotator answered about: annotator and kind -> how many."""
+    given: Counter[tuple[str, str]] = Counter()
+    about: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for one in answers:
+        given[one.annotator, one.kind] += 1
+        for kind in (one.kind, ALL):
+            about[one.annotator, kind].add(one.instance)
+    return {
+        (name, kind): Listed(n, listing(study=study, person=name), unit="answers", instances=len(about[name, kind]))
+        for (name, kind), n in given.items()
+        if about[name, kind] == about[name, ALL]
+    }
+
+
+def _always(asked: Iterable[str], kinds: Mapping[str, Answerable]) -> str:
+    """Return what the options are called that are always offered."""
+    called = dict.fromkeys(kinds[kind].name(option) for kind in asked for option in kinds[kind].beside)
+    return " or ".join(called) or "Always offered"
+
+
+def _rows_of(
+    kind: str, answerable: Answerable, every: Sequence[PersonsAnswer], compared: Sequence[str]
+) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
+    """Yield the row of each annotator who answered questions of one kind, with what it is sorted by.
+
+    compared: the titles of the sets of labels that have columns.
+    """
+    answers = [one for one in every if one.kind == kind]
+    # Whoever is asked where others differ is bound to differ from some of them.
+    first = [one for one in answers if not one.added]
+    with_others = agreement_with_others(
+        ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
+    )
+    several = _several(first)
+    shared = Counter(one.annotator for one in several)
+    modelled = {labels.title: _modelled(several, labels) for labels in rule_labels(kind, answerable)}
+    uses = _uses(first, answerable)
+    by_annotator: dict[str, list[PersonsAnswer]] = {}
+    for one in answers:
+        by_annotator.setdefault(one.annotator, []).append(one)
+    for name, mine in by_annotator.items():
+        alone = ONLY_ADDED if all(one.added for one in mine) else ALONE
+        beside = with_others.get(name, score([]))
+        skills = (cell for title in compared for cell in _skills(modelled.get(title), name, shared[name], alone))
+        beside_others: tuple[Cell, ...] = (value_or_reason(beside.share, alone), *skills)
+        row = (
+            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), *_accepted(mine)),
+            _position_habit(mine),
+            *_on_scale(uses.get(name), alone),
+            # Free texts cannot be the same.
+            *(shared[name], *(beside_others if any(one.labels for one in mine) else (None,) * len(beside_others))),
+        )
+        yield (*_first_the_odd(name, beside), kind), row
+
+
+def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
+    """Return how probable places as uneven as this annotator's are by chance; None where nobody's place is known."""
+    positioned = [(one.position, one.positions) for one in mine if one.position is not None]
+    if not positioned:
+        return None
+    found = position_bias([position for position, _ in positioned], [of for _, of in positioned])
+    return value_or_reason(found.p, found.reason)
+
+
+def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
+    """Yield for each kind what the habits of place of all annotators, whichever they are, say together."""
+    kinds = list(dict.fromkeys(one.kind for one in answers))
+    for kind in kinds:
+        positioned = [
+            (one.position, one.positions, one.annotator)
+            for one in answers
+            if one.kind == kind and one.position is not None
+        ]
+        chosen, shown, who = ([each[column] for each in positioned] for column in range(3))
+        found = own_positions([int(position) for position in chosen], [int(of) for of in shown], who)
+        if found.p is not None:
+            of_kind = f" ({kind})" if len(kinds) > 1 else ""
+            said = cell_text(found.p, "p")
+            said = said if said.startswith("<") else f"= {said}"
+            yield f"Places of all annotators, each their own{of_kind}: p {said}, were all chosen equally often."
+
+
+def _first_the_odd(name: str, found: Score) -> tuple[float, str]:
+    return (2.0 if found.share is None else found.share, name)
+
+
+def _several(answers: Sequence[PersonsAnswer]) -> list[PersonsAnswer]:
+    times = Counter(one.question for one in answers)
+    return [one for one in answers if times[one.question] > 1]
+
+
+def _median(mine: Iterable[PersonsAnswer]) -> Cell:
+    seconds = [one.seconds for one in mine if one.seconds is not None]
+    return percentile(seconds, HALF) if seconds else Undefined(NOBODY_TIMED)
+
+
+def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell, ...]:
+    """Return how often an option was chosen that stands beside those of the instance, and the right one with its
+    interval; None where there is none."""
+    always = score([one.choice in answerable.beside for one in mine if answerable.beside])
+    return always.share, *_with_range([(one.credit, one.instance) for one in mine if one.credit is not None])
+
+
+def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
+    """Return how many of the answers others decided about, as they were asked what these mean, and how many of these
+    they accepted, with its interval; None where nobody was asked."""
+    found = [(float(one.became == State.ACCEPTED), one.instance) for one in mine if one.became]
+    return (len(found) or None, *_with_range(found))
+
+
+def _with_range(found: Sequence[tuple[float, int]]) -> tuple[Cell, Cell]:
+    """found: how right each answer is, and the id of the instance that it is about."""
+    rights, instances = [right for right, _ in found], [instance for _, instance in found]
+    return sum_of_scores(rights).share, range_over_instances(rights, instances) if found else None
+
+
+def _uses(answers: Iterable[PersonsAnswer], answerable: Answerable) -> Mapping[str, Use]:
+    """Return how each annotator uses the scale, over all units that are on it; nothing where there is none."""
+    if not answerable.is_scale:
+        return {}
+    ratings = [
+        ((one.question, unit), one.annotator, label)
+        for one in answers
+        for unit, label in one.labels.items()
+        if unit not in answerable.units
+    ]
+    return use_of_scale(ratings, answerable.options, answerable.scale.values)
+
+
+def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
+    if use is None:
+        return (None,) * 5
+    spread = value_or_reason(use.sd, "One rating has no spread.")
+    return (use.mean, spread, use.used, use.most, value_or_reason(use.lean, alone))
+
+
+def _modelled(several: Sequence[PersonsAnswer], labels: Labels) -> _Modelled:
+    if not several:
+        return _Modelled({}, {}, ALONE)
+    if labels.no_chance:
+        return _Modelled({}, {}, labels.no_chance)
+    if sum(len(one.labels) for one in several) > MOST_MODELLED:
+        return _Modelled({}, {}, TOO_MANY)
+    given = with_enough_answers(_labels(several, labels))
+    competence = mace(given, rng=np.random.default_rng(SEED)).skills
+    return _Modelled(competence, dawid_skene(given).skills, TOO_FEW)
+
+
+def _labels(several: Iterable[PersonsAnswer], labels: Labels) -> Iterable[Answer]:
+    """Yield the answers with what the rule compares: an option, or what it is grouped with."""
+    for one in several:
+        for unit, label in one.labels.items():
+            if labels.unit in (None, unit):
+                yield (one.question, unit), one.annotator, labels.label(label)
+
+
+def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> Iterable[Cell]:
+    """Return what both models say of an annotator; None by labels that this kind does not have."""
+    if modelled is None:
+        return (None,) * len(MODELS)
+    reason = modelled.reason if shared else alone
+    return [value_or_reason(known.get(name), reason) for known in (modelled.competence, modelled.accuracy)]
+
+
+def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
+    has_labels = any(one.labels for one in several)
+    notes = [
+        "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
+        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Same as others: "
+        "over all answers of others to the same questions, as far as they were asked for at first. p (places): how "
+        "probable places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected "
+        "count is under 5, it is drawn at random."
+    ]
+    if has_labels:
+        notes.append(
+            "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "
+            "that an answer is right (Dawid and Skene 1979). Each kind for itself, by the labels that the study's rule "
+            f"compares, over the questions with {LEAST_PER_TASK} or more answers asked for at first."
+        )
+    return notes

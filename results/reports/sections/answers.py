@@ -1,0 +1,217 @@
+"""How people answered the questions of one study: how often each thing was said, where it stood, how long it took."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from analytics.intervals.clustered_means import ClusteredMean, mean_of
+from analytics.people import number_answers
+from analytics.position_bias import PositionBias, position_bias
+from analytics.work.pay import percentile
+from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
+from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.explorer_links import ALL
+from results.reports.facts import StudyFacts
+from results.reports.labels import answers_to
+from results.reports.sections.funnel import Category
+
+RIGHT, RIGHT_OPTION = "right", "the right option"
+SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
+# Seconds; how the plot of times groups them.
+TIMES = (0, 2, 5, 10, 20, 40, 80)
+NOBODY_TIMED = "No browser has measured a time."
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDetails:
+    """One counted answer, or `times` equal ones.
+
+    `position`: where the chosen option stood among the `positions` shuffled ones, from 0; None for one that always
+    comes last. `seconds`: with the page in view, as the browser measured it.
+    """
+
+    kind: str
+    category: Category
+    position: int | None
+    positions: int
+    seconds: float | None
+    times: int = 1
+
+
+class Timed(Protocol):
+    """An answer, or `times` of them, to a question of `kind` that took so many `seconds`."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def seconds(self) -> float | None: ...
+    @property
+    def times(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TimedAnswers:
+    kind: str
+    seconds: float | None
+    times: int
+
+
+@dataclass(frozen=True)
+class _Rate:
+    """How often `option` was chosen in questions of `kind` about instances of a category; `times`: in how many
+    answers."""
+
+    kind: str
+    option: str
+    category: Category
+    times: int
+    share: ClusteredMean
+
+
+def rates_table(study: StudyFacts) -> Table:
+    """Return how often each option was chosen that is always offered, such as None, and the right option where one is
+    known, by category."""
+    columns = [Column("Kind"), Column("Answer"), Column("Type"), Column("Subtype"), Column("Answers", "count")]
+    columns += [Column("Times", "count"), Column("Share", "share"), Column("95 % interval", "share")]
+    found = list(_rates(study))
+    rows: list[Sequence[Cell]] = [
+        (
+            *(each.kind, each.option, *each.category, each.share.n_answers, each.times, each.share.value),
+            limits_or_reason(each.share.low, each.share.high, each.share.reason),
+        )
+        for each in found
+    ]
+    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
+    called = (RIGHT_OPTION if each.option == RIGHT else study.answerable[each.kind].name(each.option) for each in found)
+    chosen = " and ".join(dict.fromkeys(called))
+    return Table("rates", f"How often {chosen} was chosen", columns, rows, notes)
+
+
+def _rates(study: StudyFacts) -> Iterable[_Rate]:
+    questions = {question.id: question for question in study.questions}
+    for kind, answerable in study.answerable.items():
+        given = [answer for answer in answers_to(study, kind) if not answer.unit]
+        right = np.array([questions[answer.question].right for answer in given], dtype=object)
+        choices = np.array([answer.choice for answer in given], dtype=object)
+        asked_for = {option: choices == option for option in answerable.always if given}
+        if right.size and (right != "").any():
+            asked_for[RIGHT] = choices == right
+        instances = [questions[answer.question].instance for answer in given]
+        categories = _places_of_categories([study.categories.get(instance, ("", "")) for instance in instances])
+        people = [answer.annotator for answer in given]
+        numbered = {
+            category: number_answers([people[place] for place in places], [instances[place] for place in places])
+            for category, places in categories.items()
+        }
+        for option, chosen in asked_for.items():
+            for category, places in categories.items():
+                values = chosen[places].astype(np.float64)
+                share = mean_of(replace(numbered[category], values=values))
+                yield _Rate(kind, option, category, int(values.sum()), share)
+
+
+def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, list[int]]:
+    """Return where each category stands in a list of them; all places first."""
+    found: dict[Category, list[int]] = {}
+    for place, category in enumerate(categories):
+        found.setdefault(category, []).append(place)
+    return {(ALL, ALL): list(range(len(categories))), **dict(sorted(found.items()))}
+
+
+def rates_plot(study: StudyFacts) -> Plot:
+    points: dict[str, list[Point]] = {}
+    for each in _rates(study):
+        label = " ".join(filter(None, dict.fromkeys(each.category)))
+        points.setdefault(f"{each.kind}: {each.option}", []).append(Point(label, each.share.value))
+    series = [Series(name, of_name) for name, of_name in points.items()]
+    words = "; ".join(
+        f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
+        for each in series
+    )
+    return Plot(
+        "rates", "Share of the answers per category", f"{words}.", "bars", "share", "Share of the answers", series
+    )
+
+
+def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
+    chosen: dict[str, list[tuple[int, int]]] = {}
+    for answer in answers:
+        if not answer.positions:
+            # Everything stands where it always stands.
+            continue
+        positions = chosen.setdefault(answer.kind, [])
+        if answer.position is not None:
+            positions.extend([(answer.position, answer.positions)] * answer.times)
+    return {
+        kind: position_bias([position for position, _ in found], [of for _, of in found])
+        for kind, found in chosen.items()
+    }
+
+
+def positions_table(answers: Sequence[AnswerDetails]) -> Table:
+    """Test whether people choose by place: options are shown in random order."""
+    columns = [Column("Kind"), Column("Place"), Column("Times chosen", "count"), Column("Expected", "coefficient")]
+    columns += [Column("Chi-squared", "coefficient"), Column("p", "p"), Column("Cohen's w", "coefficient")]
+    rows: list[Sequence[Cell]] = []
+    for kind, bias in _biases(answers).items():
+        test = [value_or_reason(value, bias.reason) for value in (bias.chi_squared, bias.p, bias.effect)]
+        rows.append((kind, ALL, bias.n, None, *test))
+        for position, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1):
+            rows.append((kind, str(position), times, expected, None, None, None))
+    notes = [
+        "Options stand in random order, so without bias every place is chosen equally often. Answers that chose an "
+        "option that always comes last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p takes answers "
+        "for independent, and is drawn at random where fewer than 5 are expected at a place. People with a habit each "
+        "of their own cancel out here: the table of the annotators tests everybody alone."
+    ]
+    return Table("places", "Whether people choose by place", columns, rows, notes)
+
+
+def positions_plot(answers: Sequence[AnswerDetails]) -> Plot:
+    found = _biases(answers)
+    series = [
+        Series(kind, [Point(f"place {position}", times) for position, times in enumerate(bias.counts, start=1)])
+        for kind, bias in found.items()
+        if bias.n
+    ]
+    words = "; ".join(f"{kind}: {', '.join(map(str, bias.counts))} times" for kind, bias in found.items())
+    title, words = "Times each place was chosen", f"From the first place on. {words}."
+    return Plot("places", title, words, "bars", "count", "Answers", series)
+
+
+def _times(answers: Iterable[Timed]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for answer in answers:
+        of_kind = found.setdefault(answer.kind, [])
+        if answer.seconds is not None:
+            of_kind.extend([answer.seconds] * answer.times)
+    return found
+
+
+def times_table(answers: Iterable[Timed]) -> Table:
+    columns = [Column("Kind"), Column("Answers timed", "count")]
+    columns += [Column(f"{title} (s)", "coefficient") for title in ("10 %", "25 %", "Median", "75 %", "90 %")]
+    rows: list[Sequence[Cell]] = [
+        (kind, len(seconds), *(percentile(seconds, share) if seconds else Undefined(NOBODY_TIMED) for share in SHARES))
+        for kind, seconds in _times(answers).items()
+    ]
+    notes = ["From shown to first sent, as the browser measured it, without the time the page was out of sight."]
+    return Table("times", "Time a question takes", columns, rows, notes)
+
+
+def times_plot(answers: Iterable[Timed]) -> Plot:
+    labels = [f"{low} to {high} s" for low, high in pairwise(TIMES)] + [f"over {TIMES[-1]} s"]
+    series = []
+    for kind, seconds in _times(answers).items():
+        counts = Counter((np.searchsorted(TIMES, seconds, side="right") - 1).tolist())
+        if seconds:
+            series.append(Series(kind, [Point(label, counts[index]) for index, label in enumerate(labels)]))
+    words = "; ".join(
+        f"{each.name}: " + ", ".join(f"{point.label} {point.value}" for point in each.points) for each in series
+    )
+    return Plot("times", "Answers by the time they took", f"{words}.", "bars", "count", "Answers", series)

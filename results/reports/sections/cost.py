@@ -1,0 +1,96 @@
+"""Who worked, how long, and what it cost: on our own clock, from arrival to the way back."""
+
+from collections.abc import Sequence
+
+from analytics.work.pay import hourly_wage, projected_cost
+from results.reports.base import Cell, Column, Listed, Table, Undefined
+from results.reports.explorer_links import NOT_SHOWN, SETTLED, listing
+from results.reports.facts import ProjectFacts, StudyFacts
+
+FINISHED, WAITED = "finished", "waited"
+
+
+def cost_table(project: ProjectFacts) -> Table:
+    columns = [
+        *(Column("Study"), Column("Annotators", "count"), Column("Sessions finished", "count")),
+        *(Column("Currency"), Column("Pay per session", "money"), Column("Pay per answer", "money")),
+        *(Column("Answers paid", "count"), Column("Cost of sessions", "money"), Column("Cost of answers", "money")),
+        Column("Cost without fees", "money"),
+        *(Column("Sessions timed", "count"), Column("Hourly wage, median", "money")),
+        Column("Hourly wage, tenth percentile", "money"),
+    ]
+    rows = [_row(study) for study in project.studies]
+    notes = [
+        "Wages are the pay over the time from a session's arrival to its way back, on this site's clock; one session "
+        "in ten earned less than the tenth percentile. Fees of the platform and taxes are not in the cost."
+    ]
+    if any(study.per_answer for study in project.studies):
+        notes.append(
+            "Every stored answer is paid, also those of sessions that were not finished and those kept aside. A "
+            "session's wage is of its own pay and that of all its answers."
+        )
+    waits = sum(study.sessions.get(WAITED, 0) for study in project.studies)
+    if waits:
+        notes.append(f"The cost holds the pay of sessions that waited and were never asked anything: {waits:,}.")
+    return Table("cost", "People, pay and cost", columns, rows, notes, [study.slug for study in project.studies])
+
+
+def _row(study: StudyFacts) -> Sequence[Cell]:
+    finished = study.sessions.get(FINISHED, 0)
+    wage = hourly_wage(study.per_session, study.paid, study.per_answer)
+    of_sessions = study.owed_for_sessions
+    of_answers = projected_cost(study.per_answer, study.answers_paid)
+    missing = Undefined(wage.reason)
+    return (
+        *(study.slug, study.annotators, finished, study.currency, study.per_session, study.per_answer),
+        *(study.answers_paid, of_sessions, of_answers, of_sessions + of_answers),
+        wage.n,
+        missing if wage.median is None else wage.median,
+        missing if wage.tenth_percentile is None else wage.tenth_percentile,
+    )
+
+
+def protocol_table(project: ProjectFacts) -> Table:
+    """Say what each study asked, in the order of the pipeline."""
+    columns = [
+        *(Column("Study"), Column("Title"), Column("Purpose"), Column("Kinds"), Column("Rule")),
+        Column("Takes its instances from"),
+        *(
+            Column("Answers per question", "count"),
+            Column("At most", "count"),
+            Column("Settled by researchers", "count"),
+            Column("Questions skipped", "count"),
+        ),
+    ]
+    rows: list[Sequence[Cell]] = [
+        (
+            *(study.slug, study.title, study.purpose, ", ".join(study.kinds), study.rule),
+            *(study.fed_by or "the import", study.answers_wanted, study.max_answers),
+            Listed(
+                study.settled,
+                listing(study=study.slug, question=SETTLED),
+                unit="questions",
+                instances=study.settled_about,
+            ),
+            Listed(
+                study.skipped,
+                listing(study=study.slug, reason=NOT_SHOWN),
+                unit="skips",
+                instances=study.skipped_about,
+            ),
+        )
+        for study in project.studies
+    ]
+    notes = [
+        "A question is skipped when its images could not be shown; somebody else is asked.",
+        people_left_out(project),
+    ]
+    return Table("protocol", "The studies in the order of the pipeline", columns, rows, notes)
+
+
+def people_left_out(project: ProjectFacts) -> str:
+    """Say in a sentence how many people's answers are in no number."""
+    return (
+        f"People who withdrew from the project {project.slug}: {project.withdrawn:,}. People whom researchers "
+        f"excluded: {project.excluded:,}. Their answers are in no number."
+    )

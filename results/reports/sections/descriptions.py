@@ -1,0 +1,458 @@
+"""What follows from studies that ask which image a description is about: what became of the descriptions, how far
+retrievers agree, how often they are right, and what the descriptions are like (ImageCoDe's tables)."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+
+from analytics.agreement import Coefficient
+from analytics.coefficients import Metric
+from analytics.intervals.bootstrap import FEW_UNITS, Interval
+from analytics.language import (
+    AMONG,
+    MODEL,
+    SENTENCES,
+    TOKENS,
+    Parser,
+    Tally,
+    depths_of,
+    installed_parser,
+    language_of,
+    tally,
+)
+from analytics.outcomes import Outcome
+from analytics.people import PeopleScore
+from analytics.retrieval import (
+    Coding,
+    Fates,
+    Retrieval,
+    Taken,
+    accuracy_of_describers,
+    accuracy_of_retrievers,
+    alpha_intervals,
+    alphas,
+    phenomena,
+    taken,
+)
+from analytics.scales import number_of
+from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.cells import limits_or_reason, range_or_reason, range_over_instances, share_of, value_or_reason
+from results.reports.explorer_links import ALL, ANSWERED, SEVERAL, in_address
+from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
+from results.reports.linked_counts import of_questions
+from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
+
+TAKEN = {Taken.ALL: "all", Taken.FIRST: "asked for at first", Taken.ACCEPTED: "after acceptance"}
+AUTHORS = {TRAIN_WORKER: "author also wrote for train", UNSEEN_WORKER: "author did not write for train"}
+PASTED = {True: "something was pasted", False: "nothing was pasted"}
+RETRIEVERS, DESCRIBERS = "retrievers", "describers"
+# Parsing takes some five milliseconds a description; of more, as many are taken as far apart as they are.
+MOST_PARSED = 500
+
+
+LANGUAGE_COLUMNS = (
+    Column("Texts", "count"),
+    Column("Tokens", "count"),
+    Column("Mean length", "coefficient"),
+    Column("SD", "coefficient"),
+    Column("Longest", "count"),
+    Column("Mean sentences", "coefficient"),
+    Column("Word types", "count"),
+    Column("Used once", "count"),
+    Column(f"Types among {AMONG:,} words", "coefficient"),
+    Column("Mean depth", "coefficient"),
+    Column("Parsed", "count"),
+)
+LANGUAGE_NOTE = (
+    f"Length in tokens by {TOKENS}, sentences by {SENTENCES}: pinned rules of this program, so that other programs "
+    "count otherwise (docs/studies.md). Word types: different words, in lower case. Types among "
+    f"{AMONG:,} words: how many on average, which does not grow with the number of texts. Depth: of the deepest "
+    f"dependency tree of a text, by spaCy's {MODEL} where it is installed, over at most {MOST_PARSED} texts."
+)
+
+
+@dataclass(frozen=True)
+class Described:
+    """A study that asks about descriptions: what it asks about each of them, and every answer, by question. What was
+    undone, because its author's answers count no more for one, is not among them: nothing follows from it.
+
+    `types`: the type of the instance that each question is about. `moments`: the questions whose places are
+    numbers that can be subtracted, as moments of a video are.
+    """
+
+    study: StudyFacts
+    asked: Mapping[int, QuestionFacts]
+    retrievals: Sequence[Retrieval]
+    types: Mapping[int, str]
+    moments: frozenset[int]
+
+    @property
+    def groups(self) -> Mapping[str, frozenset[int]]:
+        """The questions as a whole, and where instances are of several types those about each."""
+        found = {ALL: frozenset(self.asked)}
+        types = sorted(set(self.types.values()))
+        for type in types if len(types) > 1 else ():
+            found[type] = frozenset(pk for pk in self.asked if self.types[pk] == type)
+        return found
+
+    def answers(self, questions: frozenset[int]) -> list[Retrieval]:
+        return [one for one in self.retrievals if one.description in questions]
+
+    def leading(self, count: int, questions: Iterable[Hashable], name: str, type: str) -> int:
+        """Return a count of `questions`, which are what `name` says in lists, about sets of a type."""
+        counted = set(questions)
+        about = (question.instance for pk, question in self.asked.items() if pk in counted)
+        return of_questions(count, about, self.study, name, type=type)
+
+
+def described_in(studies: Iterable[StudyFacts]) -> list[Described]:
+    """Return those of `studies` that ask about descriptions."""
+    return [_described(study) for study in studies if study.described]
+
+
+def _described(study: StudyFacts) -> Described:
+    asked = {
+        question.id: question
+        for question in study.questions
+        if question.id in study.described and question.outcome is not Outcome.UNDONE
+    }
+    places = {kind: _places(study, kind) for kind in {question.kind for question in asked.values()}}
+    retrievals = []
+    for answer in study.answers:
+        question = asked.get(answer.question)
+        if question is not None and question.right:
+            retrievals.append(
+                Retrieval(
+                    description=question.id,
+                    retriever=answer.annotator,
+                    place=places[question.kind][answer.choice],
+                    right=answer.choice == question.right,
+                    added=answer.added,
+                    accepted=question.outcome is Outcome.ACCEPTED,
+                    describer=study.described[question.id].writer,
+                    image_set=question.instance,
+                )
+            )
+    types = {pk: study.categories.get(question.instance, ("", ""))[0] for pk, question in asked.items()}
+    return Described(study, asked, retrievals, types, _on_a_scale(study, asked))
+
+
+def _places(study: StudyFacts, kind: str) -> Mapping[str, float]:
+    """Return the number of each image: what its scale says, and else its place among the options."""
+    answerable = study.answerable[kind]
+    given = {answer.choice for answer in study.answers} - set(answerable.options)
+    places = number_of([*answerable.options, *sorted(given)])
+    for scale in (answerable.scale, *(scale for scale, _ in answerable.apart)):
+        places |= scale.values
+    return places
+
+
+def _on_a_scale(study: StudyFacts, asked: Mapping[int, QuestionFacts]) -> frozenset[int]:
+    found: set[int] = set()
+    for kind, answerable in study.answerable.items():
+        if answerable.scale.level == "interval":
+            found |= {pk for pk, question in asked.items() if question.kind == kind}
+        for scale, questions in answerable.apart:
+            if scale.level == "interval":
+                found |= questions & set(asked)
+    return frozenset(found)
+
+
+def fates_table(found: Sequence[Described]) -> Table:
+    """Return what became of the descriptions, by the type of their sets."""
+    columns = [Column("Study"), Column("Sets"), Column("Written", "count"), Column("Not possible", "count")]
+    columns += [Column(name, "count") for name in ("Retrieved", "Accepted", "Rejected", "Undecided")]
+    columns += [Column("Filtered out", "share"), Column("95 % interval", "share")]
+    rows: list[Sequence[Cell]] = []
+    for each in found:
+        for name, fates in _fates(each).items():
+            filtered = fates.filtered_out
+            rows.append(
+                (
+                    *(each.study.slug, name, fates.written, fates.not_possible),
+                    *(*_became(each, name, fates), fates.undecided),
+                    *(share_of(filtered), _over_sets(each, name)),
+                )
+            )
+    notes = [
+        "Written: texts that count, whoever was asked about them yet; without a study that collects them, those that "
+        "came with the import. Not possible: how often somebody said so instead of writing. Retrieved: asked about "
+        "and answered at least once. Filtered out: rejected, of those that were accepted or rejected; Wilson's "
+        "interval, by set where one has several descriptions. In the paper 26.5 % were (Krojer et al. 2022)."
+    ]
+    title = "What became of the descriptions"
+    return Table("descriptions", title, columns, rows, notes, _slugs(found))
+
+
+def _over_sets(each: Described, name: str) -> Cell:
+    """Return the interval of the share of descriptions that were rejected, for other sets."""
+    decided = [
+        question
+        for pk in sorted(each.groups[name])
+        if (question := each.asked[pk]).outcome in (Outcome.ACCEPTED, Outcome.REJECTED)
+    ]
+    rejected = [float(question.outcome is Outcome.REJECTED) for question in decided]
+    return range_over_instances(rejected, [question.instance for question in decided])
+
+
+def _became(each: Described, name: str, fates: Fates) -> Iterable[int]:
+    """Yield how many were retrieved, accepted and rejected, each leading to its sets."""
+    asked = [each.asked[pk] for pk in each.groups[name]]
+    yield each.leading(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
+    for count, outcome in ((fates.accepted, Outcome.ACCEPTED), (fates.rejected, Outcome.REJECTED)):
+        yield each.leading(count, (one.id for one in asked if one.outcome is outcome), in_address(outcome), name)
+
+
+def _fates(each: Described) -> dict[str, Fates]:
+    written = each.study.written
+    fates = {}
+    for name, questions in each.groups.items():
+        of_type = list(written.values()) if name == ALL else [written[name]] if name in written else []
+        asked = [each.asked[pk] for pk in questions]
+        outcomes = [question.outcome for question in asked]
+        fates[name] = Fates(
+            written=sum(one.texts for one in of_type),
+            not_possible=sum(one.not_possible for one in of_type),
+            retrieved=sum(1 for question in asked if question.answers),
+            accepted=outcomes.count(Outcome.ACCEPTED),
+            rejected=outcomes.count(Outcome.REJECTED),
+        )
+    return fates
+
+
+def retrieval_agreement_table(found: Sequence[Described]) -> Table:
+    """Return Krippendorff's alpha three ways, for each type of sets on the scale that its places are on, and for all on
+    both."""
+    columns = [Column("Study"), Column("Sets"), Column("Metric"), Column("Answers used")]
+    columns += [Column("Krippendorff's alpha", "coefficient"), Column("95 % interval", "coefficient")]
+    columns += [
+        Column("Descriptions", "count"),
+        Column("With two or more answers", "count"),
+        Column("Answers", "count"),
+        Column("Retrievers", "count"),
+    ]
+    rows: list[Sequence[Cell]] = []
+    for each in found:
+        for name, metric in _measured(each):
+            answers = each.answers(each.groups[name])
+            intervals = alpha_intervals(answers, metric=metric, seed=SEED)
+            for which, alpha in alphas(answers, metric=metric).items():
+                rows.append(
+                    (
+                        *(each.study.slug, name, metric, TAKEN[which]),
+                        *_alpha(each, alpha, intervals[which], which),
+                        *_compared(each, name, which, alpha, answers),
+                        *(alpha.n_ratings, alpha.n_raters),
+                    )
+                )
+    notes = [
+        "Nominal where places are names, interval where they are moments of a video; for all sets both, though the "
+        "place of an image in other sets means nothing. Who was not asked is missing.",
+        "All: every counted answer; where more are asked for only if the first leave it open, these lean towards what "
+        "is hard. Asked for at first: the answers that depend on no other. After acceptance: all answers to "
+        "accepted descriptions, as in the paper; those on which people disagreed are gone, so that it says how clear "
+        "the dataset is, and not how far people agree.",
+        "Intervals are for other descriptions, found by the same retrievers: BCa bootstrap over the descriptions with "
+        f"two or more answers; not to be relied on where these are fewer than {FEW_UNITS}.",
+    ]
+    title = "How far retrievers agree, three ways"
+    return Table("retrieval-agreement", title, columns, rows, notes, _slugs(found))
+
+
+def _compared(
+    each: Described, name: str, which: Taken, alpha: Coefficient, answers: Sequence[Retrieval]
+) -> tuple[int, int]:
+    """Return how many descriptions there are, and how many with two or more answers; of all answers they lead to their
+    sets."""
+    if which is not Taken.ALL:
+        return alpha.n_units, alpha.n_pairable
+    times = Counter(one.description for one in answers)
+    several = (description for description, n in times.items() if n > 1)
+    return (
+        each.leading(alpha.n_units, times, ANSWERED, name),
+        each.leading(alpha.n_pairable, several, SEVERAL, name),
+    )
+
+
+def _measured(each: Described) -> Iterable[tuple[str, Metric]]:
+    """Yield which questions are measured in which metric; nothing twice."""
+    for name, questions in each.groups.items():
+        if name == ALL or not questions <= each.moments:
+            yield name, "nominal"
+        if questions & each.moments:
+            yield name, "interval"
+
+
+def _alpha(each: Described, alpha: Coefficient, interval: Interval, which: Taken) -> tuple[Cell, Cell]:
+    if which is Taken.ACCEPTED and not each.study.accepts:
+        nothing = Undefined("This study accepts nothing.")
+        return nothing, nothing
+    # Without answers to compare the interval is made of less than the coefficient, and would give another reason.
+    limits = range_or_reason(interval) if alpha.reason is None else Undefined(alpha.reason)
+    return value_or_reason(alpha.value, alpha.reason), limits
+
+
+def retrieval_accuracy_table(found: Sequence[Described]) -> Table:
+    """Return how often people find what a description is about, as retrievers and as describers."""
+    columns = [Column("Study"), Column("Averaged over"), Column("Descriptions of"), Column("Answers used")]
+    columns += [Column("Accuracy", "share"), Column("95 % interval", "share"), Column("People", "count")]
+    columns += [Column("Descriptions", "count"), Column("Answers", "count")]
+    rows: list[Sequence[Cell]] = []
+    for each in found:
+        rows += [(each.study.slug, *row) for row in _accuracies(each)]
+    notes = [
+        "For each person the share right over their answers, or over the answers to what they wrote, averaged over "
+        "people, each counting once. Intervals for other people like these (Korn and Graubard 1998). After acceptance "
+        "it is high by the way these were chosen."
+    ]
+    if any(any(facts.author for facts in each.study.described.values()) for each in found):
+        notes.append(
+            "Authors who also wrote for train: models learn from them, so that others are what they have not seen."
+        )
+    if any(any(facts.pasted for facts in each.study.described.values()) for each in found):
+        notes.append("A paste proves nothing by itself: people correct and move what they wrote.")
+    title = "How often people find what a description is about"
+    return Table("retrieval-accuracy", title, columns, rows, notes, _slugs(found))
+
+
+def _accuracies(each: Described) -> Iterable[Sequence[Cell]]:
+    for name, questions in each.groups.items():
+        for which in Taken:
+            if which is Taken.ACCEPTED and not each.study.accepts:
+                continue
+            answers = taken(each.answers(questions), which)
+            yield RETRIEVERS, name, TAKEN[which], *_score(accuracy_of_retrievers(answers)), len(answers)
+    for name, questions in _by_how_they_came(each).items():
+        if answers := each.answers(questions):
+            yield RETRIEVERS, name, TAKEN[Taken.ALL], *_score(accuracy_of_retrievers(answers)), len(answers)
+    known = [one for one in each.retrievals if one.describer is not None]
+    if known:
+        found, texts = accuracy_of_describers(known), len({one.description for one in known})
+        yield DESCRIBERS, ALL, TAKEN[Taken.ALL], *_score(found, descriptions=texts), len(known)
+
+
+def _by_how_they_came(each: Described) -> dict[str, frozenset[int]]:
+    """Return the questions about descriptions by who wrote them and how, as far as that is known."""
+    about = each.study.described.items()
+    by_author = {
+        name: frozenset(pk for pk, facts in about if facts.author == author) for author, name in AUTHORS.items()
+    }
+    return by_author | {
+        name: frozenset(pk for pk, facts in about if facts.pasted is pasted) for pasted, name in PASTED.items()
+    }
+
+
+def _score(found: PeopleScore, *, descriptions: int | None = None) -> Sequence[Cell]:
+    """Return the score, its interval, how many people and how many descriptions."""
+    return (
+        value_or_reason(found.value, found.reason),
+        limits_or_reason(found.low, found.high, found.reason),
+        found.n_people,
+        found.n_questions if descriptions is None else descriptions,
+    )
+
+
+def phenomena_table(found: Sequence[Described]) -> Table:
+    """Return how often people find what a description is about in which coders found a phenomenon, and in which not."""
+    columns = [Column("Study"), Column("Phenomenon"), Column("Looked for in", "count"), Column("Found in", "count")]
+    columns.append(Column("Share", "share"))
+    for which in ("with it", "without it"):
+        columns += [Column(f"Accuracy {which}", "share"), Column(f"95 % interval {which}", "share")]
+        columns.append(Column(f"Answers {which}", "count"))
+    rows: list[Sequence[Cell]] = []
+    for each in found:
+        codings: dict[Hashable, Coding] = {
+            pk: Coding(facts.tags, facts.looked_for)
+            for pk, facts in each.study.described.items()
+            if facts.looked_for and pk in each.asked
+        }
+        for one in phenomena(each.retrievals, codings):
+            cells: list[Cell] = []
+            for score in (one.with_it, one.without_it):
+                interval = limits_or_reason(score.low, score.high, score.reason)
+                cells += [value_or_reason(score.value, score.reason), interval, score.n_answers]
+            rows.append((each.study.slug, one.code, one.found.n, one.found.count, share_of(one.found), *cells))
+    notes = [
+        "Of the descriptions that were asked about and in which somebody looked for the phenomenon; in others nobody "
+        "knows. Accuracy: averaged over retrievers, as above, over all counted answers."
+    ]
+    return Table("phenomena", "Retrieval by what is in the description", columns, rows, notes, _slugs(found))
+
+
+def language_table(found: Sequence[Described]) -> Table:
+    """Return what the descriptions are like as language: all that were asked about, and those that were accepted."""
+    columns = [Column("Study"), Column("Sets"), Column("Descriptions"), *LANGUAGE_COLUMNS]
+    rows: list[Sequence[Cell]] = []
+    for each in found:
+        counted = _counted(each)
+        for name in each.groups:
+            of_name = {key: of for key, of in counted.items() if name in (ALL, key[0])}
+            rows.append((each.study.slug, name, "asked about", *language_cells(of_name.values())))
+            if each.study.accepts:
+                accepted = [of for (_, is_accepted), of in of_name.items() if is_accepted]
+                rows.append((each.study.slug, name, "accepted", *language_cells(accepted)))
+    title = "What the descriptions are like"
+    return Table("language", title, columns, rows, [LANGUAGE_NOTE], _slugs(found))
+
+
+def described_sets_table(described: Mapping[tuple[str, str], DescribedSets], studies: Sequence[Described]) -> Table:
+    """Return how many image sets have how many descriptions, imported and accepted in `studies`, and what these are
+    like as language, by split and type."""
+    columns = [Column("Split"), Column("Sets"), Column("Sets with descriptions", "count"), *LANGUAGE_COLUMNS]
+    counted = {group: Counted(sets.texts, tally(sets.texts)) for group, sets in described.items()}
+    rows: list[Sequence[Cell]] = []
+    splits = sorted({split for split, _ in described})
+    types = sorted({type for _, type in described})
+    for split in ([ALL] if len(splits) > 1 else []) + splits:
+        for type in ([ALL] if len(types) > 1 else []) + types:
+            groups = [group for group in described if split in (ALL, group[0]) and type in (ALL, group[1])]
+            if groups:
+                sets = sum(described[group].sets for group in groups)
+                rows.append((split, type, sets, *language_cells(counted[group] for group in groups)))
+    notes = ["All that leave with the data of the project: what was imported, and what its studies accepted."]
+    title = "Image sets and their descriptions"
+    return Table("described-sets", title, columns, rows, [*notes, LANGUAGE_NOTE], _slugs(studies))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Texts and what was counted of them."""
+
+    texts: Sequence[str]
+    tally: Tally
+
+
+def _counted(each: Described) -> dict[tuple[str, bool], Counted]:
+    """Return the descriptions that were asked about, by the type of their sets and whether they were accepted."""
+    texts: dict[tuple[str, bool], list[str]] = {}
+    for pk, question in each.asked.items():
+        cell = (each.types[pk], question.outcome is Outcome.ACCEPTED)
+        texts.setdefault(cell, []).append(each.study.described[pk].text)
+    return {cell: Counted(of_cell, tally(of_cell)) for cell, of_cell in texts.items()}
+
+
+def language_cells(counted: Iterable[Counted]) -> Sequence[Cell]:
+    """Return the cells of a table for texts that were counted in parts."""
+    parts = list(counted)
+    texts = [text for part in parts for text in part.texts]
+    found = language_of(sum((part.tally for part in parts), Tally()))
+    depths = depths_of(texts[:: max(1, ceil(len(texts) / MOST_PARSED))], _parser())
+    few, nothing = f"There are fewer than {AMONG:,} words.", "There is no text."
+    length = found.length
+    return (
+        *(found.texts, found.tokens, value_or_reason(length.mean, nothing)),
+        value_or_reason(length.sd, "One text has no spread." if texts else nothing),
+        *(length.most, value_or_reason(found.sentences.mean, nothing), found.types, found.once),
+        *(value_or_reason(found.types_among, few), value_or_reason(depths.mean, depths.reason), depths.texts),
+    )
+
+
+@cache
+def _parser() -> Parser | None:
+    return installed_parser()
+
+
+def _slugs(found: Iterable[Described]) -> list[str]:
+    return [each.study.slug for each in found]

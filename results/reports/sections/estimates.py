@@ -1,0 +1,115 @@
+"""What can be estimated from people and a model together: whether it could stand in for a person, and what people would
+score on all of the dataset. Every table calls it an estimate."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from analytics.alternative_annotator import (
+    EPSILON,
+    FALSE_DISCOVERY_RATE,
+    LEAST_INSTANCES,
+    LEAST_PEOPLE,
+    PASSING_RATE,
+    agreement,
+    alternative_annotator_test,
+    nearness,
+)
+from analytics.intervals.prediction_powered import METHOD, prediction_powered_scores
+from analytics.scores import Outcomes
+from results.reports.base import Cell, Column, Table
+from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.facts import ProjectFacts
+from results.reports.sections.funnel import kept_instances
+from results.reports.sections.human_model_comparison import both_answered
+from results.reports.sections.models import Answered, models_on
+from results.reports.sections.people import GROUP, OF_FOUR
+from results.reports.sections.scores import Baseline
+
+
+def alternative_table(baselines: Sequence[Baseline]) -> Table:
+    """Return, where several people were asked the same, whether a model agrees with them as well as one of them."""
+    columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
+    columns += [Column("People tested", "count"), Column("Winning rate", "share"), Column("Advantage", "share")]
+    columns.append(Column("Could stand in"))
+    rows = [row for baseline in baselines for row in _alternatives(baseline)]
+    notes = [
+        "Estimates, by the alternative annotator test (Calderon, Reichart and Dror 2025): one person at a time is left "
+        "out, and the model is held against that person by how often each agrees with the others on being right. "
+        "Winning rate: over how many of the people tested the model wins, though a person may be better on "
+        f"{EPSILON:.0%} of what both answered (epsilon), false discoveries at most {FALSE_DISCOVERY_RATE:.0%}. "
+        f"Advantage: how often the model agrees at least as well. From {PASSING_RATE:.0%} on it could stand in.",
+        f"A person is tested on what others answered too, where that is about at least {LEAST_INSTANCES} instances. "
+        f"The test needs {LEAST_PEOPLE} people.",
+    ]
+    slugs = [baseline.study.slug for baseline in baselines]
+    return Table("alternative", "Estimates: could a model stand in for a person?", columns, rows, notes, slugs)
+
+
+def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
+    for who, name, both, rights in both_answered(baseline):
+        scores = [one.right for one in both]
+        found = alternative_annotator_test(
+            *(scores, [one.person for one in both], [one.unit for one in both], rights),
+            clusters={one.unit: one.instance for one in both},
+            # Scores between 0 and 1 are hardly ever the same.
+            alignment=agreement if {*scores, *rights.values()} <= {0, 1} else nearness,
+        )
+        sharing = sum(each.n > 0 for each in found.people)
+        if not sharing:
+            continue
+        numbers = (value_or_reason(value, found.reason) for value in (found.winning_rate, found.advantage))
+        passes = "" if found.passes is None else "yes" if found.passes else "no"
+        yield (baseline.study.slug, who, name, sharing, found.n_tested, *numbers, passes)
+
+
+def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table:
+    """Return what people would score on all of the dataset, of which they answered a part and a model everything."""
+    columns = [Column("Study"), Column("Model"), Column("Score"), Column("Instances people answered", "count")]
+    columns += [Column("Further instances", "count"), Column("Estimate", "share"), Column("95 % interval", "share")]
+    columns += [Column("People alone", "share"), Column("95 % interval, people alone", "share")]
+    columns += [Column("Weight of the model", "coefficient"), Column("Beware")]
+    models = models_on(project, sorted(kept_instances(project)))
+    rows = [row for baseline in baselines for model in models for row in _powered(baseline, model)]
+    notes = [
+        f"Method: {METHOD}, prediction-powered inference (Angelopoulos et al. 2023, PPI++) with exact intervals "
+        "(Clopper and Pearson 1934; Korn and Graubard 1998).",
+        "Estimates: what people got right on the "
+        "instances that they answered, carried over to the rest of the dataset by a model that answered all, with what "
+        "the model gets wrong on the former taken off. That is worth as much as the former are a random part of the "
+        "dataset.",
+        "Each instance counts once, the answers of several people to it averaged first; so people alone is over "
+        "instances here, and over people in the other tables. An instance counts where one person answered all four.",
+    ]
+    slugs = [baseline.study.slug for baseline in baselines]
+    return Table("powered", "Estimates: people on all of the dataset", columns, rows, notes, slugs)
+
+
+def _powered(baseline: Baseline, model: Answered) -> Iterable[Sequence[Cell]]:
+    people = {key: rights for key, rights in _answered_whole(baseline).items() if key[1] in set(model.instances)}
+    instances = [instance for _, instance in people]
+    if not people or set(instances) == set(model.instances):
+        return
+    columns = np.array(list(people.values()), dtype=np.bool_).reshape(-1, 4).T
+    found = prediction_powered_scores(Outcomes(*columns), instances, model.outcomes, model.instances)
+    for name in OF_FOUR:
+        each = found[name]
+        labelled = baseline.listed(each.n_labelled, instances, model=model.listed_as)
+        yield (
+            *(baseline.study.slug, model.who, name, labelled, each.n_unlabelled),
+            *(value_or_reason(each.value, each.reason), limits_or_reason(each.low, each.high, each.reason)),
+            value_or_reason(each.alone, each.reason),
+            limits_or_reason(each.alone_low, each.alone_high, each.reason),
+            *(each.weight, each.warning),
+        )
+
+
+def _answered_whole(baseline: Baseline) -> dict[tuple[int, int], list[float]]:
+    """Return what each person got right about the instances all four of whose questions this person answered, in the
+    order of the four: person and instance -> four truth values."""
+    by_name = {each.name: each.judged for each in baseline.scores}
+    found: dict[tuple[int, int], list[float]] = {}
+    for name in OF_FOUR[GROUP]:
+        for one in by_name.get(name, ()):
+            found.setdefault((one.person, one.instance), []).append(one.right)
+    return {key: rights for key, rights in found.items() if len(rights) == len(OF_FOUR[GROUP])}

@@ -1,0 +1,266 @@
+"""How many items each study was asked about, and their outcomes, per type and subtype."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from analytics.outcomes import (
+    ACCEPTING,
+    NOT_ACCEPTING,
+    WHOLE,
+    Outcome,
+    Progress,
+    outcome_of_item,
+    progress_of,
+    progress_of_instance,
+)
+from results.reports.base import Cell, Column, Listed, Plot, Point, Series, Table
+from results.reports.explorer_links import ALL, in_address, listing
+from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
+
+Category = tuple[str, str]
+# An instance, by its id, and the part of it, `WHOLE` for all of it.
+Item = tuple[int, str]
+EVERYTHING: Category = (ALL, ALL)
+INSTANCES, ITEMS = "instances", "items"
+INSTANCES_ASKED, ITEMS_ASKED = "Instances asked", "Items asked"
+
+
+def funnel_table(project: ProjectFacts) -> Table:
+    """Count items: one row for each study as a whole and one for each of its types and subtypes."""
+    counts = {study.slug: _counts(study, project) for study in project.studies}
+    shown = _shown(counts.values(), project)
+    has_parts = any(asks_about_parts(study) for study in project.studies)
+    columns = [Column("Study"), Column("Purpose"), Column("Type"), Column("Subtype")]
+    columns += [Column(title, "count") for title in (INSTANCES_ASKED, *([ITEMS_ASKED] if has_parts else []))]
+    columns += [Column(name.capitalize(), "count") for name in shown]
+    nothing: list[Cell] = [None for _ in (*([ITEMS_ASKED] if has_parts else []), *shown)]
+    rows: list[Sequence[Cell]] = [
+        ("imported", "", *category, Listed(n, listing(category=category)), *nothing)
+        for category, n in _imported(project)
+    ]
+    for study in project.studies:
+        for category, found in counts[study.slug].items():
+            asked: list[Cell] = [Listed(len(found.instances), listing(study=study.slug, category=category))]
+            asked += [len(found.items)] if has_parts else []
+            standing = (_standing(study, category, name, found.of[name]) for name in shown)
+            rows.append((study.slug, study.purpose, *category, *asked, *standing))
+    slugs = [study.slug for study in project.studies]
+    notes = [_OF_PARTS if has_parts else _OF_INSTANCES, _OUTCOMES]
+    return Table("funnel", "From candidates to instances", columns, rows, notes, slugs)
+
+
+@dataclass
+class _Counted:
+    """The items of a category; `of`: those with an outcome or at a stage of progress, by its name."""
+
+    items: set[Item] = field(default_factory=set)
+    of: dict[str, set[Item]] = field(default_factory=dict)
+
+    @property
+    def instances(self) -> Set[int]:
+        return {instance for instance, _ in self.items}
+
+
+def _standing(study: StudyFacts, category: Category, name: str, items: Set[Item]) -> Cell:
+    """Return how many items stand so in a study, by their outcome or by how far their answers are."""
+    # A study has outcomes of its own sort: nothing is accepted in a baseline, and nothing agreed in a filter.
+    if name in (NOT_ACCEPTING if study.accepts else ACCEPTING):
+        return None
+    if name in set(Outcome):
+        query = listing(study=study.slug, category=category, state=in_address(Outcome(name)))
+        return counted(items, query)
+    query = listing(study=study.slug, category=category, progress=name)
+    # Lists tell how far the answers about an instance are, and not about its parts.
+    return len(items) if asks_about_parts(study) else counted(items, query)
+
+
+def counted(items: Set[Item], query: str) -> Listed:
+    """Return how many `items` there are; it leads to their instances, which `query` lists."""
+    unit = ITEMS if any(item != WHOLE for _, item in items) else INSTANCES
+    return Listed(len(items), query, unit=unit, instances=len({instance for instance, _ in items}))
+
+
+_OF_INSTANCES = (
+    "Counts are instances. Where a study asks several questions about an instance, it is complete when all have the "
+    "answers wanted, unanswered when none has an answer, accepted when all are accepted, rejected when one is "
+    "rejected, and conflicting when no answer is awaited and one question conflicts."
+)
+_OF_PARTS = (
+    "Counts are items: instances, or their parts where a study asks about parts, such as each described image of a "
+    "set. An instance is accepted when all questions about it are. A part is accepted as soon as one question about it "
+    "is, and rejected when all are."
+)
+_OUTCOMES = (
+    "A study that accepts nothing, such as a baseline, has agreed and conflicting instances. Undone: the acceptance "
+    "that it came from was undone, so it is not in the dataset."
+)
+
+
+def _shown(counts: Iterable[Mapping[Category, _Counted]], project: ProjectFacts) -> list[str]:
+    """Return the names of the counts that say something: all that can be, and undone items where there are some."""
+    accepting = {study.accepts for study in project.studies}
+    names: list[str] = [*Progress, Outcome.NONE_YET]
+    names += [Outcome.AGREED] if False in accepting else []
+    names += [Outcome.CONFLICTING]
+    names += [Outcome.ACCEPTED, Outcome.REJECTED] if True in accepting else []
+    return names + ([Outcome.UNDONE] if any(each.of[Outcome.UNDONE] for of in counts for each in of.values()) else [])
+
+
+def _imported(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
+    yield EVERYTHING, len(project.categories)
+    yield from sorted(Counter(project.categories.values()).items())
+
+
+def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, _Counted]:
+    """Return the items of all categories together, and then of each category in order."""
+    found: dict[Category, _Counted] = {EVERYTHING: _counted()}
+    for (instance, item), questions in by_item(study.questions).items():
+        names = (outcome_of(item, questions), progress_of_all(questions))
+        for category in (EVERYTHING, project.categories[instance]):
+            of_category = found.setdefault(category, _counted())
+            of_category.items.add((instance, item))
+            for name in names:
+                of_category.of[name].add((instance, item))
+    return dict(sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])))
+
+
+def _counted() -> _Counted:
+    return _Counted(of={name: set() for name in (*Outcome, *Progress)})
+
+
+def progress_of_all(questions: Sequence[QuestionFacts]) -> Progress:
+    """Return how far the answers to all questions about an item are, taken together."""
+    return progress_of_instance(progress_of(question.answers, question.wanted) for question in questions)
+
+
+def by_item(questions: Iterable[QuestionFacts]) -> dict[Item, list[QuestionFacts]]:
+    """Group the questions by the item that they are about, in their order."""
+    grouped: dict[Item, list[QuestionFacts]] = {}
+    for question in questions:
+        grouped.setdefault((question.instance, question.item), []).append(question)
+    return grouped
+
+
+def asks_about_parts(study: StudyFacts) -> bool:
+    """Tell whether a question of `study` is about a part of its instance."""
+    return any(question.item != WHOLE for question in study.questions)
+
+
+def outcome_of(item: str, questions: Sequence[QuestionFacts]) -> Outcome:
+    """Return the outcome of an item from the questions about it."""
+    return outcome_of_item(item, (question.outcome for question in questions))
+
+
+def accepted_items_of(study: StudyFacts) -> set[Item]:
+    """Return the accepted items of `study`; none where it accepts nothing."""
+    items = by_item(study.questions).items()
+    return {item for item, questions in items if outcome_of(item[1], questions) is Outcome.ACCEPTED}
+
+
+def accepted_of(study: StudyFacts) -> set[int]:
+    """Return the instances of which `study` accepted an item."""
+    return {instance for instance, _ in accepted_items_of(study)}
+
+
+def accepted_questions(study: StudyFacts) -> set[int]:
+    """Return the ids of the questions that make the items of `study` accepted: of a part, those that were accepted."""
+    items = accepted_items_of(study)
+    return {
+        question.id
+        for question in study.questions
+        if (question.instance, question.item) in items and question.outcome is Outcome.ACCEPTED
+    }
+
+
+def accepting_studies(project: ProjectFacts) -> list[StudyFacts]:
+    """Return the studies whose answers accept and reject."""
+    return [study for study in project.studies if study.accepts]
+
+
+def dataset_studies(project: ProjectFacts) -> list[StudyFacts]:
+    """Return the studies whose accepted items are the dataset, those of them that are among these."""
+    return [study for study in project.studies if study.slug in project.dataset]
+
+
+def kept_items(project: ProjectFacts) -> set[Item]:
+    """Return the items of the project's dataset; its instances where no study is declared."""
+    declared = dataset_studies(project)
+    if not declared:
+        return {(instance, WHOLE) for instance in project.categories}
+    return set().union(*map(accepted_items_of, declared))
+
+
+def kept_instances(project: ProjectFacts) -> set[int]:
+    """Return the instances that have an item in the project's dataset."""
+    return {instance for instance, _ in kept_items(project)}
+
+
+def told_of_dataset(project: ProjectFacts) -> str:
+    """Return what the dataset is, words that end a sentence."""
+    names = [study.slug for study in dataset_studies(project)]
+    return f"what {' and '.join(names)} accepted" if names else "all that was imported"
+
+
+def listed_in_dataset(project: ProjectFacts) -> dict[str, str] | None:
+    """Return how lists of instances are narrowed to those of the dataset; None where no list shows just these."""
+    declared = dataset_studies(project)
+    if len(declared) > 1:
+        return None
+    return {"study": declared[0].slug, "state": in_address(Outcome.ACCEPTED)} if declared else {}
+
+
+def dataset_table(project: ProjectFacts) -> Table:
+    """Count the dataset, as the paper's table of the data does; without studies there is nothing to say.
+
+    Retrieval examples are counted where a study asks questions with a right answer about instances of the dataset: so
+    many questions about each as its design has (BiVLC: two images and two captions make four).
+    """
+    declared = [study.slug for study in dataset_studies(project)]
+    note = f"The dataset is {told_of_dataset(project)}."
+    note = note if declared else f"No study was declared for the dataset, so it is {told_of_dataset(project)}."
+    found: dict[Category, set[Item]] = {EVERYTHING: kept_items(project)}
+    for item in found[EVERYTHING]:
+        found.setdefault(project.categories[item[0]], set()).add(item)
+    has_parts = any(item != WHOLE for _, item in found[EVERYTHING])
+    columns = [Column("Type"), Column("Subtype"), Column("Items" if has_parts else "Instances", "count")]
+    examples = _examples_per_instance(project)
+    if examples:
+        columns.append(Column("Retrieval examples", "count"))
+        note += f" An instance makes {examples} retrieval examples: as many as are asked about it in the baseline."
+    within = listed_in_dataset(project)
+    rows: list[Sequence[Cell]] = []
+    for category, items in sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])):
+        n: Cell = len(items)
+        made: Cell = examples * len(items)
+        if within is not None:
+            query = listing(category=category, **within)
+            n = counted(items, query)
+            made = Listed(examples * len(items), query, unit="examples", instances=n.instances)
+        rows.append((*category, n, *([made] if examples else [])))
+    title, shown = "The dataset, per type and subtype", rows if project.studies else []
+    return Table("dataset", title, columns, shown, [note], declared)
+
+
+def _examples_per_instance(project: ProjectFacts) -> int:
+    """Return how many questions with a right answer the baselines ask about an instance; 0 where they differ."""
+    asked = {sum(part.variants for part in study.parts) for study in project.studies if study.purpose == "baseline"}
+    return asked.pop() if len(asked) == 1 else 0
+
+
+def funnel_plot(project: ProjectFacts, funnel: Table) -> Plot:
+    """Plot what `funnel`, the table of `project`, says of all categories together."""
+    titles = [column.title for column in funnel.columns]
+    unit = "Items" if ITEMS_ASKED in titles else "Instances"
+    points = []
+    for row in funnel.rows:
+        said = dict(zip(titles, row, strict=True))
+        slug, accepted = said["Study"], said.get(Outcome.ACCEPTED.capitalize())
+        asked = said.get(ITEMS_ASKED) or said[INSTANCES_ASKED]
+        if said["Type"] == ALL and isinstance(asked, int):
+            points.append(Point(f"{slug}: asked" if said["Purpose"] else str(slug), asked))
+            if isinstance(accepted, int):
+                points.append(Point(f"{slug}: accepted", accepted))
+    words = ", ".join(f"{point.label} {point.value:,}" for point in points)
+    title = "From candidates to instances"
+    return Plot("funnel", title, f"{unit}: {words}.", "bars", "count", unit, [Series("", points)])

@@ -1,0 +1,82 @@
+"""People against models on the instances that both were asked about, by person."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analytics.comparison import PeopleAgainst, holm, people_against
+from results.reports.base import INSTANCES, Cell, Column, Table
+from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.sections.people import OF_FOUR, Judged
+from results.reports.sections.scores import Baseline
+
+
+@dataclass(frozen=True)
+class _Compared:
+    study: str
+    model: str
+    score: str
+    found: PeopleAgainst
+    questions: int
+    only_people: int
+    only_model: int
+
+
+def comparison_table(baselines: Sequence[Baseline]) -> Table:
+    """Compare people with every model on I2T, T2I and Group, or on the questions of a study that does not ask the
+    four."""
+    columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
+    columns += [Column("Instances", "count"), Column("Answers", "count"), Column("People minus model", "share")]
+    columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
+    columns += [Column("Only model right", "count"), Column("Test"), Column("p", "p"), Column("p (Holm)", "p")]
+    compared = [each for baseline in baselines for each in _compared(baseline)]
+    adjusted = holm([each.found.p for each in compared])
+    rows = [_row(each, after) for each, after in zip(compared, adjusted, strict=True)]
+    made = sum(each.found.p is not None for each in compared)
+    notes = [
+        "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
+        "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
+        "test is used where every answer is another person's about another instance. Only people right, only model "
+        "right: answers.",
+        f"{made} comparisons were made; p (Holm) allows for all of them.",
+    ]
+    slugs = [baseline.study.slug for baseline in baselines]
+    return Table("comparison", "People against models", columns, rows, notes, slugs)
+
+
+def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[Judged], Mapping[int, float]]]:
+    """Yield, by model and score, what people were judged by that the model answered too, and whether it was right, by
+    unit: by instance for I2T, T2I and Group, by question where a study does not ask the four."""
+    by_name = {each.name: each.judged for each in baseline.scores}
+    for model in baseline.models:
+        rights = model.rights()
+        for name in OF_FOUR:
+            yield model.who, name, [one for one in by_name[name] if one.unit in rights[name]], rights[name]
+    for predicted in baseline.predicted:
+        for name, judged in predicted.judged.items():
+            right = {one.unit: one.right for one in judged}
+            yield predicted.who, name, [one for one in by_name[name] if one.unit in right], right
+
+
+def _compared(baseline: Baseline) -> Iterable[_Compared]:
+    names = {model.who: model.listed_as for model in baseline.models}
+    for who, name, both, rights in both_answered(baseline):
+        mine, its = [one.right for one in both], [rights[one.unit] for one in both]
+        columns = ([getattr(one, column) for one in both] for column in ("person", "unit", "instance"))
+        found = people_against(mine, its, *columns)
+        pairs = list(zip(mine, its, strict=True))
+        counts = (pairs.count((True, False)), pairs.count((False, True)))
+        unit = INSTANCES if name in OF_FOUR else "questions"
+        about = (one.instance for one in both)
+        questions = baseline.listed(found.n_questions, about, model=names.get(who, who), unit=unit)
+        yield _Compared(baseline.study.slug, who, name, found, questions, *counts)
+
+
+def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
+    found = each.found
+    return (
+        *(each.study, each.model, each.score, found.n_people, each.questions, found.n_answers),
+        value_or_reason(found.value, found.reason),
+        limits_or_reason(found.low, found.high, found.reason),
+        *(each.only_people, each.only_model, found.test),
+        *(value_or_reason(p, found.reason) for p in (found.p, adjusted)),
+    )

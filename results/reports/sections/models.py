@@ -1,0 +1,138 @@
+"""What models got right: on the instances that people answered about, on the dataset, and choosing captions."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from analytics.scores import Outcomes, Score, score
+from results.reports.base import Cell, Column, Listed, Table
+from results.reports.cells import share_of, share_range
+from results.reports.explorer_links import ALL, listing
+from results.reports.facts import ProjectFacts
+from results.reports.sections.funnel import (
+    Category,
+    dataset_studies,
+    kept_instances,
+    listed_in_dataset,
+    told_of_dataset,
+)
+from results.reports.sections.people import SCORES, in_category_order
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The outcomes of a model, one place per instance. `listed_as`: what lists of instances call it."""
+
+    who: str
+    instances: Sequence[int]
+    outcomes: Outcomes
+    listed_as: str = ""
+
+    def rights(self) -> dict[str, dict[int, bool]]:
+        """Return for each score whether every instance counts as right."""
+        return {
+            name: dict(zip(self.instances, column.tolist(), strict=True))
+            for name, column in self.outcomes.columns().items()
+        }
+
+
+def models_on(
+    project: ProjectFacts, instances: Collection[int], *, without: Mapping[str, Set[int]] = MappingProxyType({})
+) -> list[Answered]:
+    """Return the models that were asked all four questions about some of `instances`, on these.
+
+    without: model, as lists call it -> instances that are left out for it.
+    """
+    found = []
+    for model in project.models:
+        left_out = without.get(model.listed_as, frozenset())
+        common = [instance for instance in instances if instance in model.outcomes and instance not in left_out]
+        if common:
+            columns = np.array([model.outcomes[instance] for instance in common], dtype=np.bool_).reshape(-1, 4).T
+            found.append(Answered(model.name, common, Outcomes(*columns), model.listed_as))
+    return found
+
+
+def declared(project: ProjectFacts, names: Collection[str]) -> list[str]:
+    """Return the note about those of the models called `names` of which nobody knows what pictures they saw."""
+    found = [model.name for model in project.models if model.is_declared and model.name in names]
+    if not found:
+        return []
+    return [f"Declared, not verified, because the files of their predictions name no pictures: {', '.join(found)}."]
+
+
+def grouped(taker: Answered, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
+    """Return the scores over all instances, then of each type, followed by its subtypes."""
+    types, subtypes = ([categories[instance][index] for instance in taker.instances] for index in (0, 1))
+    found = {(ALL, ALL): taker.outcomes.scores()}
+    found |= {(type, ALL): scores for (type,), scores in taker.outcomes.scores_by(types).items()}
+    found |= {(type, subtype): scores for (type, subtype), scores in taker.outcomes.scores_by(types, subtypes).items()}
+    return dict(sorted(found.items(), key=lambda item: in_category_order(item[0])))
+
+
+def models_table(project: ProjectFacts) -> Table:
+    """Return every model's scores on the dataset."""
+    columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
+    columns += [Column(name, "share") for name in SCORES]
+    kept, within = kept_instances(project), listed_in_dataset(project)
+    rows: list[Sequence[Cell]] = []
+    for model in models_on(project, sorted(kept)):
+        are_listed = set(model.instances) == project.predicted_by.get(model.listed_as, frozenset()) & kept
+        for category, scores in grouped(model, project.categories).items():
+            n = scores["I2T"].n
+            shares = (share_of(scores[name]) for name in SCORES)
+            if are_listed and within is not None:
+                n = Listed(n, listing(category=category, model=model.listed_as, **within))
+            rows.append((model.who, *category, n, *shares))
+    over = f"Over the dataset: {told_of_dataset(project)}. {OF_AN_INSTANCE}"
+    notes = [over, *declared(project, {str(row[0]) for row in rows})]
+    rests_on = [study.slug for study in dataset_studies(project)]
+    return Table("models", "Models on the dataset", columns, rows, notes, rests_on, is_long_form=True)
+
+
+OF_AN_INSTANCE = (
+    "An instance counts for I2T when both images were given their captions, for T2I when both captions were given "
+    "their images, for Group when all four were right."
+)
+
+
+def captions_table(project: ProjectFacts) -> Table:
+    """Return how often models chose the caption of the image, where that is all they were asked: as on SugarCrepe."""
+    columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
+    columns += [Column("Right", "count"), Column("Accuracy", "share"), Column("95 % interval", "share")]
+    rows: list[Sequence[Cell]] = []
+    for model in project.models:
+        are_listed = set(model.captions) == project.predicted_by.get(model.listed_as)
+        for category, rights in _by_category(model.captions.items(), project):
+            found = score(rights)
+            if found.n:
+                query = listing(category=category, model=model.listed_as)
+                n = Listed(found.n, query) if are_listed else found.n
+                rows.append((model.name, *category, n, found.count, share_of(found), share_range(found)))
+    notes = [
+        "The image with its caption and the negative caption, one question per instance, over all that were imported. "
+        "All counts every instance once (the micro average). Wilson's intervals.",
+        *declared(project, {str(row[0]) for row in rows}),
+    ]
+    return Table("captions", "Models choosing the caption of an image", columns, rows, notes)
+
+
+def mismatched_table(project: ProjectFacts) -> Table:
+    """Count the predictions that do not answer exactly the options of their question, by model and problem."""
+    columns = [Column("Model"), Column("Problem"), Column("Predictions", "count")]
+    rows: list[Sequence[Cell]] = [(each.model, each.problem, each.predictions) for each in project.mismatched]
+    notes = [
+        "These predictions are not counted in any table. Correct the file and import it again: the new rows replace "
+        "them."
+    ]
+    return Table("mismatched", "Predictions that do not match their question", columns, rows, notes)
+
+
+def _by_category(captions: Iterable[tuple[int, bool]], project: ProjectFacts) -> Iterable[tuple[Category, list[bool]]]:
+    found: dict[Category, list[bool]] = {(ALL, ALL): []}
+    for instance, right in captions:
+        for category in ((ALL, ALL), project.categories[instance]):
+            found.setdefault(category, []).append(right)
+    return sorted(found.items(), key=lambda item: in_category_order(item[0]))

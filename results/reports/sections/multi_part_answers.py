@@ -1,0 +1,98 @@
+"""How questions that ask several things at once were answered: how often each label was given to each of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analytics.intervals.clustered_means import ClusteredMean, mean_of
+from analytics.people import Answers, number_answers
+from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from results.reports.cells import limits_or_reason
+from results.reports.facts import Answerable, AnswerFacts, StudyFacts
+from results.reports.labels import answers_to
+
+
+@dataclass(frozen=True)
+class _Said:
+    """How often each label was given to `unit`, one of the things that questions of `kind` ask at once.
+
+    `times`: label -> how many answers, and their share of all.
+    """
+
+    study: str
+    kind: str
+    unit: str
+    answerable: Answerable
+    times: Mapping[str, tuple[int, ClusteredMean]]
+
+
+def units_table(studies: Sequence[StudyFacts]) -> Table:
+    """Return one row per study, thing asked and label: how often it was given."""
+    columns = [Column("Study"), Column("Kind"), Column("What was asked"), Column("Answer")]
+    columns += [
+        Column("Answers", "count"),
+        Column("Times", "count"),
+        Column("Share", "share"),
+        Column("95 % interval", "share"),
+    ]
+    found = [said for study in studies for said in _all_said(study)]
+    rows: list[Sequence[Cell]] = [
+        (
+            *(said.study, said.kind, said.unit, said.answerable.name(label)),
+            *(share.n_answers, times, share.value, limits_or_reason(share.low, share.high, share.reason)),
+        )
+        for said in found
+        for label, (times, share) in said.times.items()
+    ]
+    notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
+    title, made_of = "How often each answer was given, by what was asked", dict.fromkeys(said.study for said in found)
+    return Table("units", title, columns, rows, notes, list(made_of))
+
+
+def units_plot(study: StudyFacts) -> Plot:
+    found = list(_all_said(study))
+    labels = dict.fromkeys((said.kind, label) for said in found for label in said.times)
+    several = len({kind for kind, _ in labels}) > 1
+    series = [
+        Series(
+            f"{kind}: {label}" if several else label,
+            [
+                Point(said.unit, said.times[label][1].value if said.kind == kind and label in said.times else None)
+                for said in found
+            ],
+        )
+        for kind, label in labels
+    ]
+    words = "; ".join(
+        f"{said.unit}: " + ", ".join(f"{label} {share.value or 0:.1%}" for label, (_, share) in said.times.items())
+        for said in found
+    )
+    title = "Share of each answer, by what was asked"
+    return Plot("units", title, f"{words}.", "bars", "share", "Share of the answers", series)
+
+
+def _all_said(study: StudyFacts) -> Iterable[_Said]:
+    instances = {question.id: question.instance for question in study.questions}
+    for kind, answerable in study.answerable.items():
+        if answerable.has_one_label or answerable.prefers or not answerable.options:
+            continue
+        by_unit: dict[str, list[AnswerFacts]] = {}
+        for answer in answers_to(study, kind):
+            by_unit.setdefault(answer.unit, []).append(answer)
+        for unit, given in by_unit.items():
+            could = answerable.units[unit].labels if unit in answerable.units else answerable.options
+            people = [answer.annotator for answer in given]
+            numbered = number_answers(people, [instances[answer.question] for answer in given])
+            times = dict(_times([answer.choice for answer in given], could, numbered))
+            yield _Said(study.slug, kind, unit, answerable, times)
+
+
+def _times(
+    choices: Sequence[str], options: Sequence[str], given: Answers
+) -> Iterable[tuple[str, tuple[int, ClusteredMean]]]:
+    place = {option: number for number, option in enumerate(options)}
+    said = np.array([place.get(choice, -1) for choice in choices])
+    for option, number in place.items():
+        chosen = (said == number).astype(np.float64)
+        yield option, (int(chosen.sum()), mean_of(replace(given, values=chosen)))

@@ -1,0 +1,194 @@
+"""What each person got right, question by question and instance by instance: what human scores are made of.
+
+A person's answers are theirs alone: nothing is dropped because others differ, and no settlement by a researcher enters.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analytics.outcomes import Progress, State, progress_of
+from analytics.scores import Score
+from results.reports.explorer_links import ALL
+from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.sections.funnel import Category
+from studies.kinds import KINDS, get_kind
+from studies.rules.votes import majority
+
+I2T, T2I, GROUP = "I2T", "T2I", "Group"
+# The finer scores that questions are, as (kind, place), and the scores that all of one name make up.
+FOUR: Mapping[tuple[str, int], str] = {
+    (kind, index): score for kind in KINDS for index, score in enumerate(get_kind(kind).scores)
+}
+OF_FOUR: Mapping[str, tuple[str, ...]] = {
+    I2T: ("Ipos2T", "Ineg2T"),
+    T2I: ("Tpos2I", "Tneg2I"),
+    GROUP: ("Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I"),
+}
+SCORES = (*OF_FOUR, *FOUR.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How right one person was, from 0 to 1, about a question, or about all questions of an instance that a score
+    takes."""
+
+    person: int
+    unit: int
+    instance: int
+    right: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One score of a study: its name, and every judged unit, by person in the order in which they answered.
+
+    `unit`: "question" or "instance", what one person is right about once. `kind`: that of the questions, "" where they
+    are of several.
+    """
+
+    name: str
+    unit: str
+    judged: Sequence[Judged]
+    kind: str = ""
+
+
+def asks_the_four(study: StudyFacts) -> bool:
+    """Return whether a study asks all of BiVLC's four questions, so that I2T, T2I and Group can be said."""
+    return set(FOUR) <= {(question.kind, question.variant_index) for question in study.questions if question.right}
+
+
+def baselines(project: ProjectFacts) -> list[StudyFacts]:
+    """Return the studies that measure how often people are right: each stands for itself."""
+    return [study for study in project.studies if study.purpose == "baseline" and study.knows_answers]
+
+
+def scored(study: StudyFacts) -> list[Scored]:
+    """Return the scores of a study whose right answers are known.
+
+    Where it asks the four: I2T, T2I and Group, over the instances whose questions one person answered all, and the
+    four finer scores. Of every other kind: right answers, over the questions that one person answered; the kind's own
+    scores where it has some.
+    """
+    questions = {question.id: question for question in study.questions if question.knows_right}
+    of_four = asks_the_four(study)
+    by_name: dict[str, list[Judged]] = {}
+    for answer in study.answers:
+        question = questions.get(answer.question)
+        if question is not None and not question.has_own_score:
+            name = _name(question, of_four=of_four)
+            right = answer.choice == question.right
+            by_name.setdefault(name, []).append(Judged(answer.annotator, question.id, question.instance, right))
+    for scored in study.scored:
+        if (question := questions.get(scored.question)) is not None:
+            name = _name(question, of_four=of_four)
+            judged = Judged(scored.annotator, question.id, question.instance, scored.score)
+            by_name.setdefault(name, []).append(judged)
+    wholes = [Scored(name, "instance", _whole(by_name, parts)) for name, parts in OF_FOUR.items()] if of_four else []
+    kinds = {_name(question, of_four=of_four): question.kind for question in questions.values()}
+    return wholes + [
+        Scored(name, "question", by_name.get(name, []), kinds[name]) for name in sorted(kinds, key=_in_order)
+    ]
+
+
+def _name(question: QuestionFacts, *, of_four: bool) -> str:
+    name = FOUR.get((question.kind, question.variant_index)) if of_four else None
+    return name or f"{'Score' if question.has_own_score else 'Right'} ({question.kind})"
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    return (SCORES.index(name), "") if name in SCORES else (len(SCORES), name)
+
+
+def _whole(by_name: Mapping[str, Sequence[Judged]], parts: Sequence[str]) -> list[Judged]:
+    """Return, per person and instance, whether all of `parts` were right; only where the person answered all."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for part in parts:
+        for one in by_name.get(part, ()):
+            found.setdefault((one.person, one.instance), []).append(one.right)
+    return [
+        Judged(person, instance, instance, all(rights))
+        for (person, instance), rights in found.items()
+        if len(rights) == len(parts)
+    ]
+
+
+def by_category(judged: Iterable[Judged], categories: Mapping[int, Category]) -> dict[Category, list[Judged]]:
+    """Group what was judged: all of it, then each type, followed by its subtypes."""
+    found: dict[Category, list[Judged]] = {(ALL, ALL): []}
+    for one in judged:
+        type, subtype = categories[one.instance]
+        for category in ((ALL, ALL), (type, ALL), (type, subtype)):
+            found.setdefault(category, []).append(one)
+    return dict(sorted(found.items(), key=lambda item: in_category_order(item[0])))
+
+
+def in_category_order(category: Category) -> tuple[bool, str, bool, str]:
+    """Sort everything first, then by type, a type as a whole before its subtypes."""
+    type, subtype = category
+    return (type != ALL, type, subtype != ALL, subtype)
+
+
+@dataclass(frozen=True)
+class ByMajority:
+    """A score of what most people said. `decided`: the instance of each unit with a majority, and whether it is
+    right. `left_out`: units without a majority, by how far their answers are."""
+
+    name: str
+    unit: str
+    decided: Sequence[tuple[int, bool]]
+    left_out: Mapping[Progress, int]
+
+    @property
+    def found(self) -> Score:
+        return Score(sum(right for _, right in self.decided), len(self.decided))
+
+
+def by_majority(study: StudyFacts) -> list[ByMajority]:
+    """Return the scores of the majority of the counted answers to each question, whatever a researcher settled.
+
+    Units with a question that lacks answers, and those whose answers have no majority, are left out with their number.
+    """
+    # A kind with a score of its own has answers that are right in part, which no majority is.
+    counted = [question for question in study.questions if question.right and not question.has_own_score]
+    choices: dict[int, list[str]] = {}
+    for answer in study.answers:
+        choices.setdefault(answer.question, []).append(answer.choice)
+    of_four = asks_the_four(study)
+    # Name -> instance -> what was said, question by question.
+    said: dict[str, dict[int, list[bool | Progress]]] = {}
+    for question in counted:
+        of_name = said.setdefault(_name(question, of_four=of_four), {})
+        of_name.setdefault(question.instance, []).append(_verdict(question, choices.get(question.id, ())))
+    found = [
+        _majority(name, "question", [(instance, [one]) for instance, of in each.items() for one in of])
+        for name, each in said.items()
+    ]
+    for name, parts in OF_FOUR.items() if of_four else ():
+        together = [said[part] for part in parts]
+        common = [instance for instance in together[0] if all(instance in each for each in together)]
+        units = [(key, [one for each in together for one in each[key]]) for key in common]
+        found.append(_majority(name, "instance", units))
+    return sorted(found, key=lambda each: _in_order(each.name))
+
+
+def _verdict(question: QuestionFacts, choices: Sequence[str]) -> bool | Progress:
+    """Return whether the majority is right; where there is none, how far the answers are."""
+    progress = progress_of(len(choices), question.wanted)
+    if progress is not Progress.COMPLETE:
+        return progress
+    verdict = majority(choices, question.wanted, rejecting=frozenset())
+    return progress if verdict.state is State.UNDECIDED else verdict.winner == question.right
+
+
+def _majority(name: str, unit: str, units: Sequence[tuple[int, Sequence[bool | Progress]]]) -> ByMajority:
+    decided: list[tuple[int, bool]] = []
+    left_out = dict.fromkeys(Progress, 0)
+    for instance, each in units:
+        waiting = {one for one in each if isinstance(one, Progress)}
+        if not waiting:
+            decided.append((instance, all(each)))
+        elif waiting == {Progress.COMPLETE}:
+            left_out[Progress.COMPLETE] += 1
+        else:
+            left_out[Progress.UNANSWERED if set(each) == {Progress.UNANSWERED} else Progress.OPEN] += 1
+    return ByMajority(name, unit, decided, left_out)

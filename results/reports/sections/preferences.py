@@ -1,0 +1,117 @@
+"""What people preferred of the images that were shown together, criterion by criterion."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp
+
+from analytics.intervals.bootstrap import LEAST_RATERS
+from analytics.preferences import Comparison, Limits, Preferences, Standing, preferences
+from analytics.scores import Score
+from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from results.reports.cells import limits_or_reason, share_of, value_or_reason
+from results.reports.explorer_links import ALL
+from results.reports.facts import StudyFacts
+from results.reports.labels import answers_to, units_of
+
+
+@dataclass(frozen=True)
+class Preferred:
+    """What questions of `kind` say of one criterion."""
+
+    study: str
+    kind: str
+    criterion: str
+    found: Preferences
+
+    @property
+    def in_order(self) -> list[Standing]:
+        """The best first; where there are no scores, as they are asked about."""
+        return sorted(self.found.standings, key=lambda each: each.rank or 0)
+
+
+def preferences_of(study: StudyFacts) -> list[Preferred]:
+    return [
+        Preferred(study.slug, kind, criterion, preferences(_comparisons(study, kind, criterion), _items(study, kind)))
+        for kind, answerable in study.answerable.items()
+        if answerable.prefers
+        for criterion in units_of(answers_to(study, kind))
+    ]
+
+
+def _items(study: StudyFacts, kind: str) -> list[str]:
+    asked = (study.beside[question.id] for question in study.questions if question.kind == kind)
+    return sorted({option for options in asked for option in options})
+
+
+def _comparisons(study: StudyFacts, kind: str, criterion: str) -> Iterable[Comparison]:
+    instances = {question.id: question.instance for question in study.questions}
+    for answer in answers_to(study, kind, criterion):
+        shown = tuple(study.beside[answer.question])
+        # What is none of the images says that none is ahead.
+        preferred, about = answer.choice if answer.choice in shown else None, instances[answer.question]
+        yield Comparison(shown, preferred, answer.question, answer.annotator, about)
+
+
+def preferences_table(found: Sequence[Preferred]) -> Table:
+    """Return one row per study, criterion and image, the best first, below one of them all."""
+    columns = [Column("Study"), Column("Kind"), Column("Criterion"), Column("Rank", "count"), Column("Image")]
+    columns += [Column("Score", "coefficient"), Column("95 % interval over questions", "coefficient")]
+    columns += [Column("95 % interval over people and questions", "coefficient")]
+    columns += [Column("Comparisons", "count"), Column("Preferred", "count"), Column("No difference", "count")]
+    columns += [Column("Share preferred", "share"), Column("Against an average image", "share"), Column("Remark")]
+    rows: list[Sequence[Cell]] = []
+    for of_one in found:
+        about = (of_one.study, of_one.kind, of_one.criterion)
+        n, ties = of_one.found.n, of_one.found.ties
+        rows.append((*about, None, ALL, None, None, None, n, n - ties, ties, None, None, ""))
+        rows += [(*about, *_standing(each, of_one.found.reason)) for each in of_one.in_order]
+    notes = [
+        "Counted answers only. Scores are natural logarithms of Bradley and Terry's worths, with Davidson's ties, and "
+        "have the mean 0: an image that is ahead of another by 0.69 is preferred to it twice as often as the other way "
+        "round. Against an average image: how often it would be preferred to one of score 0, ties apart. Share "
+        "preferred: of the comparisons in which it was shown; where images were not all shown with each other it "
+        "depends on what stood beside it, and the score does not. Intervals hold all answers about an instance "
+        f"together, and from {LEAST_RATERS} people on those of a person too."
+    ]
+    made_of = dict.fromkeys(of_one.study for of_one in found)
+    return Table("preferences", "What people preferred", columns, rows, notes, list(made_of))
+
+
+def _standing(each: Standing, reason: str | None) -> Sequence[Cell]:
+    against = None if each.score is None else _against_average(each.score)
+    limits = [_cell(each.over_questions, reason), _cell(each.over_both, reason)]
+    return (
+        *(each.rank, each.item, value_or_reason(each.score, reason), *limits),
+        *(each.shown, each.preferred, each.tied, share_of(Score(each.preferred, each.shown))),
+        value_or_reason(against, reason),
+        each.over_questions.warning if each.over_questions else "",
+    )
+
+
+def _cell(limits: Limits | None, reason: str | None) -> Cell:
+    found = limits or Limits(None, None, reason)
+    return limits_or_reason(found.low, found.high, found.reason)
+
+
+def _against_average(score: float) -> float:
+    return 1 / (1 + exp(-score))
+
+
+def preferences_plot(found: Sequence[Preferred]) -> Plot:
+    scored = [each for each in found if each.found.reason is None]
+    series = [
+        Series(each.criterion, [_point(one) for one in each.found.standings if one.score is not None])
+        for each in scored
+    ]
+    words = "; ".join(
+        f"{each.name}: " + ", ".join(f"{point.label} {point.value or 0:.1%}" for point in each.points)
+        for each in series
+    )
+    title = "How often each image would be preferred to an average one"
+    return Plot("preferences", title, f"{words}.", "points", "share", "Share preferred, ties apart", series)
+
+
+def _point(each: Standing) -> Point:
+    around = each.over_questions or Limits(None, None)
+    ends = (None if end is None else _against_average(end) for end in (each.score, around.low, around.high))
+    return Point(each.item, *ends)

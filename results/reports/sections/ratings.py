@@ -1,0 +1,157 @@
+"""Ratings on a scale, by the image role that was rated: mean, spread, and how often each step was chosen."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analytics.intervals.clustered_means import ClusteredMean, mean_of
+from analytics.people import Answers, number_answers
+from analytics.scales import Distribution, distribution, number_of
+from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
+from results.reports.cells import limits_or_reason
+from results.reports.explorer_links import ALL
+from results.reports.facts import AnswerFacts, QuestionFacts, StudyFacts
+from results.reports.sections.funnel import Category
+from studies.kinds.base import Scale
+
+ONE_RATING = "One rating has no spread."
+
+
+@dataclass(frozen=True)
+class Rated:
+    """The ratings of one kind of question, image role and category of instances.
+
+    `unit`: which of several things asked at once, "" for others. `steps`: the scale from its lowest to its highest
+    step. `mean`: in steps, or in the numbers of the scale; its interval is for other people and instances.
+    """
+
+    study: str
+    kind: str
+    role: str
+    unit: str
+    category: Category
+    steps: Sequence[str]
+    names: Sequence[str]
+    distribution: Distribution
+    mean: ClusteredMean
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is rated together."""
+
+    kind: str
+    role: str
+    unit: str
+
+
+def ratings_of(study: StudyFacts) -> list[Rated]:
+    """Return the ratings of `study` by kind, image role and what was asked: all instances, then each category."""
+    questions = {question.id: question for question in study.questions}
+    given: dict[_Asked, list[AnswerFacts]] = {}
+    for answer in study.answers:
+        question = questions.get(answer.question)
+        # Where the right place is known, places are no ratings.
+        if question is not None and not question.knows_right and _scale(study, question.kind, answer.unit) is not None:
+            given.setdefault(_Asked(question.kind, question.role, answer.unit), []).append(answer)
+    return [
+        _rated(study, asked, category, of_category, questions)
+        for asked, answers in sorted(given.items(), key=lambda item: (item[0].kind, item[0].role))
+        for category, of_category in _by_category(study, answers, questions).items()
+    ]
+
+
+def _scale(study: StudyFacts, kind: str, unit: str) -> Scale | None:
+    """Return the ordered scale that a label of `unit` is on, None where there is none."""
+    answerable = study.answerable[kind]
+    scale = answerable.units.get(unit, answerable.scale)
+    return scale if scale.level != "nominal" and not answerable.prefers else None
+
+
+def _by_category(
+    study: StudyFacts, answers: Sequence[AnswerFacts], questions: Mapping[int, QuestionFacts]
+) -> dict[Category, list[AnswerFacts]]:
+    found: dict[Category, list[AnswerFacts]] = {}
+    for answer in answers:
+        found.setdefault(study.categories.get(questions[answer.question].instance, ("", "")), []).append(answer)
+    return {(ALL, ALL): list(answers), **dict(sorted(found.items()))}
+
+
+def _rated(
+    study: StudyFacts,
+    asked: _Asked,
+    category: Category,
+    answers: Sequence[AnswerFacts],
+    questions: Mapping[int, QuestionFacts],
+) -> Rated:
+    answerable = study.answerable[asked.kind]
+    scale = answerable.units.get(asked.unit, answerable.scale)
+    steps = list(scale.labels or answerable.options)
+    number = number_of(steps, scale.values)
+    given = number_answers(
+        [answer.annotator for answer in answers], [questions[answer.question].instance for answer in answers]
+    )
+    return Rated(
+        *(study.slug, asked.kind, asked.role, asked.unit, category, steps),
+        [answerable.name(step) for step in steps],
+        distribution((answer.choice for answer in answers), steps, scale.values),
+        _mean(given, [number[answer.choice] for answer in answers], number),
+    )
+
+
+def _mean(given: Answers, values: Sequence[float], number: Mapping[str, float]) -> ClusteredMean:
+    numbered = replace(given, values=np.array(values))
+    return mean_of(numbered, bounds=(min(number.values()), max(number.values())))
+
+
+def ratings_table(found: Iterable[Rated]) -> Table:
+    """Return one row per kind, image role, category and step: how often it was chosen, with the mean in the first."""
+    columns = [Column("Study"), Column("Kind"), Column("Image role"), Column("What was asked"), Column("Type")]
+    columns += [Column("Subtype"), Column("Step"), Column("Times", "count"), Column("Share", "share")]
+    columns += [Column("Answers", "count"), Column("People", "count"), Column("Instances", "count")]
+    columns += [Column("Mean", "coefficient"), Column("95 % interval", "coefficient")]
+    columns.append(Column("Spread (SD)", "coefficient"))
+    rows = [row for each in found for row in _rows(each)]
+    notes = [
+        "Counted answers only. Mean and spread (sample standard deviation) in steps of the scale, each image role for "
+        "itself. Intervals by person and instance: for other people and other instances."
+    ]
+    made_of = list(dict.fromkeys(str(row[0]) for row in rows))
+    return Table("ratings", "Ratings by image role and category", columns, rows, notes, made_of)
+
+
+def _rows(each: Rated) -> Iterable[Sequence[Cell]]:
+    about = (each.study, each.kind, each.role, each.unit, *each.category)
+    mean, n = each.mean, each.distribution.n
+    sd = Undefined(ONE_RATING) if each.distribution.sd is None else each.distribution.sd
+    limits = limits_or_reason(mean.low, mean.high, mean.reason)
+    yield (*about, ALL, n, None, n, mean.n_people, mean.n_instances, mean.value, limits, sd)
+    for name, times in zip(each.names, each.distribution.counts, strict=True):
+        yield (*about, name, times, times / n, n, None, None, None, None, None)
+
+
+def ratings_plot(found: Sequence[Rated]) -> Plot:
+    whole = [each for each in found if each.category == (ALL, ALL)]
+    steps = list(dict.fromkeys(name for each in whole for name in each.names))
+    series = [Series(_title(each, whole), [_share_of(each, name) for name in steps]) for each in whole]
+    words = "; ".join(
+        f"{each.name}: "
+        + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
+        for each in series
+    )
+    return Plot(
+        "ratings", "Share of each step of the scale", f"{words}.", "bars", "share", "Share of the answers", series
+    )
+
+
+def _title(each: Rated, among: Sequence[Rated]) -> str:
+    """Name what was rated: the kind, and the role and the unit where there are several."""
+    several_roles = len({other.role for other in among if other.kind == each.kind}) > 1
+    return ", ".join(filter(None, [each.kind, each.role if several_roles else "", each.unit]))
+
+
+def _share_of(each: Rated, name: str) -> Point:
+    if name not in each.names:
+        return Point(name, None)
+    return Point(name, each.distribution.counts[list(each.names).index(name)] / each.distribution.n)

@@ -1,0 +1,397 @@
+"""How well people answer, each baseline for itself, and models on the same instances, with intervals."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from analytics.outcomes import Progress
+from analytics.people import PeopleScore, score_of_people
+from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
+from results.reports.base import INSTANCES, Cell, Column, Listed, Plot, Point, Series, Table, Undefined
+from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
+from results.reports.explorer_links import ALL, ANSWERED, listing
+from results.reports.facts import ProjectFacts, StudyFacts
+from results.reports.linked_counts import with_question
+from results.reports.sections.funnel import Category, dataset_studies, kept_instances
+from results.reports.sections.models import OF_AN_INSTANCE, Answered, grouped, models_on
+from results.reports.sections.people import (
+    FOUR,
+    OF_FOUR,
+    ByMajority,
+    Judged,
+    Scored,
+    by_category,
+    by_majority,
+    in_category_order,
+    scored,
+)
+
+HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
+FINER = frozenset(FOUR.values())
+OF_QUESTIONS = "Models on questions: the share right of the very questions that people answered, each counting once."
+PER_PERSON = (
+    "Humans: for each person the share right over what this person answered, averaged over people, each counting once. "
+    "Nothing is left out because people differ, and what a researcher settled does not enter."
+)
+WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered all of these questions about it."
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What a model got right of the very questions that people answered: score -> one place per question, as if it were
+    one person."""
+
+    who: str
+    judged: Mapping[str, Sequence[Judged]]
+
+    @property
+    def instances(self) -> Set[int]:
+        return {one.instance for each in self.judged.values() for one in each}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A study whose right answers are known: what people got right, and models on the instances people answered.
+
+    `predicted`: models where the study does not ask the four questions, on the questions that people answered.
+    `answered`: the instances that people answered; `both_answered`: those of them about which a model answered
+    anything, by what lists of instances call it.
+    """
+
+    study: StudyFacts
+    scores: Sequence[Scored]
+    models: Sequence[Answered]
+    categories: Mapping[int, Category]
+    predicted: Sequence[Predicted] = ()
+    answered: Set[int] = frozenset()
+    both_answered: Mapping[str, Set[int]] = field(default_factory=dict)
+
+    @property
+    def has_whole(self) -> bool:
+        return any(each.unit == "instance" for each in self.scores)
+
+    @property
+    def judged(self) -> Iterable[Judged]:
+        return (one for each in self.scores for one in each.judged)
+
+    def listed(
+        self,
+        count: int,
+        about: Iterable[int],
+        *,
+        model: str | None = None,
+        category: Category = (ALL, ALL),
+        unit: str = INSTANCES,
+    ) -> int:
+        """Return a count over the instances `about`, of which some are of `category`; it leads to these where the list
+        of what people, and `model` if there is one, answered shows just these."""
+        shown = self.answered if model is None else self.both_answered.get(model, frozenset())
+        if set(about) != shown:
+            return count
+        query = listing(study=self.study.slug, category=category, question=ANSWERED, model=model or "")
+        return Listed(count, query, unit=unit, instances=count if unit == INSTANCES else len(shown))
+
+
+def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
+    """Return what `study` measured. Models stand beside people where both were asked the same four questions."""
+    scores = scored(study)
+    instances = dict.fromkeys(one.instance for each in scores if each.unit == "instance" for one in each.judged)
+    predicted = [_predicted(who, rights, scores) for who, rights in study.predicted.items()]
+    predicted = [each for each in predicted if any(each.judged.values())]
+    answered = with_question(study, ANSWERED)
+    both_answered = {model: answered & those for model, those in project.predicted_by.items()}
+    models = models_on(project, list(instances), without=study.predicted_otherwise)
+    return Baseline(study, scores, models, project.categories, predicted, answered, both_answered)
+
+
+def _predicted(who: str, rights: Mapping[int, float], scores: Sequence[Scored]) -> Predicted:
+    asked = {each.name: {one.unit: one.instance for one in each.judged} for each in scores if each.unit == "question"}
+    return Predicted(
+        who,
+        {
+            name: [Judged(0, unit, instance, rights[unit]) for unit, instance in units.items() if unit in rights]
+            for name, units in asked.items()
+        },
+    )
+
+
+def people_score(judged: Sequence[Judged]) -> PeopleScore:
+    """Return the human score of what was judged: the mean over people, with its interval."""
+    return score_of_people(
+        [one.right for one in judged],
+        [one.person for one in judged],
+        [one.unit for one in judged],
+        [one.instance for one in judged],
+    )
+
+
+def scores_table(baselines: Sequence[Baseline]) -> Table:
+    """Return the scores of people, and of models on the instances that people answered, by type and subtype."""
+    names = _names(baselines)
+    columns = [Column("Study"), Column("Who"), Column("Type"), Column("Subtype"), Column("People", "count")]
+    columns += [Column("Instances", "count"), *(Column(name, "share") for name in names)]
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        rows += _people_rows(baseline, names)
+        for model in baseline.models:
+            rows += _model_rows(baseline, model, names)
+        for predicted in baseline.predicted:
+            rows += _predicted_rows(baseline, predicted, names)
+    notes = [PER_PERSON, *([WHOLE] if any(each.has_whole for each in baselines) else [])]
+    notes += [_undone(each.study) for each in baselines if each.study.undone]
+    if any(each.models for each in baselines):
+        notes.append("Models: the share right of the instances that people answered, each counting once.")
+    if any(each.predicted for each in baselines):
+        notes.append(OF_QUESTIONS)
+    return Table(
+        "scores", "How often people and models are right", columns, rows, notes, _slugs(baselines), is_long_form=True
+    )
+
+
+def _model_rows(baseline: Baseline, model: Answered, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+    for category, scores in grouped(model, baseline.categories).items():
+        n = baseline.listed(scores["I2T"].n, model.instances, model=model.listed_as, category=category)
+        shares = (share_of(scores[name]) if name in scores else None for name in names)
+        yield (baseline.study.slug, model.who, *category, None, n, *shares)
+
+
+def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
+    """Return models and people by score as the papers print it: chance, models, people; on what people answered and,
+    with a project, models on all of its dataset."""
+    on_dataset = models_on(project, sorted(kept_instances(project))) if project else []
+    names = [name for name in _names(baselines) if name not in FINER]
+    names = [*(name for name in OF_FOUR if on_dataset and name not in names), *names]
+    columns = [Column("Study"), Column("Who"), *(Column(name, "share") for name in names)]
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        by_name = {each.name: each for each in baseline.scores if each.judged}
+        if not by_name:
+            continue
+        slug = baseline.study.slug
+        rows.append((slug, CHANCE_ROW, *(_chance(baseline.study, by_name.get(name)) for name in names)))
+        for model in baseline.models:
+            found = model.outcomes.scores()
+            rows.append((slug, model.who, *(share_of(found[name]) if name in by_name else None for name in names)))
+        for each in baseline.predicted:
+            rows.append((slug, each.who, *(_share(each.judged.get(name)) for name in names)))
+        rows.append((slug, HUMANS, *(_mean(by_name[name].judged) if name in by_name else None for name in names)))
+    if on_dataset:
+        rows.append((DATASET_ROWS, CHANCE_ROW, *(CHANCE.get(name) for name in names)))
+    for model in on_dataset:
+        found = model.outcomes.scores()
+        rows.append((DATASET_ROWS, model.who, *(share_of(found[name]) if name in found else None for name in names)))
+    notes = [
+        "Models on what people answered, and on the whole dataset; Humans: each person's share right, averaged over "
+        "people. Intervals, counts, types and subtypes stand in the tables below.",
+        "Random chance: of a model whose four scores of an instance fall in any order, and elsewhere of one option "
+        "among those offered. Somebody who guesses question by question gets Group in 1 of 16.",
+    ]
+    rests_on = [*_slugs(baselines), *(_slugs_of_dataset(project) if project and on_dataset else [])]
+    return Table("compact", "People and models", columns, rows, notes, rests_on)
+
+
+def _slugs_of_dataset(project: ProjectFacts) -> list[str]:
+    return [study.slug for study in dataset_studies(project)]
+
+
+def _chance(study: StudyFacts, each: Scored | None) -> Cell:
+    if each is None:
+        return None
+    if each.name in CHANCE:
+        return CHANCE[each.name]
+    if any(question.has_own_score for question in study.questions if question.kind == each.kind):
+        return Undefined("No chance level: answers can be partly right.")
+    offered = study.answerable[each.kind]
+    if not offered.options or not offered.same_for_all:
+        return Undefined("Its questions do not all offer the same options.")
+    return 1 / len(offered.options)
+
+
+def _share(judged: Sequence[Judged] | None) -> Cell:
+    return share_of(sum_of_scores([one.right for one in judged])) if judged else None
+
+
+def _predicted_rows(baseline: Baseline, predicted: Predicted, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+    by_name = {name: by_category(judged, baseline.categories) for name, judged in predicted.judged.items()}
+    categories = dict.fromkeys(category for found in by_name.values() for category in found)
+    for category in sorted(categories, key=in_category_order):
+        judged = {name: found.get(category, []) for name, found in by_name.items()}
+        instances = len({one.instance for each in judged.values() for one in each})
+        cells = [_share(judged.get(name)) for name in names]
+        if instances:
+            n = baseline.listed(instances, predicted.instances, model=predicted.who, category=category)
+            yield (baseline.study.slug, predicted.who, *category, None, n, *cells)
+
+
+def _undone(study: StudyFacts) -> str:
+    return (
+        f"What people answered in {study.slug} stays counted, also about instances that have left the dataset since, "
+        f"because the acceptance that they came from was undone: {study.undone}."
+    )
+
+
+def _names(baselines: Iterable[Baseline]) -> list[str]:
+    return list(dict.fromkeys(each.name for baseline in baselines for each in baseline.scores if each.judged))
+
+
+def _slugs(baselines: Iterable[Baseline]) -> list[str]:
+    return [baseline.study.slug for baseline in baselines]
+
+
+def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+    grouped_scores = {each.name: by_category(each.judged, baseline.categories) for each in baseline.scores}
+    about = {one.instance for one in baseline.judged}
+    categories: dict[Category, None] = {}
+    for found in grouped_scores.values():
+        categories |= dict.fromkeys(found)
+    for category in sorted(categories, key=in_category_order):
+        judged = {name: found.get(category, []) for name, found in grouped_scores.items()}
+        every = [one for each in judged.values() for one in each]
+        if every:
+            people = len({one.person for one in every})
+            instances = baseline.listed(len({one.instance for one in every}), about, category=category)
+            cells = [_mean(judged[name]) if name in judged else None for name in names]
+            yield (baseline.study.slug, HUMANS, *category, people, instances, *cells)
+
+
+def _mean(judged: Sequence[Judged]) -> Cell:
+    found = people_score(judged)
+    return value_or_reason(found.value, found.reason)
+
+
+def intervals_table(baselines: Sequence[Baseline]) -> Table:
+    """Return every score with what it stands on and its interval."""
+    columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
+    columns += [Column("People", "count"), Column("Questions", "count"), Column("Answers", "count")]
+    columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]
+    columns += [Column("ICC", "coefficient"), Column("Design effect", "coefficient")]
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        rows += [_human_interval(baseline, each) for each in baseline.scores if each.judged]
+        for model in baseline.models:
+            for name, found in model.outcomes.scores().items():
+                unit = "instance" if name in OF_FOUR else "question"
+                n = baseline.listed(found.n, model.instances, model=model.listed_as, unit=f"{unit}s")
+                rows.append(_model_interval(baseline, model.who, name, found, unit, n, share_range(found)))
+        for predicted in baseline.predicted:
+            for name, judged in predicted.judged.items():
+                found = sum_of_scores([one.right for one in judged])
+                about = (one.instance for one in judged)
+                n = baseline.listed(found.n, about, model=predicted.who, unit="questions")
+                interval = _over_instances(judged)
+                rows.append(_model_interval(baseline, predicted.who, name, found, "question", n, interval))
+    notes = [
+        "Humans: for other people like these on other instances like these; Wilson's with Student's t, on as many "
+        "independent answers as the design effect leaves (Korn and Graubard 1998). ICC: how much more alike two "
+        "answers of one person are than two of two people. Questions: what one person is right about once, an instance "
+        "for I2T, T2I and Group.",
+        "For this person: where only one answered, over other instances. Models: over instances. Wilson's, by instance "
+        "where there are several questions about one.",
+    ]
+    return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines), is_long_form=True)
+
+
+def _over_instances(judged: Sequence[Judged]) -> Cell:
+    return range_over_instances([one.right for one in judged], [one.instance for one in judged])
+
+
+def _model_interval(
+    baseline: Baseline, who: str, name: str, found: Score, unit: str, n: int, interval: Cell
+) -> Sequence[Cell]:
+    beside = (None, n, None, interval, None, None, None)
+    return (baseline.study.slug, who, name, share_of(found), unit, *beside)
+
+
+def _human_interval(baseline: Baseline, each: Scored) -> Sequence[Cell]:
+    found = people_score(each.judged)
+    about = (one.instance for one in each.judged)
+    return (
+        *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
+        *(found.n_people, baseline.listed(found.n_questions, about, unit=f"{each.unit}s"), found.n_answers),
+        limits_or_reason(found.low, found.high, found.reason),
+        _over_instances(each.judged) if found.n_people == 1 else None,
+        value_or_reason(found.icc, NO_ICC),
+        value_or_reason(found.design_effect, found.reason),
+    )
+
+
+NO_ICC = "It takes two people, one of whom answered several questions, and answers that are not all alike."
+
+
+def majority_table(baselines: Sequence[Baseline]) -> Table:
+    """Return the scores of what most people said, where several are asked the same question."""
+    columns = [Column("Study"), Column("Score"), Column("Value by majority", "share"), Column("Unit")]
+    columns += [Column("Units counted", "count"), Column("Right", "count"), Column("Left out, unanswered", "count")]
+    columns += [Column("Left out, open", "count"), Column("Left out, conflicting", "count")]
+    columns.append(Column("95 % interval over units", "share"))
+    rows: list[Sequence[Cell]] = []
+    for baseline in baselines:
+        if baseline.study.answers_wanted > 1 and baseline.study.answers:
+            for each in by_majority(baseline.study):
+                left = (each.left_out[Progress.UNANSWERED], each.left_out[Progress.OPEN])
+                rows.append(
+                    (
+                        *(baseline.study.slug, each.name, share_of(each.found), each.unit, each.found.n),
+                        *(each.found.count, *left, each.left_out[Progress.COMPLETE], _of_majority(each)),
+                    )
+                )
+    notes = [
+        "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
+        "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
+        "This says how often such a group is right and not how often a person is. Wilson's intervals, by instance "
+        "where there are several questions about one."
+    ]
+    return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
+
+
+def _of_majority(each: ByMajority) -> Cell:
+    return range_over_instances([right for _, right in each.decided], [instance for instance, _ in each.decided])
+
+
+def scores_plot(baselines: Sequence[Baseline]) -> Plot:
+    """Plot the first score of everybody per type and subtype: the group score where the four questions are asked."""
+    several = len(baselines) > 1
+    series = [
+        Series(f"{baseline.study.slug}: {name}" if several else name, points)
+        for baseline in baselines
+        for name, points in _series(baseline)
+    ]
+    words = "; ".join(
+        f"{each.name}: "
+        + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
+        for each in series
+    )
+    whole = any(each.has_whole for each in baselines)
+    what = "Group score" if whole else "Share right"
+    axis = f"{what}, with its 95 % interval"
+    return Plot("scores", f"{what} per category", f"{what}. {words}.", "bars", "share", axis, series)
+
+
+def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
+    shown = next((each for each in baseline.scores if each.name == "Group"), None)
+    shown = shown or next((each for each in baseline.scores if each.judged), None)
+    if shown is None:
+        return
+    by_label = by_category(shown.judged, baseline.categories)
+    labels = {
+        category: f"{_label(category)} (n = {len({one.unit for one in judged}):,})"
+        for category, judged in by_label.items()
+        if judged and (category == (ALL, ALL) or category[1] != ALL)
+    }
+    yield HUMANS, [_human_point(label, by_label[category]) for category, label in labels.items()]
+    for model in baseline.models:
+        found = {category: scores[shown.name] for category, scores in grouped(model, baseline.categories).items()}
+        yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
+
+
+def _human_point(label: str, judged: Sequence[Judged]) -> Point:
+    found = people_score(judged)
+    return Point(label, found.value, found.low, found.high)
+
+
+def _point(label: str, found: Score) -> Point:
+    low, high = wilson_interval(found.count, found.n) or (None, None)
+    return Point(label, found.share, low, high)
+
+
+def _label(group: Category) -> str:
+    return ALL if group == (ALL, ALL) else " ".join(filter(None, group))

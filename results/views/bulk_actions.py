@@ -1,0 +1,209 @@
+"""What is done with several instances at once: those that were ticked in the explorer, or all that its filters match.
+
+Each is a page of its own under the address of the choice, which says how many they are, and does it when it is sent.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from background.tasks import send
+from results.actions.exports import exportable_study, job_of, launched_studies, request_export
+from results.errors import CannotExport
+from results.exporting import FORMATS, get_writer
+from results.queries.instances.explorer import listed
+from results.queries.instances.paging import row_id
+from results.queries.studies.pipeline import studies_in_order
+from results.views.cached_statistics import figures_for
+from results.views.form_values import typed
+from results.views.guards import project_view, signed_in
+from results.views.search import Search
+from studies.actions.drafts import MOST_NAMED, ask_again
+from studies.actions.lookup import find_study_of
+from studies.actions.projects.tags import tag_instances, untag_instances
+from studies.design import DesignRefused
+from studies.errors import StudyError
+from studies.models import Instance, Project, Study
+from studies.models.instances import LONGEST_TAG
+from studies.permissions import Verb
+from studies.wording import counted
+
+ALL = "all"
+NOT_COUNTED = (
+    "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Reload the "
+    "list in a minute, and choose again once it says of when they are."
+)
+OTHERS_MATCH = "When this page was shown other instances matched: now it is {}. Send it again if these are meant."
+# No page of the list has as many to tick.
+MOST_TICKED = 1_000
+
+
+View = Callable[[HttpRequest, Project], HttpResponse]
+
+
+class NotCounted(Exception):
+    """Which instances match is not known yet."""
+
+
+def _once_counted(view: View) -> View:
+    """Lead back to the list where nobody can say yet what is chosen."""
+
+    @wraps(view)
+    def with_figures(request: HttpRequest, project: Project) -> HttpResponse:
+        try:
+            return view(request, project)
+        except NotCounted:
+            messages.error(request, NOT_COUNTED)
+            return redirect(_list(project, Search.of(request)))
+
+    return with_figures
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The instances that an address names, and the list that they were chosen from.
+
+    `ids`: theirs, in order. `problems`: why nothing is done with them.
+    """
+
+    ids: Sequence[int]
+    search: Search
+    problems: Sequence[str] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.ids)
+
+    @property
+    def digest(self) -> str:
+        """Return what tells these instances from any others."""
+        return hashlib.sha256(",".join(map(str, self.ids)).encode()).hexdigest()
+
+
+def _chosen(request: HttpRequest, project: Project) -> Chosen:
+    search = Search.of(request)
+    if request.GET.get("which") == ALL:
+        if search.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
+            raise NotCounted
+        found = listed(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
+    else:
+        found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
+    chosen = Chosen(sorted(found.values_list("pk", flat=True)), search)
+    # What matches may have changed since the page was shown.
+    if request.POST.get("shown", "") in ("", chosen.digest):
+        return chosen
+    return replace(chosen, problems=[OTHERS_MATCH.format(counted(chosen.count, "instance"))])
+
+
+def _ticked(request: HttpRequest) -> list[int]:
+    ids = (row_id(each) for each in request.GET.getlist("pick"))
+    return [pk for pk in ids if pk is not None][:MOST_TICKED]
+
+
+@project_view(Verb.TAG)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_once_counted
+def tag(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen = _chosen(request, project)
+    problems = chosen.problems
+    name = typed(request.POST, "name")
+    if request.method == "POST" and not problems:
+        off = request.POST.get("do") == "untag"
+        by, now = signed_in(request), timezone.now()
+        act = untag_instances if off else tag_instances
+        try:
+            done = act(project=project, instances=chosen.ids, name=name, by=by, now=now)
+        except StudyError as error:
+            problems = error.problems
+        else:
+            those = counted(done, "instance")
+            messages.success(request, f"The tag {name} is off {those}." if off else f"{those} got the tag {name}.")
+            return redirect(_list(project, chosen.search))
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "name": name,
+        "tags": list(project.tags.values_list("name", flat=True)),
+        "longest": LONGEST_TAG,
+        "problems": problems,
+    }
+    return render(request, "results/selection/tag.html", context, status=409 if problems else 200)
+
+
+@project_view(Verb.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_once_counted
+def export(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen = _chosen(request, project)
+    problems = chosen.problems
+    given = {name: typed(request.POST, name) for name in ("study", "format")}
+    if request.method != "POST":
+        given["study"] = chosen.search.wanted.study
+    if request.method == "POST" and not problems:
+        by, now = signed_in(request), timezone.now()
+        try:
+            study = exportable_study(project=project, name=given["study"])
+            made = request_export(study=study, format=given["format"], by=by, now=now, instances=chosen.ids)
+        except CannotExport as error:
+            problems = [str(error)]
+        else:
+            send(job_of(export=made))
+            return redirect(f"{reverse('study', args=[project.slug, study.slug])}#exports")
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "given": given,
+        "studies": [study.slug for study in launched_studies(project)],
+        "formats": {name: get_writer(name).title for name in FORMATS},
+        "problems": problems,
+    }
+    return render(request, "results/selection/export.html", context, status=409 if problems else 200)
+
+
+@project_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+@_once_counted
+def ask(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make a draft out of one of the project's studies, about the chosen instances and no others."""
+    chosen = _chosen(request, project)
+    problems = chosen.problems
+    given = {name: typed(request.POST, name) for name in ("study", "name", "title")}
+    if request.method != "POST":
+        given["study"] = chosen.search.wanted.study
+    if request.method == "POST" and not problems:
+        by, now = signed_in(request), timezone.now()
+        try:
+            study = find_study_of(project, given["study"])
+            title = given["title"] or study.title
+            copy = ask_again(study=study, slug=given["name"], title=title, instances=chosen.ids, by=by, now=now)
+        except StudyError as error:
+            problems = error.problems
+        except DesignRefused as error:
+            problems = [problem.message for problem in error.problems]
+        else:
+            those = counted(chosen.count, "instance")
+            told = f"This draft asks what {study.slug} asks, about {those}. Look at it, then launch it."
+            messages.success(request, told)
+            return redirect("study", project.slug, copy.slug)
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "given": given,
+        "most": MOST_NAMED,
+        "studies": list(Study.objects.filter(project=project).order_by("-pk").values_list("slug", flat=True)),
+        "problems": problems,
+    }
+    return render(request, "results/selection/ask.html", context, status=409 if problems else 200)
+
+
+def _list(project: Project, search: Search) -> str:
+    query = search.query()
+    return f"{reverse('instances', args=[project.slug])}{f'?{query}' if query else ''}"

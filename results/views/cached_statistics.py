@@ -1,0 +1,37 @@
+"""Numbers that are made in the background, for the pages of what has many answers."""
+
+from django.utils import timezone
+
+from background.tasks import send
+from results.actions import cached_statistics
+from results.models import KeptNumbers
+from results.queries.studies.overview import answers_sent
+from studies.models import Project, Study
+
+
+def numbers_for(
+    page: KeptNumbers.Page, project: Project, study: Study | None = None, *, answers: int
+) -> cached_statistics.Found | None:
+    """Return what is kept for a page, and have it made anew when it is due; None when the page can make it itself."""
+    if not cached_statistics.is_large(answers):
+        return None
+    return _looked_up(page, project, study)
+
+
+def figures_for(project: Project) -> cached_statistics.Found | None:
+    """Have the figures of the instances of `project` counted: at once where it is small, else behind the page.
+
+    `project` is read with its `answers_sent`.
+    """
+    page = KeptNumbers.Page.INSTANCES
+    if not cached_statistics.is_large_to_count(project, answers_sent(project)):
+        cached_statistics.made_at_once(page=page, project=project, now=timezone.now())
+        return None
+    return _looked_up(page, project)
+
+
+def _looked_up(page: KeptNumbers.Page, project: Project, study: Study | None = None) -> cached_statistics.Found:
+    found = cached_statistics.look_up(page=page, project=project, study=study, now=timezone.now())
+    if found.to_send is not None:
+        send(found.to_send)
+    return found

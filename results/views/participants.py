@@ -1,0 +1,138 @@
+"""Whether a person's answers count: what a researcher does about it, after having seen what follows."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.actions.removing.removals import CannotRemove, Followed
+from annotation.models import Session
+from annotation.recruitment import invite
+from annotation.recruitment.prolific import entry as prolific
+from results import tasks
+from results.actions import participants
+from results.actions.participant_changes import ACTS
+from results.actions.participants import Named
+from results.errors import UnknownPerson
+from results.sentences import in_numbers, told
+from results.views.form_values import typed
+from results.views.guards import project_view, signed_in
+from studies.models import Project, Study
+from studies.permissions import Verb
+
+PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that can be done about a person's answers; `what` says it before it is done."""
+
+    button: str
+    what: str
+    wants_reason: bool = False
+    dangerous: bool = False
+
+
+CHANGES = {
+    "withdraw": Change(
+        "Withdraw",
+        "They have taken their consent back. From now on their answers count nowhere in the project and leave in no "
+        "file; files and releases that hold them are no longer offered; what they have open ends, and they can start "
+        "nothing more here. This has no way back.",
+        dangerous=True,
+    ),
+    "exclude": Change(
+        "Exclude",
+        "Their answers stay stored and marked, and count nowhere in the project until you count them again. What they "
+        "have open ends, and they can start nothing more here. Their pay does not change: whoever finished keeps the "
+        "completion code.",
+        wants_reason=True,
+        dangerous=True,
+    ),
+    "include": Change(
+        "Count again",
+        "Their answers count again, but those whose place somebody else has taken since. Sessions that were ended stay "
+        "ended.",
+    ),
+    "reopen": Change(
+        "Open their slots again",
+        "The places of their answers are offered to other people, and will be paid for again. An answer whose place "
+        "somebody else takes cannot count again.",
+    ),
+}
+
+
+@project_view(Verb.REMOVE_PEOPLE)
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
+    """Say in numbers what the change will do, and do it when it is confirmed."""
+    person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
+    reason = typed(request.POST, "reason")
+    confirmed = request.method == "POST"
+
+    def act() -> Followed | int:
+        # A look at what would follow needs a reason that nobody has typed yet.
+        return ACTS[change](person, project, reason if confirmed else "foreseen", by, timezone.now())
+
+    problem, followed = "", None
+    try:
+        followed = act() if confirmed else participants.foresee(act)
+    except CannotRemove as error:
+        problem = error.message
+    if confirmed and followed is not None:
+        if change == "withdraw":
+            tasks.discard_files.delay_on_commit()
+        messages.success(request, f"{person.name}: {told(change, followed)}")
+        return _to_people(project, person, typed(request.GET, "study"))
+    context = {
+        "project": project,
+        "person": person,
+        "change": doing,
+        "follows": in_numbers(change, followed) if followed is not None else (),
+        "problem": problem,
+        "reason": reason,
+        "study": _study(project, person, typed(request.GET, "study")),
+    }
+    return render(request, "results/people/change.html", context, status=409 if problem else 200)
+
+
+def _called(project: Project, name: str) -> Named:
+    try:
+        return participants.person_called(project=project, name=name)
+    except UnknownPerson as error:
+        raise Http404 from error
+
+
+@project_view(Verb.IDENTIFY_PEOPLE)
+@require_POST
+def find(request: HttpRequest, project: Project) -> HttpResponse:
+    """Lead an owner from a provider's id, which stands in no address, to the pseudonym of whoever has it."""
+    provider_id, asked = typed(request.POST, "provider_id"), typed(request.POST, "study")
+    provider = request.POST.get("provider", "")
+    try:
+        if provider not in PROVIDERS:
+            raise UnknownPerson(f"Choose where they came from: {', '.join(PROVIDERS.values())}.")
+        person = participants.person_with_id(project=project, provider=provider, provider_id=provider_id)
+    except UnknownPerson as error:
+        messages.error(request, str(error))
+        study = Study.objects.filter(project=project, slug=asked).first()
+        return redirect("study_annotators", project.slug, study.slug) if study else redirect("project", project.slug)
+    return _to_people(project, person, asked)
+
+
+def _study(project: Project, person: Named, asked: str) -> Study | None:
+    """Return the study called `asked` if the person has been there, or else the last one where they have been."""
+    sat = Session.objects.filter(study__project=project, annotator=person.annotator).select_related("study")
+    found = sat.filter(study__slug=asked).first() or sat.order_by("-arrived_at").first()
+    return found.study if found else None
+
+
+def _to_people(project: Project, person: Named, asked: str) -> HttpResponse:
+    study = _study(project, person, asked)
+    if study is None:
+        return redirect("project", project.slug)
+    return redirect(f"{reverse('study_annotators', args=[project.slug, study.slug])}?who={person.name}#people")

@@ -1,0 +1,435 @@
+"""Simulated annotators: they answer through the real entry, page and submit code, as a browser without JavaScript.
+
+A page is read and its forms are sent; what the page does not tell, which option is right, comes from the instance's
+reference, found through the question's slot. Nothing here writes to the database, but for the seat of a visit that
+fails, which goes back.
+"""
+
+import logging
+import random
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
+from ipaddress import IPv6Address
+from math import isclose
+from typing import Any, Protocol
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from bs4 import BeautifulSoup, Tag
+from bs4.filter import SoupStrainer
+from django.conf import settings
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.actions import sessions
+from annotation.actions.answering import practice, responses
+from annotation.models import Session, SessionState, Slot
+from annotation.models.sessions import OPEN_STATES
+from results.simulated import SIMULATED_STUDY
+from simulation.demo.image_sets import TEXTS
+from studies.kinds import Kind, NotAnAnswer, get_kind, has_own_score
+from studies.models import PracticeQuestion, Question, Study
+
+# How often somebody writes something else where a text was refused, because it had been given before.
+MOST_TRIES = 20
+# How many answers are made up until one is right, or one is not.
+MOST_DRAWN = 500
+STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
+TIMEOUT_SECONDS = 30
+# Nobody looks at the rest of a page; reading it too takes half as long again.
+LOOKED_AT = ["main", "h1", "progress"]
+# Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
+MOST_PAGES = 10_000
+# Whoever loads no style and runs no script needs neither: pages name these files as they are called in the source.
+UNCOLLECTED = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+
+
+class CannotRead(Exception):
+    """A page is not what an annotator's page should be; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a browser ends up with after all redirects. `path` has no host; `html` is what LOOKED_AT names of it."""
+
+    path: str
+    status: int
+    html: BeautifulSoup
+
+    @property
+    def title(self) -> str:
+        heading = self.html.select_one("h1")
+        return heading.get_text(" ", strip=True) if heading else ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(part.get_text(" ", strip=True) for part in self.html.select("main p"))
+
+
+def _read(source: bytes) -> BeautifulSoup:
+    return BeautifulSoup(source, "html.parser", parse_only=SoupStrainer(LOOKED_AT))
+
+
+class Browser(Protocol):
+    """One person's browser, with its own cookies."""
+
+    def open(self, path: str) -> Page: ...
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page: ...
+
+
+class BrowserInProcess:
+    """Calls the site's code in this process, middleware included, whether static files were collected or not."""
+
+    def __init__(self) -> None:
+        # The first name the site answers to; forms are checked as any browser's are.
+        host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
+        # A private address of their own: many come in a short time, and few may come from one network.
+        address = str(IPv6Address((0xFD << 120) | random.getrandbits(120)))
+        self._client = Client(
+            enforce_csrf_checks=True, raise_request_exception=False, SERVER_NAME=host, REMOTE_ADDR=address
+        )
+        self._https = settings.SECURE_SSL_REDIRECT
+
+    def open(self, path: str) -> Page:
+        with _in_process():
+            return self._page(self._client.get(path, follow=True, secure=self._https))
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page:
+        with _in_process():
+            return self._page(self._client.post(path, dict(fields), follow=True, secure=self._https))
+
+    def _page(self, response: Any) -> Page:
+        if response.exc_info:
+            error = response.exc_info[1]
+            raise CannotRead(
+                f"A page of the annotators failed ({type(error).__name__}: {error}). "
+                "Run the command again with --traceback to see where."
+            ) from error
+        return Page(response.request["PATH_INFO"], response.status_code, _read(response.content))
+
+
+@contextmanager
+def _in_process() -> Iterator[None]:
+    """Need no collected files, take the made-up times as they are, and leave what a failing page would log to the
+    sentence that ends the simulation."""
+    logger = logging.getLogger("django.request")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        # The second keeps WhiteNoise from looking for the folder of collected files.
+        storages = settings.STORAGES | UNCOLLECTED
+        with override_settings(STORAGES=storages, WHITENOISE_AUTOREFRESH=True, CHECK_TIMES=False):
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+class BrowserOverHttp:
+    """Asks a site that runs at `site`, which must use the same database as this process."""
+
+    def __init__(self, site: str) -> None:
+        if urlsplit(site).scheme not in {"http", "https"}:
+            raise CannotRead(f"{site} is not the address of a site. Write one like http://127.0.0.1:8000.")
+        self._site = site
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+
+    def open(self, path: str) -> Page:
+        return self._ask(path, None)
+
+    def send(self, path: str, fields: Mapping[str, str]) -> Page:
+        return self._ask(path, urlencode(fields).encode())
+
+    def _ask(self, path: str, body: bytes | None) -> Page:
+        try:
+            with self._opener.open(urljoin(self._site, path), body, timeout=TIMEOUT_SECONDS) as response:
+                return self._page(response, response.status)
+        except urllib.error.HTTPError as error:
+            with error:
+                return self._page(error, error.code)
+        except (urllib.error.URLError, OSError) as error:
+            raise CannotRead(
+                f"{self._site} does not answer ({error}). Start the site, or name another --url."
+            ) from error
+
+    def _page(self, response: Any, status: int) -> Page:
+        return Page(urlsplit(response.url).path, status, _read(response.read()))
+
+
+@dataclass(frozen=True)
+class Person:
+    """A made-up annotator. `accuracy` is the chance of the reference's answer; `leaves` is to stop half way."""
+
+    number: int
+    seed: str
+    accuracy: float
+    leaves: bool = False
+
+    def ids(self) -> tuple[str, str]:
+        """Return the ids of the person and of the submission; the same seed and number are the same person."""
+        ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
+        return f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
+
+    def entry(self, study: Study) -> str:
+        """Return the link as Prolific would send it."""
+        person, session = self.ids()
+        query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{study.slug}", "SESSION_ID": session})
+        return f"{reverse('take', args=[study.entry_name])}?{query}"
+
+    def dice(self) -> random.Random:
+        return random.Random(f"{self.seed}|{self.number}|answers")  # noqa: S311 (made-up people)
+
+    def pace(self) -> random.Random:
+        return random.Random(f"{self.seed}|{self.number}|times")  # noqa: S311 (made-up people)
+
+
+def people(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Iterator[Person]:
+    """Yield `count` annotators, of whom a share of `leave`, evenly spread, will stop half way."""
+    for number in range(count):
+        leaves = int((number + 1) * leave) > int(number * leave)
+        yield Person(number=number, seed=seed, accuracy=accuracy, leaves=leaves)
+
+
+@dataclass
+class Sitting:
+    """How one person's visit went. `state` is the session's at the end; empty when there was no session, and
+    `turned_away` then holds what the page said. `by_reference` counts answers to questions whose right answer is known,
+    `scores` says how right they are where their kind scores them itself, and `written` counts texts that the source of
+    an instance has for them."""
+
+    state: str = ""
+    turned_away: str = ""
+    nothing_left: bool = False
+    answers: int = 0
+    by_reference: int = 0
+    right: int = 0
+    written: int = 0
+    scores: list[float] = field(default_factory=list)
+
+
+@dataclass
+class _Visit:
+    browser: Browser
+    person: Person
+    page: Page
+    dice: random.Random
+    pace: random.Random
+    sitting: Sitting = field(default_factory=Sitting)
+
+
+def take_part(*, browser: Browser, study: Study, person: Person) -> Sitting:
+    """Play one person's visit to the end, and return how it went.
+
+    Raises CannotRead. Whatever ends a visit early, Ctrl-C included, no seat stays taken.
+    """
+    try:
+        return _visit(browser=browser, study=study, person=person)
+    except BaseException:
+        _free_the_seat(study=study, person=person)
+        raise
+
+
+def _free_the_seat(*, study: Study, person: Person) -> None:
+    """Let the session of a visit that failed lapse: others can have its seat, or the same person go on another time."""
+    _, session_id = person.ids()
+    left = Session.objects.filter(study=study, provider_session_id=session_id, state__in=OPEN_STATES).first()
+    if left is not None:
+        sessions.leave(session=left, to=SessionState.LAPSED, now=timezone.now())
+
+
+def _visit(*, browser: Browser, study: Study, person: Person) -> Sitting:
+    visit = _Visit(browser, person, _arrive(browser, person.entry(study)), person.dice(), person.pace())
+    for _ in range(MOST_PAGES):
+        following = _next_page(visit)
+        if following is None:
+            return _concluded(visit)
+        visit.page = following
+    raise CannotRead(f"After {MOST_PAGES} pages {visit.page.path} still leads to another page.")
+
+
+def _arrive(browser: Browser, link: str) -> Page:
+    """Open the link and press Start; who has a session already, or is turned away, finds nothing to press."""
+    page = browser.open(link)
+    form = page.html.select_one("main form") if page.path == urlsplit(link).path else None
+    return page if form is None else browser.send(link, _hidden_fields(form))
+
+
+def _next_page(visit: _Visit) -> Page | None:
+    """Do what the page asks for and return the page after it; None at the end. Raises CannotRead."""
+    if visit.page.status >= 500:
+        raise CannotRead(f"The site failed with the status {visit.page.status}. Its log says why.")
+    form = _form_to_send(visit.page)
+    if form is not None:
+        return _SENDERS[_step(form)](visit, form)
+    onward = visit.page.html.select_one('main a[data-onward][href^="/s/"]')
+    return visit.browser.open(str(onward["href"])) if onward else None
+
+
+def _step(form: Tag) -> str:
+    return str(form.get("action", "")).rstrip("/").rpartition("/")[2]
+
+
+def _form_to_send(page: Page) -> Tag | None:
+    """Return the form that leads on. The question ahead, hidden until it is its turn, is not it."""
+    forms = (form for form in page.html.select("main form") if form.find_parent(hidden=True) is None)
+    return next((form for form in forms if _step(form) in STEPS), None)
+
+
+def _hidden_fields(form: Tag) -> dict[str, str]:
+    return {str(tag["name"]): str(tag.get("value", "")) for tag in form.select('input[type="hidden"]')}
+
+
+def _agree(visit: _Visit, form: Tag) -> Page:
+    return visit.browser.send(str(form["action"]), _hidden_fields(form) | {"agree": "yes"})
+
+
+def _begin(visit: _Visit, form: Tag) -> Page:
+    return visit.browser.send(str(form["action"]), _hidden_fields(form))
+
+
+def _practise(visit: _Visit, form: Tag) -> Page:
+    fields = _hidden_fields(form)
+    asked = PracticeQuestion.objects.get(pk=fields["slot"])
+    order = practice.order_for(session=_session(visit), question=asked)
+    fields |= get_kind(asked.kind).made_up(asked.content, order, dice=visit.dice, label=asked.right)
+    _check_offered(form, fields)
+    return visit.browser.send(str(form["action"]), fields)
+
+
+def _session(visit: _Visit) -> Session:
+    token = visit.page.path.split("/")[2]
+    return Session.objects.select_related("study").get(token=token)
+
+
+def _answer(visit: _Visit, form: Tag) -> Page:
+    total = visit.page.html.select_one("progress[max]")
+    if visit.person.leaves and total is not None and visit.sitting.answers >= int(str(total["max"])) // 2:
+        return visit.browser.send(str(form["action"]).replace("/answer/", "/give-up/"), {})
+    slot = _hidden_fields(form)["slot"]
+    question = Slot.objects.select_related("question__instance").get(pk=slot).question
+    kind = get_kind(question.kind)
+    order = responses.order_for(session=_session(visit), question=question)
+    whole = _whole(visit, question, order)
+    label = "" if whole is not None else _chosen(visit, question)
+    for _ in range(1 if kind.writing(question.content) is None else MOST_TRIES):
+        fields = _hidden_fields(form)
+        said = "" if whole is not None else label or _written(visit, question)
+        if whole is None:
+            fields |= kind.made_up(question.content, order, dice=visit.dice, label=said)
+        else:
+            fields |= whole
+        _check_offered(form, fields)
+        fields |= _measured(visit)
+        page = visit.browser.send(str(form["action"]), fields)
+        if page.status == 200:
+            visit.sitting.answers += 1
+            visit.sitting.written += said != label
+            return page
+        form = _form_to_send(page) or form
+    raise CannotRead(f"The answer to question {question.pk} got the status {page.status}: {page.text or page.title}")
+
+
+_SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
+    "go-on": _begin,
+    "consent": _agree,
+    "begin": _begin,
+    "practice": _practise,
+    "answer": _answer,
+    "finish": _begin,
+}
+
+
+def _measured(visit: _Visit) -> dict[str, str]:
+    """Return what a page's script would say of the time this answer took: around 8 seconds, as long as people take."""
+    send_ms = 1000 * min(60.0, visit.pace.lognormvariate(2.1, 0.45))
+    measured = {"first_choice_ms": int(0.8 * send_ms), "send_ms": int(send_ms), "hidden_ms": 0}
+    return {"unmeasured": "", **{name: str(ms) for name, ms in measured.items()}}
+
+
+def _chosen(visit: _Visit, question: Question) -> str:
+    """Return the label to answer with: the reference's with the person's accuracy, else one of the others, each as
+    likely; "" where nobody says what is right, so that the kind makes an answer up."""
+    kind = get_kind(question.kind)
+    labels = sorted(kind.categories(question.content)) if kind.has_one_label else []
+    right = question.right or kind.by_reference(question.instance.reference)
+    if right not in labels:
+        return ""
+    visit.sitting.by_reference += 1
+    if visit.dice.random() < visit.person.accuracy:
+        visit.sitting.right += 1
+        return right
+    return visit.dice.choice([label for label in labels if label != right])
+
+
+def _whole(visit: _Visit, question: Question, order: Sequence[str]) -> Mapping[str, str] | None:
+    """Return what is posted for a question whose kind scores answers itself: with the person's accuracy a right answer,
+    else one that is not quite right. None where nobody says what is right, or no such answer was found."""
+    kind, right = get_kind(question.kind), question.what_is_right
+    if right == "" or not has_own_score(kind):
+        return None
+    is_right = visit.dice.random() < visit.person.accuracy
+    for posted in _possible(visit, question, order, right):
+        score = _score_of(kind, question, order, posted)
+        if score is not None and isclose(score, 1) is is_right:
+            visit.sitting.by_reference += 1
+            visit.sitting.right += is_right
+            visit.sitting.scores.append(score)
+            return posted
+    return None
+
+
+def _possible(visit: _Visit, question: Question, order: Sequence[str], right: Any) -> Iterator[Mapping[str, str]]:
+    """Yield answers as a page posts them: the right one, where it is one that the kind posts, then made-up ones."""
+    kind = get_kind(question.kind)
+    # A right answer may be of another shape than an answer, such as several that are all right.
+    with suppress(NotAnAnswer, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration):
+        yield kind.posted(question.content, order, right)
+    for _ in range(MOST_DRAWN):
+        yield kind.made_up(question.content, order, dice=visit.dice)
+
+
+def _score_of(kind: Kind, question: Question, order: Sequence[str], posted: Mapping[str, str]) -> float | None:
+    try:
+        answer = kind.parse(question.content, order, posted)
+    except NotAnAnswer:
+        return None
+    return kind.score(question.content, question.what_is_right, answer)
+
+
+def _written(visit: _Visit, question: Question) -> str:
+    """Return one of the texts that the source has about the picture that is marked; "" where it has none, or nothing is
+    written, so that the kind makes an answer up."""
+    kind = get_kind(question.kind)
+    texts: Mapping[str, Sequence[str]] = question.instance.reference.get("other", {}).get(TEXTS, {})
+    marked = [picture.key for picture in kind.shown(question.content).pictures if picture.mark]
+    if kind.writing(question.content) is None or not marked or marked[0] not in texts:
+        return ""
+    return visit.dice.choice(texts[marked[0]])
+
+
+def _check_offered(form: Tag, fields: Mapping[str, str]) -> None:
+    """See that the page offers what is about to be chosen, as a person would have to. Raises CannotRead."""
+    for name, value in fields.items():
+        offered = [radio["value"] for radio in form.select('input[type="radio"]') if radio.get("name") == name]
+        if offered and value not in offered:
+            raise CannotRead(f"The page does not offer the answer {value}; it offers {', '.join(map(str, offered))}.")
+
+
+def _concluded(visit: _Visit) -> Sitting:
+    sitting, page = visit.sitting, visit.page
+    if page.path.startswith("/s/"):
+        sitting.state = Session.objects.get(token=page.path.split("/")[2]).state
+        if sitting.state == SessionState.WAITING:
+            # Nobody else is at work meanwhile, so nothing would come.
+            _free_the_seat(study=_session(visit).study, person=visit.person)
+            sitting.turned_away, sitting.nothing_left = page.text or page.title, True
+        elif sitting.state in OPEN_STATES:
+            raise CannotRead(f'The page "{page.title}" (status {page.status}) offers nothing that leads on.')
+    else:
+        sitting.turned_away = page.text or page.title
+        sitting.nothing_left = page.status == 200
+    return sitting

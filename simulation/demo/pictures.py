@@ -1,0 +1,457 @@
+"""Draws a scene: soft light, shadows on the ground, edges smoothed by drawing large and scaling down."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps
+
+from simulation.demo.scenes import ABOVE, LEFT, Scene, Thing
+
+SIDE = 512
+OVERSAMPLING = 2
+CANVAS = SIDE * OVERSAMPLING
+SOFTNESS = 4
+SOFT_CANVAS = CANVAS // SOFTNESS
+# In radii: farther away, a blur leaves nothing of a level.
+BLUR_REACH = 4
+
+Colour = tuple[int, int, int]
+# A level of a mask, or a colour.
+Paint = int | Colour
+Point = tuple[float, float]
+
+PAINT: dict[str, Colour] = {
+    "red": (214, 48, 49),
+    "orange": (240, 134, 40),
+    "yellow": (248, 206, 60),
+    "green": (46, 160, 88),
+    "blue": (44, 110, 205),
+    "purple": (132, 76, 190),
+    "pink": (240, 130, 176),
+    "white": (240, 240, 236),
+}
+DARK: Colour = (52, 48, 56)
+BROWN: Colour = (128, 88, 56)
+GLASS: Colour = (196, 226, 240)
+
+
+def _mixed(colour: Colour, towards: Colour, share: float) -> Colour:
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(colour, towards, strict=True))
+    return red, green, blue
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    """Colours of the sky from top to horizon and of the ground from horizon to the front."""
+
+    sky: tuple[Colour, Colour]
+    ground: tuple[Colour, Colour]
+    hills: Colour
+    light: Colour
+
+
+BACKDROPS = {
+    "on a meadow": Backdrop(
+        sky=((112, 178, 232), (214, 236, 246)),
+        ground=((142, 190, 104), (92, 150, 72)),
+        hills=(122, 176, 118),
+        light=(255, 246, 200),
+    ),
+    "on a beach": Backdrop(
+        sky=((92, 186, 222), (206, 240, 240)),
+        ground=((240, 220, 172), (222, 192, 136)),
+        hills=(70, 152, 188),
+        light=(255, 244, 206),
+    ),
+    "in the snow": Backdrop(
+        sky=((150, 176, 206), (226, 234, 242)),
+        ground=((244, 248, 252), (206, 220, 234)),
+        hills=(178, 196, 216),
+        light=(255, 252, 240),
+    ),
+    "in a desert": Backdrop(
+        sky=((240, 164, 108), (252, 222, 170)),
+        ground=((226, 170, 108), (196, 130, 76)),
+        hills=(206, 140, 96),
+        light=(255, 238, 186),
+    ),
+    "under the stars": Backdrop(
+        sky=((18, 24, 62), (74, 78, 134)),
+        ground=((64, 84, 92), (38, 54, 66)),
+        hills=(44, 54, 88),
+        light=(238, 236, 214),
+    ),
+}
+HORIZON = 0.6
+
+
+class Pen:
+    """Draws in units of a hundredth of a tile's side."""
+
+    def __init__(self, picture: Image.Image) -> None:
+        self._draw = ImageDraw.Draw(picture)
+        self._unit = picture.width / 100
+
+    def _scaled(self, points: Sequence[Point]) -> list[Point]:
+        return [(x * self._unit, y * self._unit) for x, y in points]
+
+    def polygon(self, points: Sequence[Point], fill: Paint) -> None:
+        self._draw.polygon(self._scaled(points), fill=fill)
+
+    def ellipse(self, left: float, top: float, right: float, bottom: float, fill: Paint) -> None:
+        self._draw.ellipse(self._scaled([(left, top), (right, bottom)]), fill=fill)
+
+    def box(self, left: float, top: float, right: float, bottom: float, fill: Paint, round_by: float = 0) -> None:
+        corners = self._scaled([(left, top), (right, bottom)])
+        self._draw.rounded_rectangle(corners, radius=round_by * self._unit, fill=fill)
+
+    def slice(self, box: tuple[float, float, float, float], start: float, end: float, fill: Paint) -> None:
+        self._draw.pieslice(self._scaled([box[:2], box[2:]]), start, end, fill=fill)
+
+    def line(self, points: Sequence[Point], fill: Paint, width: float) -> None:
+        self._draw.line(self._scaled(points), fill=fill, width=round(width * self._unit), joint="curve")
+
+    def ring(self, left: float, top: float, right: float, bottom: float, fill: Paint, width: float) -> None:
+        corners = self._scaled([(left, top), (right, bottom)])
+        self._draw.ellipse(corners, outline=fill, width=round(width * self._unit))
+
+
+Part = Callable[[Pen, Paint], None]
+
+
+def _nothing(pen: Pen, paint: Paint) -> None:
+    """A kind without parts outside its body."""
+
+
+def _ball(pen: Pen, paint: Paint) -> None:
+    pen.ellipse(12, 22, 88, 98, paint)
+
+
+def _balloon(pen: Pen, paint: Paint) -> None:
+    pen.ellipse(20, 2, 80, 70, paint)
+    pen.polygon([(50, 66), (44, 75), (56, 75)], paint)
+
+
+def _balloon_string(pen: Pen, paint: Paint) -> None:
+    pen.line([(50, 74), (47, 82), (53, 90), (50, 99)], DARK, 1.2)
+
+
+def _box(pen: Pen, paint: Paint) -> None:
+    pen.box(10, 34, 90, 99, paint, 2)
+
+
+def _box_lid(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(10, 35), (26, 20), (99, 20), (90, 35)], _mixed(_colour(paint), (255, 255, 255), 0.45))
+    pen.polygon([(90, 35), (99, 20), (99, 82), (90, 98)], _mixed(_colour(paint), DARK, 0.45))
+
+
+def _car(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(22, 62), (34, 40), (68, 40), (82, 62)], paint)
+    pen.box(2, 60, 98, 88, paint, 8)
+
+
+def _car_parts(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(30, 61), (37, 45), (49, 45), (49, 61)], GLASS)
+    pen.polygon([(53, 61), (53, 45), (65, 45), (74, 61)], GLASS)
+    for left in (14, 64):
+        pen.ellipse(left, 76, left + 23, 99, DARK)
+        pen.ellipse(left + 7, 83, left + 16, 92, (200, 200, 204))
+
+
+def _fish(pen: Pen, paint: Paint) -> None:
+    pen.ellipse(4, 36, 76, 86, paint)
+    pen.polygon([(66, 60), (98, 38), (92, 61), (98, 84)], paint)
+    pen.polygon([(30, 42), (46, 22), (56, 42)], paint)
+
+
+def _fish_eye(pen: Pen, paint: Paint) -> None:
+    pen.ellipse(16, 50, 27, 61, (255, 255, 255))
+    pen.ellipse(19, 53, 25, 59, DARK)
+
+
+def _flower_stem(pen: Pen, paint: Paint) -> None:
+    pen.line([(50, 50), (50, 99)], (62, 130, 64), 5)
+    pen.slice((50, 66, 84, 92), 180, 340, (62, 130, 64))
+    pen.slice((16, 72, 50, 98), 200, 360, (62, 130, 64))
+
+
+def _flower(pen: Pen, paint: Paint) -> None:
+    for x, y in ((50, 16), (70, 27), (70, 48), (50, 59), (30, 48), (30, 27)):
+        pen.ellipse(x - 15, y - 15, x + 15, y + 15, paint)
+
+
+def _flower_heart(pen: Pen, paint: Paint) -> None:
+    pen.ellipse(38, 26, 62, 50, (116, 78, 40))
+
+
+def _house(pen: Pen, paint: Paint) -> None:
+    pen.box(16, 46, 84, 99, paint)
+
+
+def _house_parts(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(6, 48), (50, 10), (94, 48)], (118, 74, 62))
+    pen.box(42, 68, 60, 99, DARK, 1)
+    for left in (23, 66):
+        pen.box(left, 58, left + 13, 72, GLASS, 1)
+
+
+def _kite(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(50, 4), (80, 34), (50, 76), (20, 34)], paint)
+
+
+def _kite_tail(pen: Pen, paint: Paint) -> None:
+    pen.line([(50, 4), (50, 76)], DARK, 1)
+    pen.line([(20, 34), (80, 34)], DARK, 1)
+    pen.line([(50, 76), (42, 83), (56, 90), (48, 98)], DARK, 1.6)
+    for x, y in ((42, 83), (56, 90)):
+        pen.polygon([(x - 5, y - 4), (x - 5, y + 4), (x + 5, y - 4), (x + 5, y + 4)], DARK)
+
+
+def _mug_handle(pen: Pen, paint: Paint) -> None:
+    pen.ring(60, 42, 96, 80, _mixed(_colour(paint), DARK, 0.25), 7)
+
+
+def _mug(pen: Pen, paint: Paint) -> None:
+    pen.box(14, 28, 74, 99, paint, 8)
+
+
+def _mug_rim(pen: Pen, paint: Paint) -> None:
+    pen.ellipse(14, 20, 74, 38, _mixed(_colour(paint), (255, 255, 255), 0.4))
+    pen.ellipse(19, 23, 69, 36, (88, 58, 40))
+
+
+def _mushroom_stem(pen: Pen, paint: Paint) -> None:
+    pen.box(36, 48, 64, 99, (238, 226, 204), 10)
+
+
+def _mushroom(pen: Pen, paint: Paint) -> None:
+    pen.slice((6, 10, 94, 110), 180, 360, paint)
+
+
+def _tent(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(2, 98), (50, 18), (98, 98)], paint)
+
+
+def _tent_door(pen: Pen, paint: Paint) -> None:
+    pen.polygon([(50, 44), (35, 98), (65, 98)], DARK)
+    pen.line([(44, 8), (50, 18), (56, 8)], BROWN, 2)
+
+
+def _umbrella_stick(pen: Pen, paint: Paint) -> None:
+    pen.line([(50, 10), (50, 90)], BROWN, 3)
+    pen.ring(50, 82, 66, 98, BROWN, 3)
+    pen.line([(50, 4), (50, 12)], BROWN, 3)
+
+
+def _umbrella(pen: Pen, paint: Paint) -> None:
+    pen.slice((4, 10, 96, 104), 180, 360, paint)
+
+
+def _umbrella_ribs(pen: Pen, paint: Paint) -> None:
+    for left in (4, 35, 65):
+        pen.line([(50, 11), (left, 57)], _mixed(_colour(paint), DARK, 0.35), 1)
+    pen.line([(50, 11), (96, 57)], _mixed(_colour(paint), DARK, 0.35), 1)
+
+
+# Kind -> what is behind its body, the body that has the thing's colour and pattern, what is in front of it.
+FORMS: dict[str, tuple[Part, Part, Part]] = {
+    "ball": (_nothing, _ball, _nothing),
+    "balloon": (_balloon_string, _balloon, _nothing),
+    "box": (_nothing, _box, _box_lid),
+    "car": (_nothing, _car, _car_parts),
+    "fish": (_nothing, _fish, _fish_eye),
+    "flower": (_flower_stem, _flower, _flower_heart),
+    "house": (_nothing, _house, _house_parts),
+    "kite": (_nothing, _kite, _kite_tail),
+    "mug": (_mug_handle, _mug, _mug_rim),
+    "mushroom": (_mushroom_stem, _mushroom, _nothing),
+    "tent": (_nothing, _tent, _tent_door),
+    "umbrella": (_umbrella_stick, _umbrella, _umbrella_ribs),
+}
+
+
+def _colour(paint: Paint) -> Colour:
+    return (paint, paint, paint) if isinstance(paint, int) else paint
+
+
+def _paint_pattern(skin: Image.Image, pattern: str, colour: Colour) -> None:
+    pen = Pen(skin)
+    ink = _mixed(colour, DARK, 0.75) if min(colour) > 180 else _mixed(colour, (255, 255, 255), 0.78)
+    if pattern == "striped":
+        for start in range(-100, 100, 22):
+            pen.line([(start, 100), (start + 100, 0)], ink, 7)
+    if pattern == "spotted":
+        for row, y in enumerate(range(6, 104, 17)):
+            for x in range(6 + 9 * (row % 2), 106, 18):
+                pen.ellipse(x - 4.5, y - 4.5, x + 4.5, y + 4.5, ink)
+
+
+@cache
+def _light() -> Image.Image:
+    """Return how much light falls on each part of a tile, small, since it is soft."""
+    light = Image.new("L", (64, 64), 136)
+    ImageDraw.Draw(light).ellipse((6, 3, 45, 42), fill=255)
+    return light.filter(ImageFilter.GaussianBlur(8))
+
+
+def _shaded(skin: Image.Image, body: Image.Image) -> Image.Image:
+    """Return the skin lit from above left, darker towards the edges of the body."""
+    rim = body.resize((64, 64)).filter(ImageFilter.GaussianBlur(4))
+    lit = ImageChops.multiply(rim, _light()).point(lambda level: min(255, level * 3 // 2)).resize(skin.size)
+    dark = Image.blend(skin, Image.new("RGB", skin.size, DARK), 0.5)
+    return Image.composite(skin, dark, lit)
+
+
+def _tile(thing: Thing, side: int) -> Image.Image:
+    """Return one thing on a transparent square."""
+    behind, body_of, front = FORMS[thing.kind]
+    colour = PAINT[thing.colour]
+    tile = Image.new("RGBA", (side, side))
+    behind(Pen(tile), colour)
+    body = Image.new("L", tile.size)
+    body_of(Pen(body), 255)
+    skin = Image.new("RGB", tile.size, colour)
+    _paint_pattern(skin, thing.pattern, colour)
+    tile.paste(_shaded(skin, body), (0, 0), body)
+    front(Pen(tile), colour)
+    return tile
+
+
+def _blurred(mask: Image.Image, radius: int) -> Image.Image:
+    """Blur a mask that is empty but for one place: there, and as far around as the blur reaches."""
+    box = mask.getbbox()
+    if box is None:
+        return mask
+    (left, top, right, bottom), reach = box, BLUR_REACH * radius
+    right, bottom = min(mask.width, right + reach), min(mask.height, bottom + reach)
+    place = (max(0, left - reach), max(0, top - reach), right, bottom)
+    mask.paste(mask.crop(place).filter(ImageFilter.GaussianBlur(radius)), place)
+    return mask
+
+
+def _paint_softly(picture: Image.Image, colour: Colour, mask: Image.Image) -> None:
+    """Paint through a mask of a quarter of the picture's side; what is soft needs no more."""
+    box = mask.getbbox()
+    if box is None:
+        return
+    left, top, right, bottom = box
+    size = ((right - left) * SOFTNESS, (bottom - top) * SOFTNESS)
+    part = mask.crop(box).resize(size, Image.Resampling.BILINEAR)
+    picture.paste(colour, (left * SOFTNESS, top * SOFTNESS), part)
+
+
+@cache
+def _gradient(colours: tuple[Colour, Colour], size: tuple[int, int]) -> Image.Image:
+    return ImageOps.colorize(Image.linear_gradient("L").resize(size), colours[0], colours[1])
+
+
+def _sky_light(picture: Image.Image, backdrop: Backdrop, rng: random.Random, *, night: bool) -> None:
+    """Put the sun, or the moon and stars, into the sky."""
+    glow = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
+    x, y, radius = rng.randint(20, SOFT_CANVAS - 20), rng.randint(14, 34), 8
+    draw = ImageDraw.Draw(glow)
+    draw.ellipse((x - 2 * radius, y - 2 * radius, x + 2 * radius, y + 2 * radius), fill=150)
+    glow = _blurred(glow, 7)
+    ImageDraw.Draw(glow).ellipse((x - radius, y - radius, x + radius, y + radius), fill=235)
+    _paint_softly(picture, backdrop.light, glow)
+    if night:
+        pen = ImageDraw.Draw(picture)
+        for _ in range(60):
+            x, y = rng.randrange(CANVAS), rng.randrange(round(CANVAS * HORIZON))
+            pen.ellipse((x, y, x + 4, y + 4), fill=(236, 236, 216))
+
+
+def _clouds(picture: Image.Image, rng: random.Random) -> None:
+    mask = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
+    draw = ImageDraw.Draw(mask)
+    for _ in range(2):
+        x, y = rng.randint(0, SOFT_CANVAS), rng.randint(12, SOFT_CANVAS // 2)
+        for shift, size in ((-16, 9), (0, 14), (15, 10)):
+            draw.ellipse((x + shift - 1.5 * size, y - size / 2, x + shift + 1.5 * size, y + size / 2), fill=130)
+    _paint_softly(picture, (255, 255, 255), _blurred(mask, 3))
+
+
+def _backdrop(setting: str, rng: random.Random) -> Image.Image:
+    backdrop = BACKDROPS[setting]
+    night = setting == "under the stars"
+    horizon = round(CANVAS * HORIZON)
+    picture = _gradient(backdrop.sky, (CANVAS, CANVAS)).copy()
+    _sky_light(picture, backdrop, rng, night=night)
+    if not night:
+        _clouds(picture, rng)
+    draw = ImageDraw.Draw(picture)
+    for _ in range(3):
+        middle, width, height = rng.randrange(CANVAS), rng.randint(500, 900), rng.randint(70, 150)
+        draw.ellipse((middle - width / 2, horizon - height, middle + width / 2, horizon + height), fill=backdrop.hills)
+    picture.paste(_gradient(backdrop.ground, (CANVAS, CANVAS - horizon)), (0, horizon))
+    return picture
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a thing stands: the middle of its foot, in shares of the picture, and the side of its tile."""
+
+    x: float
+    foot: float
+    side: float
+    flies: bool = False
+
+
+GROUND = 0.86
+SIZE_FACTORS = {"": 1.0, "tiny": 0.5, "huge": 1.4}
+# In shares of the picture: things of one kind stand side by side, and all of them inside.
+WIDEST_ROW = 0.54
+MARGIN = 0.02
+
+
+def _cast_shadow(picture: Image.Image, x: float, side: float, *, faint: bool) -> None:
+    mask = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
+    middle, y, half = x * SOFT_CANVAS, GROUND * SOFT_CANVAS, side * SOFT_CANVAS / 2
+    ImageDraw.Draw(mask).ellipse((middle - half, y - half / 5, middle + half, y + half / 5), fill=60 if faint else 130)
+    _paint_softly(picture, (20, 24, 40), _blurred(mask, 4))
+
+
+def _put(picture: Image.Image, thing: Thing, spot: Spot) -> None:
+    side = spot.side * SIZE_FACTORS[thing.size] * (1.0, 0.62, 0.5)[thing.count - 1]
+    side = min(side, WIDEST_ROW / thing.count)
+    pixels = round(side * CANVAS)
+    half_row = thing.count * side / 2
+    middle = min(max(spot.x, MARGIN + half_row), 1 - MARGIN - half_row)
+    for number in range(thing.count):
+        x = middle + (number - (thing.count - 1) / 2) * side * 1.04
+        _cast_shadow(picture, x, side * 0.8, faint=spot.flies)
+        tile = _tile(thing, pixels)
+        picture.paste(tile, (round(x * CANVAS - pixels / 2), round(spot.foot * CANVAS - pixels)), tile)
+
+
+def _spots(scene: Scene, rng: random.Random) -> tuple[Spot, Spot]:
+    """Return where subject and other of a scene told from one side stand."""
+    shift, grow = rng.uniform(-0.03, 0.03), rng.uniform(0.95, 1.08)
+    if scene.relation == LEFT:
+        side = 0.33 * grow
+        return Spot(0.26 + shift, GROUND, side), Spot(0.75 + shift, GROUND, side)
+    side = 0.34 * grow
+    return Spot(0.5 + shift, 0.46, side, flies=True), Spot(0.5 + shift, GROUND, side)
+
+
+def draw_scene(scene: Scene, *, seed: str, at: Point | None = None) -> Image.Image:
+    """Return the picture of a scene, 512 x 512 RGB; the same scene, seed and place give the same pixels.
+
+    `at`: the middle of the subject's foot, in shares of the picture from the upper left, where it does not stand as the
+    relation says.
+    """
+    rng = random.Random(f"{seed}|{scene.setting}")  # noqa: S311 (drawings, not secrets)
+    scene = scene.from_one_side()
+    picture = _backdrop(scene.setting, rng)
+    subject, other = _spots(scene, rng)
+    if at is not None:
+        subject = Spot(*at, subject.side, flies=at[1] < GROUND)
+    if scene.extra is not None:
+        # Above something, the sky's middle is taken.
+        x = rng.uniform(0.1, 0.16) if scene.relation == ABOVE else rng.uniform(0.4, 0.6)
+        _put(picture, scene.extra, Spot(x, rng.uniform(0.27, 0.31), 0.2, flies=True))
+    _put(picture, scene.other, other)
+    _put(picture, scene.subject, subject)
+    return picture.reduce(OVERSAMPLING)

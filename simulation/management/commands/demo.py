@@ -1,0 +1,289 @@
+"""`demo`: a small project with drawn scenes, simulated annotators, and the site on this machine."""
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.test import override_settings
+from django.urls import reverse
+from django.utils import timezone
+from whitenoise.compress import Compressor
+
+from annotation.models import Session
+from predictions.actions.runs import request_run
+from predictions.models import Run
+from predictions.scorers import CannotLoad
+from predictions.tasks import send_to_worker
+from simulation.actions.drawn_scores import score_here
+from simulation.actions.session_times import stretch_sittings
+from simulation.demo.image_sets import ImageSet, describe_sets
+from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
+from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
+from simulation.demo.scenes import describe_instances
+from simulation.demo.study import (
+    BASELINE_SLUG,
+    CHECK_SLUG,
+    COMPARE_SLUG,
+    DESCRIBE_SLUG,
+    FILTER_SLUG,
+    RATING_SLUG,
+    RETRIEVE_SLUG,
+    SLUG,
+    set_study_files,
+    study_files,
+)
+from studies.actions.events import What, record
+from studies.actions.lookup import full_name
+from studies.models import Instance, Membership, Project, Study, StudyState
+from studies.permissions import Role
+
+USER = "researcher"
+PROJECT, SETS_PROJECT = "demo", "demo-sets"
+SEED = "demo"
+# With seven types and subtypes, 70 instances.
+PER_CATEGORY = 10
+# About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
+STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 4, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
+# Still sets and as many videos, of ten images each. Two people describe three images of two sets each and leave a third
+# to whoever looks at the demo; four look for what they wrote, and leave some of it too.
+SETS_OF_EACH = 3
+SET_STAGES = {DESCRIBE_SLUG: 2, RETRIEVE_SLUG: 4}
+LEAVE = 0.2
+ACCURACY = 0.9
+# The people of a baseline take care: both of two right in 94 %, about as in BiVLC's (90.40 and 93.00).
+ACCURACIES = {BASELINE_SLUG: 0.97}
+# What the model is that is asked what the people of the baseline are asked.
+MODEL = "onnx:demo"
+# Endings of styles, of scripts and of what belongs to them, which other sites compress.
+COMPRESSED = ("css", "html", "js", "svg", "txt")
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a small project with drawn scenes and simulated annotators, then serve it on http://127.0.0.1:8000 "
+        "until Ctrl-C. DEMO_PORT and DEMO_DIR move its port and its data; a second run goes on with what is there."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-serve", action="store_true", help="make the data only")
+        parser.add_argument(
+            "--draw",
+            type=Path,
+            metavar="DIR",
+            help="only draw the scenes into DIR, with a manifest and study files",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["draw"] is not None:
+            self._draw(options["draw"])
+            return
+        try:
+            port = _demo_port()
+            if not options["no_serve"]:
+                check_port_is_free(port)
+            password = self._make_site()
+            self._predict(with_worker=not options["no_serve"])
+            if not options["no_serve"]:
+                self._serve(port, password)
+        except (CannotServe, CannotLoad) as error:
+            raise CommandError(str(error)) from error
+
+    def _draw(self, folder: Path) -> None:
+        instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
+        try:
+            manifest = write_manifest(instances, folder)
+            sets = write_sets(_sets(), folder)
+            for slug, text in (study_files(instances) | set_study_files()).items():
+                (folder / f"{slug}.yaml").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
+        self.stdout.write(f"Drew {len(instances)} scenes with four candidates each; {manifest} lists them.")
+        self.stdout.write(f"Drew {2 * SETS_OF_EACH} sets of ten similar scenes; {sets} lists them.")
+
+    def _make_site(self) -> str:
+        """Make whatever is not there yet, and return the researcher's password."""
+        call_command("migrate", verbosity=0)
+        if not settings.WHITENOISE_USE_FINDERS:
+            # To be compressed is for slow lines, and takes seconds; here is no line.
+            left_as_they_are = (*Compressor.SKIP_COMPRESS_EXTENSIONS, *COMPRESSED)
+            with override_settings(WHITENOISE_SKIP_COMPRESS_EXTENSIONS=left_as_they_are):
+                call_command("collectstatic", interactive=False, verbosity=0)
+        user, password = _researcher()
+        folder = settings.DATA_DIR / "scenes"
+        project = _project(user, PROJECT, "Drawn scenes")
+        if not Instance.objects.filter(project=project).exists():
+            self._import_scenes(folder)
+        self._run_studies(project, STAGES, folder)
+        sets = _project(user, SETS_PROJECT, "Drawn image sets")
+        if not Instance.objects.filter(project=sets).exists():
+            self._import_sets(folder)
+        self._run_studies(sets, SET_STAGES, folder)
+        return password
+
+    def _predict(self, *, with_worker: bool) -> None:
+        """Ask a model what the people of the baseline are asked: a worker, which is started with the site, or here."""
+        study = Study.objects.get(project__slug=PROJECT, slug=BASELINE_SLUG)
+        if Run.objects.filter(study=study).exclude(state__in=Run.UNFINISHED).exists():
+            return
+        run = request_run(project=study.project, study=study, spec=MODEL, by="demo", now=timezone.now())
+        if with_worker:
+            send_to_worker(run)
+        else:
+            self.stdout.write("A model answers the same questions as people ...")
+            score_here(run)
+
+    def _run_studies(self, project: Project, stages: Mapping[str, int], folder: Path) -> None:
+        # All of them first: a launch wants every study to be there that a study file names.
+        for slug in stages:
+            if not project.studies.filter(slug=slug).exists():
+                self._create_study(project, slug, folder)
+        for slug, annotators in stages.items():
+            self._run_study(project.studies.get(slug=slug), annotators)
+
+    def _run_study(self, study: Study, annotators: int) -> None:
+        if study.state == StudyState.DRAFT:
+            call_command("launch_study", full_name(study), stdout=self.stdout)
+        if not Session.objects.filter(study=study).exists():
+            self.stdout.write("Simulated annotators take some of its seats ...")
+            call_command(
+                "simulate",
+                full_name(study),
+                annotators=annotators,
+                accuracy=ACCURACIES.get(study.slug, ACCURACY),
+                leave=LEAVE,
+                seed=SEED,
+                stdout=self.stdout,
+            )
+            stretch_sittings(study)
+
+    def _import_scenes(self, folder: Path) -> None:
+        manifest = folder / MANIFEST
+        if not manifest.exists():
+            self.stdout.write("Drawing scenes ...")
+            write_manifest(describe_instances(seed=SEED, per_category=PER_CATEGORY), folder)
+        options = {"format": "jsonl", "images": folder / IMAGES, "verbosity": 0}
+        call_command("import_instances", PROJECT, str(manifest), stdout=self.stdout, **options)
+
+    def _import_sets(self, folder: Path) -> None:
+        manifest = folder / SETS_MANIFEST
+        if not manifest.exists():
+            self.stdout.write("Drawing image sets ...")
+            write_sets(_sets(), folder)
+        options = {"format": "imagecode", "images": folder / IMAGES, "verbosity": 0}
+        call_command("import_instances", SETS_PROJECT, str(manifest), stdout=self.stdout, **options)
+
+    def _create_study(self, project: Project, slug: str, folder: Path) -> None:
+        file = folder / f"{slug}.yaml"
+        files = study_files(list(describe_instances(seed=SEED, per_category=PER_CATEGORY))) | set_study_files()
+        file.write_text(files[slug], encoding="utf-8")
+        # It ends with the advice to launch the study, which comes next anyway.
+        call_command("create_study", str(file), project=project.slug, stdout=StringIO())
+
+    def _serve(self, port: int, password: str) -> None:
+        _stop_on_terminate()
+        try:
+            with serving(port=port, root=settings.BASE_DIR) as processes:
+                self.stdout.write(_welcome(f"http://127.0.0.1:{port}", password))
+                self.stdout.flush()
+                while True:
+                    check_all_run(processes)
+                    time.sleep(LOOK_EVERY_SECONDS)
+        except KeyboardInterrupt:
+            self.stdout.write("The demo has stopped. Its data stays; the next run goes on with it.")
+
+
+def _demo_port() -> int:
+    text = os.environ.get("DEMO_PORT", "8000")
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise CommandError(f"DEMO_PORT is {text!r}. Write a port number from 1 to 65535, such as 8000.")
+    return int(text)
+
+
+def _researcher() -> tuple[User, str]:
+    """Return the demo's researcher and the password, made on the first run and kept readable for its owner only."""
+    users = User.objects
+    file = settings.DATA_DIR / "demo-password"
+    user, _ = users.get_or_create(username=USER, defaults={"email": ""})
+    if file.exists() and user.has_usable_password():
+        password = file.read_text(encoding="utf-8").strip()
+        if user.check_password(password):
+            return user, password
+    password = secrets.token_urlsafe(12)
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(password, encoding="utf-8")
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return user, password
+
+
+def _sets() -> Iterator[ImageSet]:
+    return describe_sets(seed=SEED, of_each=SETS_OF_EACH)
+
+
+def _project(user: User, slug: str, name: str) -> Project:
+    with transaction.atomic():
+        project, made = Project.objects.get_or_create(slug=slug, defaults={"name": name})
+        _, joined = Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.OWNER.value})
+        if made:
+            record(project=project, what=What.PROJECT_MADE, by=user, now=timezone.now())
+        if joined:
+            what, now = What.MEMBER_ADDED, timezone.now()
+            record(project=project, what=what, by=user, now=now, member=user.get_username(), role=Role.OWNER.value)
+    return project
+
+
+def _stop_on_terminate() -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def _page(project: str, slug: str) -> str:
+    return reverse("study", args=[project, slug])
+
+
+def _welcome(site: str, password: str) -> str:
+    studies = {study.slug: study for study in Study.objects.filter(project__slug__in=[PROJECT, SETS_PROJECT])}
+    takes = {slug: site + reverse("take", args=[study.entry_name]) for slug, study in studies.items()}
+    # Somebody new each time, with ids of the form that Prolific gives.
+    person, session = secrets.token_hex(12), secrets.token_hex(12)
+    ids = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "demo", "SESSION_ID": session})
+    invites = {slug: f"{takes[slug]}?{urlencode({'invite': study.invite_token})}" for slug, study in studies.items()}
+    return f"""
+The demo runs on {site}
+
+  As an annotator whom Prolific sends:  {takes[SLUG]}?{ids}
+  As an annotator by invite link:       {invites[SLUG]}
+  ... who describes a picture:          {invites[DESCRIBE_SLUG]}
+  ... who looks for what is described:  {invites[RETRIEVE_SLUG]}
+
+  As the researcher:                    {site}/
+    user name {USER}, password {password}
+  The project:                          {site}/projects/{PROJECT}/
+  The study:                            {site}{_page(PROJECT, SLUG)}
+  ... and those that follow from it:    {site}{_page(PROJECT, FILTER_SLUG)}
+                                        {site}{_page(PROJECT, BASELINE_SLUG)}
+                                        {site}{_page(PROJECT, RATING_SLUG)}
+                                        {site}{_page(PROJECT, CHECK_SLUG)}
+                                        {site}{_page(PROJECT, COMPARE_SLUG)}
+  What a model says to the same:        {site}{reverse("project_models", args=[PROJECT])}
+  ... and people beside it:             {site}{reverse("project_results", args=[PROJECT])}
+  The project of image sets:            {site}/projects/{SETS_PROJECT}/
+  Its studies:                          {site}{_page(SETS_PROJECT, DESCRIBE_SLUG)}
+                                        {site}{_page(SETS_PROJECT, RETRIEVE_SLUG)}
+
+Ctrl-C stops it."""

@@ -1,0 +1,85 @@
+"""`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.result_files import ResultsFileError
+from predictions.errors import PredictionsRefused
+from results.queries.reports.report_rows import project_facts
+from results.reports.formats import get_files
+from simulation.management.replay_command import new_project, quiet_sessions, researcher
+from simulation.replay.paper_comparison import checks
+from simulation.replay.pipeline import Replay, Setting, run
+from simulation.replay.progress import Progress
+from simulation.replay.result_files import check_folder, take_in
+from simulation.replay.script import CannotReplay, read_accepted
+from simulation.replay.tables import closing, report
+from studies.actions.imports.import_state import ImportRefused
+from studies.design import DesignRefused
+from studies.errors import StudyError
+
+REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
+
+
+class Command(BaseCommand):
+    help = (
+        "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with made-up "
+        "annotators through the real code, and print the paper's tables."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--manifest", required=True, type=Path, metavar="FILE", help="BiVLC_negative_imgs.csv")
+        parser.add_argument(
+            "--accepted", required=True, type=Path, metavar="FILE", help="accepted.csv: which rows were released"
+        )
+        images = parser.add_mutually_exclusive_group()
+        images.add_argument("--images", type=Path, metavar="DIR", help="the folder with the images of the manifest")
+        images.add_argument(
+            "--images-later", action="store_true", help="draw pictures that stand in for the images (the default)"
+        )
+        parser.add_argument("--results", type=Path, metavar="DIR", help="the folder with the result files of models")
+        parser.add_argument("--seed", default="bivlc", metavar="S", help="the same seed is the same replay")
+        parser.add_argument("--project", default="bivlc", metavar="NAME", help="the project to make (default bivlc)")
+        parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        results: Path | None = options["results"]
+        try:
+            setting = _setting(options)
+            if results is not None:
+                check_folder(results)
+            with quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+                replay = run(setting, progress=progress)
+                if results is not None:
+                    take_in(replay, results, progress=progress)
+            self._report(replay, results)
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error
+
+    def _report(self, replay: Replay, results: Path | None) -> None:
+        with replay.timed("report"):
+            # Which study keeps its dataset was declared by the launches.
+            replay.setting.project.refresh_from_db()
+            facts = project_facts(replay.setting.project)
+            found = checks(replay, facts)
+            text = get_files("md")(report(replay, facts, found, results))["report.md"]
+        self.stdout.write(f"{text}\n{closing(replay)}")
+        wrong = [
+            f"{check.what}: {check.published} published, {check.found} here" for check in found if not check.agrees
+        ]
+        if wrong:
+            raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
+
+
+def _setting(options: dict[str, Any]) -> Setting:
+    return Setting(
+        project=new_project(options["project"], "BiVLC, replayed"),
+        manifest=options["manifest"],
+        images_dir=options["images"],
+        released=read_accepted(options["accepted"]),
+        by=researcher(options["owner"]),
+        seed=options["seed"],
+    )

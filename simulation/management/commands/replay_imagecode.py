@@ -1,0 +1,91 @@
+"""`replay_imagecode`: ImageCoDe's released descriptions, found by made-up retrievers, at their full size."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from results.queries.reports.report_rows import project_facts
+from results.reports.formats import get_files
+from simulation.management.commands.simulate import share
+from simulation.management.replay_command import (
+    new_project,
+    quiet_sessions,
+    researcher,
+    without_waiting_for_the_disk,
+)
+from simulation.replay.imagecode.pipeline import WRITTEN, Setting, run
+from simulation.replay.imagecode.published import ACCURACY
+from simulation.replay.imagecode.tables import closing, differences, report
+from simulation.replay.progress import Progress
+from simulation.replay.script import CannotReplay
+from studies.actions.imports.import_state import ImportRefused
+from studies.design import DesignRefused
+from studies.errors import StudyError
+
+REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError)
+
+
+class Command(BaseCommand):
+    help = (
+        "Replay ImageCoDe: import its released descriptions, let made-up annotators of a stated accuracy look for "
+        "their images through the real code, and print the paper's tables."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", nargs="?", default="imagecode", help="the project to make (default imagecode)")
+        parser.add_argument("--train", required=True, type=Path, metavar="FILE", help="train_data.json")
+        parser.add_argument("--valid", required=True, type=Path, metavar="FILE", help="valid_data.json")
+        parser.add_argument("--split", required=True, type=Path, metavar="FILE", help="annotator_split_valid.json")
+        parser.add_argument("--tags", required=True, type=Path, metavar="FILE", help="manual_annotation_valid.yaml")
+        parser.add_argument(
+            "--images-later",
+            action="store_true",
+            help="draw pictures that stand in for the images (what happens in any case: the files name no images)",
+        )
+        parser.add_argument(
+            "--accuracy",
+            type=share,
+            default=ACCURACY,
+            metavar="P",
+            help=f"chance to find an image (default {ACCURACY}, which gives the paper's accuracy and alpha)",
+        )
+        parser.add_argument("--seed", default="imagecode", metavar="S", help="the same seed is the same replay")
+        parser.add_argument(
+            "--described",
+            type=int,
+            default=60,
+            metavar="N",
+            help="how many sets describers get too, in the project PROJECT-written (default 60; 0 for none)",
+        )
+        parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            setting = Setting(
+                project=new_project(options["project"], "ImageCoDe, replayed"),
+                train=options["train"],
+                valid=options["valid"],
+                authors=options["split"],
+                tags=options["tags"],
+                by=researcher(options["owner"]),
+                accuracy=options["accuracy"],
+                seed=options["seed"],
+                described=options["described"],
+            )
+            if setting.described:
+                new_project(f"{setting.project.slug}-{WRITTEN}", "")
+            bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+            with quiet_sessions(), without_waiting_for_the_disk(), bars as progress:
+                replay = run(setting, progress=progress)
+            with replay.timed("report"):
+                setting.project.refresh_from_db()
+                facts = project_facts(setting.project)
+                written = project_facts(replay.written.project) if replay.written else None
+                text = get_files("md")(report(replay, facts, written))["report.md"]
+            self.stdout.write(f"{text}\n{closing(replay)}")
+            if wrong := differences(replay.sets):
+                raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error

@@ -1,0 +1,106 @@
+"""`simulate STUDY --annotators N --accuracy P --seed S`: annotators of stated skill answer through the real pages."""
+
+import argparse
+import time
+from collections import Counter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from annotation.models import SessionState
+from simulation.actions.announcement import announce_simulation
+from simulation.annotators import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
+from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
+from studies.models import Study, StudyState
+from studies.permissions import Verb
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1.") from error
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1.")
+    return number
+
+
+def how_many(text: str) -> int:
+    """Read a whole number from 1 on."""
+    try:
+        number = int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number.") from error
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1: somebody has to come.")
+    return number
+
+
+class Command(BaseCommand):
+    help = "Let made-up annotators of stated skill answer a study through its real entry, page and submit code."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("slug", help=STUDY_HELP)
+        parser.add_argument("--annotators", type=how_many, default=1, metavar="N", help="how many come (default 1)")
+        parser.add_argument(
+            "--accuracy", type=share, default=0.9, metavar="P", help="chance of the reference's answer (default 0.9)"
+        )
+        parser.add_argument("--seed", default="1", metavar="S", help="the same seed is the same people (default 1)")
+        parser.add_argument(
+            "--leave", type=share, default=0.0, metavar="P", help="share of them who give up half way (default 0)"
+        )
+        add_by(parser)
+        parser.add_argument("--url", help="ask a running site at this address, which uses the same database")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_called(options["slug"])
+        if study.state != StudyState.OPEN:
+            raise CommandError(f"Study {study.slug} is {study.state}, so nobody can come. Launch or resume it first.")
+        announce_simulation(
+            study=study,
+            by=actor_named(options, Verb.RUN, study.project),
+            now=timezone.now(),
+            **{name: options[name] for name in ("annotators", "accuracy", "seed")},
+        )
+        started = time.monotonic()
+        try:
+            sittings = self._play(study, options)
+        except CannotRead as error:
+            raise CommandError(str(error)) from error
+        self._summarise(sittings, seconds=time.monotonic() - started)
+
+    def _play(self, study: Study, options: dict[str, Any]) -> list[Sitting]:
+        sittings = []
+        crowd = people(
+            count=options["annotators"], accuracy=options["accuracy"], seed=options["seed"], leave=options["leave"]
+        )
+        for person in tqdm(crowd, total=options["annotators"], unit="annotator", disable=None):
+            browser: Browser = BrowserOverHttp(options["url"]) if options["url"] else BrowserInProcess()
+            sitting = take_part(browser=browser, study=study, person=person)
+            sittings.append(sitting)
+            if sitting.nothing_left:
+                break
+        return sittings
+
+    def _summarise(self, sittings: list[Sitting], *, seconds: float) -> None:
+        states = Counter(SessionState(sitting.state).label for sitting in sittings if sitting.state)
+        answers = sum(sitting.answers for sitting in sittings)
+        self.stdout.write(f"{states.total()} sessions, {answers} answers, {seconds:.1f} seconds.")
+        for label, count in sorted(states.items()):
+            self.stdout.write(f"  {label}: {count}")
+        known = sum(sitting.by_reference for sitting in sittings)
+        if known:
+            right = sum(sitting.right for sitting in sittings)
+            self.stdout.write(f"  As the reference says: {right} of {known} ({right / known:.1%})")
+        if scores := [score for sitting in sittings for score in sitting.scores]:
+            self.stdout.write(f"  Mean score: {sum(scores) / len(scores):.3f}, n = {len(scores)}")
+        written = sum(sitting.written for sitting in sittings)
+        if written:
+            self.stdout.write(f"  Written as the source has it: {written}")
+        if answers > known + written:
+            self.stdout.write(f"  Without a known right answer, made up by the kind: {answers - known - written}")
+        for said, count in Counter(sitting.turned_away for sitting in sittings if sitting.turned_away).items():
+            self.stdout.write(f"  Turned away: {count} ({said})")

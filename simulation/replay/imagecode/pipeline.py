@@ -1,0 +1,172 @@
+"""The replay from the released files to what retrievers make of them: import, stand-ins, one study for each split."""
+
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from analytics.imagecode import SetCounts, count_sets
+from simulation.replay.imagecode.descriptions import Written, write_again
+from simulation.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, retriever
+from simulation.replay.placeholder_images import fill_with_stand_ins
+from simulation.replay.player import Crowd, Played, play
+from simulation.replay.progress import Progress
+from simulation.replay.script import CannotReplay
+from studies.actions.imports.importer import import_files
+from studies.descriptions import descriptions_of
+from studies.models import Instance, Project, Study
+
+# Split -> the study file that ships for its retrievers.
+RETRIEVE = {TRAIN: "imagecode-retrieve-train", VALID: "imagecode-retrieve-test"}
+# How the project of the describers is called besides.
+WRITTEN = "written"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a replay is made of. `accuracy`: the chance, 0 to 1, that a retriever finds an image; `described`: how many
+    sets describers get, at least 0."""
+
+    project: Project
+    train: Path
+    valid: Path
+    authors: Path
+    tags: Path
+    by: User
+    accuracy: float
+    seed: str
+    described: int
+
+
+@dataclass
+class Replay:
+    """What a replay has made. `sets`, `texts`, `studies`, `played`: by split, the first two as they were stored;
+    `annotations`: the codes of each annotated description, in the order of the file; `seconds`: stage -> how long it
+    took."""
+
+    setting: Setting
+    sets: dict[str, SetCounts] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    annotations: list[str] = field(default_factory=list)
+    stand_ins: int = 0
+    studies: dict[str, Study] = field(default_factory=dict)
+    played: dict[str, Played] = field(default_factory=dict)
+    written: Written | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[stage] = time.monotonic() - started
+
+
+def run(setting: Setting, *, progress: Progress) -> Replay:
+    """Run the whole replay in a project that is new. Raises CannotReplay, ImportRefused and StudyError."""
+    replay = Replay(setting)
+    with replay.timed("import"):
+        _import(replay, progress)
+        for split in RETRIEVE:
+            _count(replay, split)
+        replay.annotations = annotations_in(setting.tags)
+    with replay.timed("stand-ins"):
+        replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress, most=PICTURES)
+    with replay.timed("launch"):
+        progress.begin("launch", len(RETRIEVE))
+        for split in RETRIEVE:
+            if not Instance.objects.filter(project=setting.project, split=split).exists():
+                raise CannotReplay(
+                    f"No image set is in the split {split}. The names of the files must begin with train and valid, as "
+                    "the released ones do."
+                )
+            # Imported descriptions have no authors here whom their sets could be kept from.
+            replay.studies[split] = launch_from(
+                RETRIEVE[split],
+                project=setting.project,
+                slug=slug(replay, split),
+                by=setting.by,
+                seed=setting.seed,
+                instances={"split": [split]},
+                eligibility=[],
+            )
+            progress.step()
+    with replay.timed("retrieval"):
+        for split, study in replay.studies.items():
+            crowd = Crowd(study, retriever(accuracy=setting.accuracy, seed=f"{setting.seed}|{split}"))
+            progress.begin(f"retrieval: {split}", study.design.answers * study.questions.count())
+            play(crowd, progress=progress)
+            replay.played[split] = crowd.played
+    if setting.described:
+        with replay.timed("writing"):
+            replay.written = write_again(
+                source=setting.project,
+                project=Project(slug=f"{setting.project.slug}-{WRITTEN}", name="ImageCoDe, described again"),
+                sets=setting.described,
+                accuracy=setting.accuracy,
+                by=setting.by,
+                seed=setting.seed,
+                progress=progress,
+            )
+    return replay
+
+
+def _import(replay: Replay, progress: Progress) -> None:
+    setting = replay.setting
+    stages: dict[str, int] = {}
+
+    def show(stage: str, done: int, total: int) -> None:
+        if stage not in stages:
+            progress.begin(f"import: {stage}", total)
+        progress.step(done - stages.get(stage, 0))
+        stages[stage] = done
+
+    import_files(
+        project=setting.project,
+        files=[setting.train, setting.valid, setting.authors, setting.tags],
+        format=FORMAT,
+        images_later=True,
+        by=setting.by,
+        now=timezone.now(),
+        owner=setting.by,
+        progress=show,
+    )
+
+
+def _count(replay: Replay, split: str) -> None:
+    """Count the sets and descriptions of a split that were stored. Raises CannotReplay for sets of other names."""
+    rows = Instance.objects.filter(project=replay.setting.project, split=split).order_by("pk")
+    found = {
+        key: [each.text for each in descriptions_of(captions, reference)]
+        for key, captions, reference in rows.values_list("key", "captions", "reference")
+    }
+    try:
+        replay.sets[split] = count_sets(found)
+    except ValueError as error:
+        raise CannotReplay(f"Not a set of ImageCoDe: {error}") from error
+    replay.texts[split] = [text for texts in found.values() for text in texts]
+
+
+def annotations_in(file: Path) -> list[str]:
+    """Return the codes of each annotated description, a comma list, in the order of the file."""
+    # The base loader makes texts, lists and mappings only.
+    sets = yaml.load(file.read_bytes(), Loader=yaml.BaseLoader)  # noqa: S506
+    return [about["annotation"] for of_set in sets.values() for about in of_set.values()]
+
+
+def slug(replay: Replay, split: str) -> str:
+    """Return the name of a study; the project's stands in it, so that replays can be told apart by it alone."""
+    return f"{replay.setting.project.slug}-retrieve-{split}"
+
+
+def most_memory_mib() -> int:
+    """Return the most memory that this process has held so far, in MiB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux tells KiB, macOS bytes.
+    return most // (1024 * 1024 if sys.platform == "darwin" else 1024)

@@ -1,0 +1,50 @@
+"""The studies of the replay, from the study files that ship, and how retrievers answer in them."""
+
+import random
+from typing import Any
+
+import yaml
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.actions.launching.launch import launch
+from annotation.models import Seat
+from simulation.actions.announcement import announce_replay
+from simulation.replay.player import Choose
+from studies.actions.studies import create_study
+from studies.kinds import get_kind
+from studies.models import Project, Question, Study
+from studies.shipped_designs import shipped
+
+FORMAT = "imagecode"
+TRAIN, VALID = "train", "valid"
+# How many different stand-ins are drawn; those of one set are all different. Each is a file, and 83,560 of them would
+# take as long to store as all answers to be given.
+PICTURES = 1000
+
+
+def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, **changed: Any) -> Study:
+    """Launch the study file that ships as `name` under the name `slug`, with somebody to write to, no lobby, and other
+    entries as `changed` says."""
+    design: dict[str, Any] = yaml.safe_load(shipped()[name].source)
+    # Who is played is never too early, since nobody else decides when they come.
+    design.pop("lobby", None)
+    design |= {"study": slug, "contact": "whoever runs the replay"} | changed
+    source = yaml.safe_dump(design, sort_keys=False, allow_unicode=True)
+    study = create_study(project=project, source=source, by=by, now=timezone.now())
+    launch(study=study, by=by, now=timezone.now())
+    announce_replay(study=study, by=by, now=timezone.now(), seed=seed)
+    return study
+
+
+def retriever(*, accuracy: float, seed: str) -> Choose:
+    """Return how retrievers answer: the right image with the chance `accuracy`, else any other, each as likely."""
+    dice = random.Random(seed)  # noqa: S311 (made-up answers)
+
+    def choose(question: Question, seat: Seat) -> str:
+        if dice.random() < accuracy:
+            return question.right
+        labels = get_kind(question.kind).categories(question.content)
+        return dice.choice([label for label in labels if label != question.right])
+
+    return choose

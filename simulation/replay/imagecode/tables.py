@@ -1,0 +1,131 @@
+"""What a replay of ImageCoDe prints: what was put in, the paper's tables beside what was published, and the report of
+its project as anybody gets it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from analytics.imagecode import SetCounts
+from results.reports.base import Column, Report, Table
+from results.reports.build import report_of
+from results.reports.facts import ProjectFacts
+from results.reports.sections.descriptions import described_in
+from simulation.replay.imagecode.paper_tables import (
+    language_table,
+    missing_table,
+    people_table,
+    phenomena_table,
+    sets_table,
+)
+from simulation.replay.imagecode.pipeline import Replay, most_memory_mib, slug
+from simulation.replay.imagecode.published import RELEASED
+from simulation.replay.imagecode.studies import VALID
+from simulation.replay.placeholder_images import GENERATOR, HEIGHT, WIDTH
+
+
+def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) -> Report:
+    """Return the report of a replay, and what is in that of the project of its describers, where there are any. Plots
+    are left out: they have no place in what is printed."""
+    described = {each.study.slug: each for each in described_in(facts.studies)}
+    tables = [
+        _inputs(replay),
+        sets_table(replay.sets),
+        phenomena_table(replay.annotations, described[slug(replay, VALID)]),
+        language_table(replay.texts),
+        people_table(described, valid=slug(replay, VALID), chance=replay.setting.accuracy),
+        missing_table(),
+        *report_of(facts).tables,
+        *_written(replay, written),
+        _played(replay),
+    ]
+    return Report("ImageCoDe replayed", [each for each in tables if each.rows], [])
+
+
+def _inputs(replay: Replay) -> Table:
+    drawn = (
+        f'{replay.stand_ins:,} stand-ins of {WIDTH} by {HEIGHT} pixels, labelled "{GENERATOR}"; those of one set are '
+        "all different"
+    )
+    rows: list[Sequence[str]] = [
+        ("descriptions, their images, authors and phenomena", "published: the released files"),
+        ("who wrote which description", "not published, so that retrievers are kept from none"),
+        (
+            "what describers write",
+            "published: what was written about the image; where nothing was, that it is not possible",
+        ),
+        (
+            "what retrievers answer",
+            f"made up: right with a chance of {replay.setting.accuracy:.1%}, else any other image, each as likely",
+        ),
+        ("how long people take", "not played: times and wages are those of a machine that thinks about nothing"),
+        ("images", f"not the paper's: {drawn}"),
+    ]
+    notes = [
+        "What retrievers do is an input and no finding, and so is all that follows from it: agreement, accuracy, and "
+        "how many descriptions are filtered out. What is shown is that the platform carries it through: every answer "
+        "went through the code that an annotator's browser reaches, and every table is computed from what was stored."
+    ]
+    return Table("inputs", "What is put in", [Column("What"), Column("From where")], rows, notes)
+
+
+def _played(replay: Replay) -> Table:
+    columns = [Column("Who"), Column("People", "count"), Column("Answers", "count")]
+    columns.append(Column("Found nothing to do", "count"))
+    crowds = {f"retrievers, {split}": played for split, played in replay.played.items()}
+    if replay.written:
+        crowds |= {"describers": replay.written.describers, "their retrievers": replay.written.retrievers}
+    rows = [(who, played.people, played.answers, played.turned_away) for who, played in crowds.items()]
+    return Table("played", "Who was played", columns, rows)
+
+
+def _written(replay: Replay, facts: ProjectFacts | None) -> Iterator[Table]:
+    """Yield what was written again, and what became of it."""
+    if replay.written is None or facts is None:
+        return
+    written = replay.written
+    columns = [Column("Image sets", "count"), Column("Published descriptions", "count")]
+    columns.append(Column("Refused as the study file says", "count"))
+    notes = [
+        "Some sets of the validation split without their descriptions: people are asked about each of the ten images, "
+        "write what was published about it, and others look for the image meanwhile. Refused: a description that names "
+        "places or other images, is too short, or was given before for its set."
+    ]
+    yield Table("written", "Described again", columns, [(written.sets, written.texts, written.refused)], notes)
+    for table in report_of(facts).tables:
+        if table.name in ("descriptions", "retrieval-accuracy"):
+            yield replace(table, name=f"written-{table.name}", title=f"Described again: {table.title.lower()}")
+
+
+def differences(counted: Mapping[str, SetCounts]) -> list[str]:
+    """Return where sets or descriptions are not as many as were released, in sentences; nothing where in all they are
+    not as many, because only a part of the files was replayed."""
+    if sum(each.descriptions for each in counted.values()) != sum(each.descriptions for each in RELEASED.values()):
+        return []
+    return [
+        f"{split}: {_sentence(released)} published, {_sentence(counted[split])} here"
+        for split, released in RELEASED.items()
+        if counted[split] != released
+    ]
+
+
+def _sentence(counts: SetCounts) -> str:
+    sources = ", ".join(f"{name} {sets:,}" for name, sets in sorted(counts.sets_by_source.items()))
+    return (
+        f"{counts.sets:,} sets ({sources}) and {counts.descriptions:,} descriptions, {counts.static_descriptions:,} of "
+        "them of static sets,"
+    )
+
+
+def closing(replay: Replay) -> str:
+    """Return the last line: how many answers were played, how long everything took, and the most memory it had."""
+    crowds = list(replay.played.values())
+    at_work = replay.seconds["retrieval"]
+    if replay.written:
+        crowds += [replay.written.describers, replay.written.retrievers]
+        at_work += replay.seconds["writing"]
+    answers = sum(played.answers for played in crowds)
+    people = sum(played.people for played in crowds)
+    stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in replay.seconds.items())
+    return (
+        f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. In all "
+        f"{sum(replay.seconds.values()):.1f} s: {stages}. At most {most_memory_mib():,} MiB of memory."
+    )

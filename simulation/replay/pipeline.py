@@ -1,0 +1,256 @@
+"""The replay from the manifest to the human baseline: import, step 3 with step 4 behind it, baseline."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotation.actions.launching.launch import launch
+from annotation.models import Seat, Slot
+from simulation.actions.announcement import announce_replay
+from simulation.replay.placeholder_images import await_photos, fill_with_stand_ins
+from simulation.replay.player import Crowd, Played, double_surveys, play, play_live
+from simulation.replay.progress import Progress
+from simulation.replay.published import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
+from simulation.replay.script import (
+    CannotReplay,
+    Fate,
+    Pair,
+    baseline_mistakes,
+    fates,
+    pair_answers,
+    step_3_answer,
+    step_4_answer,
+)
+from studies.actions.imports.importer import import_files
+from studies.actions.studies import create_study
+from studies.importing import Record, get_importer
+from studies.kinds import get_kind
+from studies.models import Instance, Project, Question, Study, SurveyQuestion
+from studies.shipped_designs import shipped
+
+FORMAT = "bivlc-manifest"
+CAPTION_RULE = "bivlc-release-v1"
+STEP_3, STEP_4, BASELINE = "bivlc-step-3", "bivlc-step-4", "bivlc-baseline"
+PHOTO = "image"
+# A small replay has at least surveys and a sample of this size, and enough rows for the surveys that pairs answer.
+SMALLEST_SURVEY = 8
+SMALLEST_REPLAY = SMALLEST_SURVEY * len(PAIR_KAPPAS)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a replay is made of. `released`: key -> row of the released dataset, None for what was not released."""
+
+    project: Project
+    manifest: Path
+    images_dir: Path | None
+    released: Mapping[str, int | None]
+    by: User
+    seed: str
+
+
+@dataclass
+class Replay:
+    """What a replay has made. `instances`: id -> key; `seconds`: stage -> how long it took."""
+
+    setting: Setting
+    fates: Mapping[str, Fate]
+    stand_ins: int = 0
+    instances: dict[int, str] = field(default_factory=dict)
+    studies: dict[str, Study] = field(default_factory=dict)
+    played: dict[str, Played] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[stage] = time.monotonic() - started
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the paper's size, so that the published numbers are due."""
+        return len(self.fates) == MANIFEST_ROWS
+
+
+def run(setting: Setting, *, progress: Progress) -> Replay:
+    """Run the whole replay in a project that is new. Raises CannotReplay, ImportRefused and StudyError."""
+    replay = Replay(setting, fates=_fates(setting))
+    with replay.timed("import"):
+        _import(replay, progress)
+    if setting.images_dir is None:
+        with replay.timed("stand-ins"):
+            await_photos(project=setting.project, role=PHOTO, key="coco")
+            replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress)
+    with replay.timed("launch"):
+        progress.begin("launch", 2)
+        for name in (STEP_3, STEP_4):
+            replay.studies[name] = _launch(replay, name)
+            progress.step()
+    with replay.timed("steps 3 and 4"):
+        _play_steps(replay, progress)
+    with replay.timed("baseline"):
+        replay.studies[BASELINE] = _launch(replay, BASELINE)
+        _play_baseline(replay, progress)
+    return replay
+
+
+def _fates(setting: Setting) -> dict[str, Fate]:
+    """Check the manifest against the other files, before anything is made, and decide what becomes of its instances."""
+    try:
+        with setting.manifest.open("rb") as stream:
+            # What is wrong with a row, the import says.
+            records = [item for item in get_importer(FORMAT)(stream) if isinstance(item, Record)]
+    except OSError as error:
+        raise CannotReplay(f"{setting.manifest} cannot be read ({error.strerror}). Check the name.") from error
+    unknown = sorted({record.key for record in records} ^ setting.released.keys())
+    if unknown:
+        raise CannotReplay(
+            f"The manifest and the accepted file do not have the same rows: {unknown[0]} is in only one of them "
+            f"({len(unknown):,} such rows). Name two files of the same release."
+        )
+    if len(records) < SMALLEST_REPLAY:
+        raise CannotReplay(f"The manifest has {len(records)} rows; a replay takes at least {SMALLEST_REPLAY}.")
+    if setting.images_dir is not None:
+        _check_photos(setting.images_dir, records)
+    released = {key for key, row in setting.released.items() if row is not None}
+    return fates({record.key: (record.type, record.subtype) for record in records}, released, seed=setting.seed)
+
+
+def _check_photos(folder: Path, records: Sequence[Record]) -> None:
+    """The import does without the original photos, but step 4 shows them. Raises CannotReplay."""
+    photos = {image.filename for record in records for image in record.images if image.role == PHOTO}
+    missing = sorted(name for name in photos if not (folder / name).is_file())
+    if missing:
+        raise CannotReplay(
+            f"{folder} lacks {len(missing):,} of the {len(photos):,} original photos that step 4 shows, the first of "
+            f"them {missing[0]}. Put them beside the generated images, or replay with --images-later."
+        )
+
+
+def _import(replay: Replay, progress: Progress) -> None:
+    setting = replay.setting
+    stages: dict[str, int] = {}
+
+    def show(stage: str, done: int, total: int) -> None:
+        if stage not in stages:
+            progress.begin(f"import: {stage}", total)
+        progress.step(done - stages.get(stage, 0))
+        stages[stage] = done
+
+    import_files(
+        project=setting.project,
+        files=[setting.manifest],
+        format=FORMAT,
+        images_dir=setting.images_dir,
+        caption_rule=CAPTION_RULE,
+        images_later=setting.images_dir is None,
+        by=setting.by,
+        now=timezone.now(),
+        owner=setting.by,
+        progress=show,
+    )
+    replay.instances = dict(Instance.objects.filter(project=setting.project).values_list("pk", "key"))
+
+
+def _launch(replay: Replay, name: str) -> Study:
+    setting = replay.setting
+    study = create_study(project=setting.project, source=study_file(replay, name), by=setting.by, now=timezone.now())
+    launch(study=study, by=setting.by, now=timezone.now())
+    announce_replay(study=study, by=setting.by, now=timezone.now(), seed=setting.seed)
+    return study
+
+
+def study_file(replay: Replay, name: str) -> str:
+    """Return the shipped study file, with somebody to write to; for another project or a smaller manifest with other
+    names and sizes."""
+    source = shipped()[name].source.replace('contact: ""', "contact: whoever runs the replay")
+    if replay.is_whole and slug(replay, name) == name:
+        return source
+    design: dict[str, Any] = yaml.safe_load(source)
+    design["study"] = slug(replay, name)
+    instances = design.get("instances", {})
+    if "from" in instances:
+        instances["from"] = slug(replay, instances["from"])
+    if not replay.is_whole:
+        _make_smaller(replay, surveys=design["surveys"], instances=instances)
+    return yaml.safe_dump(design, sort_keys=False, allow_unicode=True)
+
+
+def slug(replay: Replay, name: str) -> str:
+    """Return the name of a study; the project's stands in it, so that replays can be told apart by it alone."""
+    return name.replace("bivlc", replay.setting.project.slug, 1)
+
+
+def _make_smaller(replay: Replay, *, surveys: dict[str, int], instances: dict[str, Any]) -> None:
+    rows = len(replay.fates)
+    surveys["size"] = max(SMALLEST_SURVEY, surveys["size"] * rows // MANIFEST_ROWS)
+    if "sample" in instances:
+        kept = sum(fate is Fate.RELEASED for fate in replay.fates.values())
+        instances["sample"] = min(kept, max(SMALLEST_SURVEY, instances["sample"] * rows // MANIFEST_ROWS))
+
+
+def _play_steps(replay: Replay, progress: Progress) -> None:
+    seed = replay.setting.seed
+    settled = {key: step_3_answer(key, fate, seed=seed) for key, fate in replay.fates.items()}
+    pairs = _pairs(replay, settled)
+
+    def choose_image(question: Question, seat: Seat) -> str:
+        key = replay.instances[question.instance_id]
+        pair = pairs.get(seat.survey_id)
+        if pair is None:
+            return settled[key]
+        return (pair.first if seat.number == 1 else pair.second)[key]
+
+    def tell_apart(question: Question, seat: Seat) -> str:
+        key = replay.instances[question.instance_id]
+        return step_4_answer(key, replay.fates[key], seed=seed)
+
+    first = Crowd(replay.studies[STEP_3], choose_image)
+    then = Crowd(replay.studies[STEP_4], tell_apart)
+    accepted = sum(fate is not Fate.NO_IMAGE for fate in replay.fates.values())
+    progress.begin("steps 3 and 4", Slot.objects.filter(seat__study=first.study).count() + accepted)
+    play_live(
+        first=first,
+        then=then,
+        settle=lambda question: settled[replay.instances[question.instance_id]],
+        by=replay.setting.by,
+        progress=progress,
+    )
+    replay.played |= {STEP_3: first.played, STEP_4: then.played}
+
+
+def _pairs(replay: Replay, settled: Mapping[str, str]) -> dict[int, Pair]:
+    """Return what each pair answers, by survey: their kappas are the published ones, in order."""
+    surveys = double_surveys(replay.studies[STEP_3])
+    pairs = {}
+    for survey, kappa in zip(surveys, PAIR_KAPPAS, strict=True):
+        asked = SurveyQuestion.objects.filter(survey=survey).values_list("question__instance_id", flat=True)
+        answers = {replay.instances[instance]: settled[replay.instances[instance]] for instance in asked}
+        pairs[survey.pk] = pair_answers(answers, kappa=kappa, seed=f"{replay.setting.seed}|{survey.number}")
+    return pairs
+
+
+def _play_baseline(replay: Replay, progress: Progress) -> None:
+    study = replay.studies[BASELINE]
+    sampled = set(Question.objects.filter(study=study).values_list("instance_id", flat=True))
+    keys = sorted(replay.instances[instance] for instance in sampled)
+    mistakes = baseline_mistakes(keys, seed=replay.setting.seed)
+
+    def choose(question: Question, seat: Seat) -> str:
+        if (question.kind, question.variant) not in mistakes[replay.instances[question.instance_id]]:
+            return question.right
+        options = get_kind(question.kind).options(question.content)
+        return next(option.key for option in options if option.key != question.right)
+
+    crowd = Crowd(study, choose)
+    progress.begin("baseline", QUESTIONS_PER_INSTANCE * len(keys))
+    play(crowd, progress=progress)
+    replay.played[BASELINE] = crowd.played

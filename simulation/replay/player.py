@@ -1,0 +1,155 @@
+"""Plays annotators through the real code of the platform: arrival, consent, instructions, answers. No page is asked
+for, so that thousands of answers take seconds; what an answer does is what it does when a browser sends it."""
+
+import random
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.actions import sessions
+from annotation.actions.answering import advance_session, responses
+from annotation.actions.answering.responses import Sent
+from annotation.actions.deciding import adjudication
+from annotation.errors import NothingLeft
+from annotation.models import Decision, Seat
+from annotation.recruitment.base import Entry
+from results.simulated import REPLAY_PROVIDER
+from simulation.replay.progress import Progress
+from studies.kinds import get_kind
+from studies.models import Question, Study, Survey
+
+# How many people are at work in one study at the same moment.
+AT_ONCE = 8
+# Answers between two looks at whether the next study has enough to ask about.
+LOOK_EVERY = 25
+# Every answer is laid down beforehand.
+_DICE = random.Random(0)  # noqa: S311 (nothing is left to chance)
+NOTE = "Settled by the replay, so that what was published comes out."
+
+Choose = Callable[[Question, Seat], str | Mapping[str, str]]
+"""What is answered to a question by whoever sits in a seat: the key of an option, or what the page posts."""
+
+
+@dataclass
+class Played:
+    """What has been done so far. `turned_away` counts arrivals that found nothing left."""
+
+    answers: int = 0
+    people: int = 0
+    finished: int = 0
+    turned_away: int = 0
+    settled: int = 0
+
+
+@dataclass
+class Crowd:
+    """The people who take part in one study."""
+
+    study: Study
+    choose: Choose
+    played: Played = field(default_factory=Played)
+    sitting: deque[Iterator[None]] = field(default_factory=deque)
+    nothing_left: bool = False
+
+    def arrive(self) -> bool:
+        """Let one more person come; tell whether there was something to do."""
+        self.nothing_left = False
+        sitting = self._sit(f"{self.study.slug}-{self.played.people + 1:03d}")
+        try:
+            next(sitting)
+        except NothingLeft:
+            self.nothing_left = True
+            self.played.turned_away += 1
+            return False
+        self.played.people += 1
+        self.sitting.append(sitting)
+        return True
+
+    def fill(self) -> bool:
+        """Let people come until as many are at work as can be; tell whether anybody is."""
+        while len(self.sitting) < AT_ONCE and not self.nothing_left and self.arrive():
+            pass
+        return bool(self.sitting)
+
+    def step(self) -> bool:
+        """Let whoever's turn it is answer one question; tell whether anybody did."""
+        while self.sitting:
+            sitting = self.sitting.popleft()
+            if next(sitting, "finished") != "finished":
+                self.sitting.append(sitting)
+                self.played.answers += 1
+                return True
+            self.played.finished += 1
+        return False
+
+    def _sit(self, person: str) -> Iterator[None]:
+        """Play one person's sitting: yields once on arrival and then after every answer."""
+        entry = Entry(provider=REPLAY_PROVIDER, person=person, session_id=person)
+        session = sessions.start(study=self.study, entry=entry, now=timezone.now())
+        yield
+        sessions.consent(session=session, agreed=True, now=timezone.now())
+        advance_session.begin(session=session, part=0, now=timezone.now())
+        seat = session.seat
+        for slot in responses.open_slots(session=session, limit=session.questions_total):
+            if slot.part > session.part_begun:
+                advance_session.begin(session=session, part=slot.part, now=timezone.now())
+            question = slot.question
+            order = responses.order_for(session=session, question=question)
+            said = self.choose(question, seat)
+            if isinstance(said, str):
+                said = get_kind(question.kind).made_up(question.content, order, dice=_DICE, label=said)
+            sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted=said)
+            responses.submit(token=session.token, sent=sent, now=timezone.now())
+            yield
+
+
+def play(crowd: Crowd, *, progress: Progress) -> None:
+    """Play a study until nothing is left of it: what its people left undecided, others are asked after them."""
+    while crowd.fill() or crowd.arrive():
+        progress.step(crowd.step())
+
+
+def play_live(*, first: Crowd, then: Crowd, settle: Callable[[Question], str], by: User, progress: Progress) -> None:
+    """Play a study and, at the same time, the one that it feeds.
+
+    People arrive in the second whenever the first has accepted enough for one more survey. What a pair left
+    undecided is settled by `by` as soon as both have finished. When the first study is over, the second is played
+    to its end.
+    """
+    size = then.study.design.surveys.size
+    finished = 0
+    while first.fill():
+        progress.step(first.step() + then.step())
+        if first.played.finished > finished:
+            finished = first.played.finished
+            first.played.settled += settle_undecided(first.study, settle=settle, by=by)
+        if first.played.answers % LOOK_EVERY == 0 and waiting_for(then.study) >= size:
+            then.arrive()
+    play(then, progress=progress)
+
+
+def waiting_for(study: Study) -> int:
+    """Return how many questions the feeding study has accepted that `study` does not ask about yet."""
+    accepted = Decision.objects.filter(study=study.fed_by_id, state=Decision.State.ACCEPTED)
+    return accepted.count() - Question.objects.filter(study=study).count()
+
+
+def settle_undecided(study: Study, *, settle: Callable[[Question], str], by: User) -> int:
+    """Settle every question that all answers wanted have left undecided; return how many."""
+    split = Decision.objects.filter(
+        study=study, state=Decision.State.UNDECIDED, answers__gte=F("question__answers_wanted")
+    )
+    questions = [decision.question for decision in split.select_related("question")]
+    for question in questions:
+        adjudication.settle(question=question, choice=settle(question), by=by, note=NOTE, now=timezone.now())
+    return len(questions)
+
+
+def double_surveys(study: Study) -> list[Survey]:
+    """Return the surveys that a pair answers, in order."""
+    return list(study.surveys.filter(seats_planned=2).order_by("number"))

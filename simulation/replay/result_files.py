@@ -1,0 +1,92 @@
+"""The result files of models: taken in as predictions, and what of them no prediction holds."""
+
+from pathlib import Path
+
+from django.utils import timezone
+
+from analytics.scores import detection_accuracy, outcomes_of_detectors, score
+from evaluation.result_files import read_correct, read_detections
+from predictions.actions.import_predictions import ModelName, import_predictions
+from results.reports.base import Cell, Column, Table
+from simulation.replay.pipeline import Replay
+from simulation.replay.progress import Progress
+from simulation.replay.script import CannotReplay
+
+DETECTORS = "BiVLC_Classifier_CORRECT_"
+TEXT_DETECTORS = "SUGARCREPE_Classifier_"
+# How a file's name starts, before the model's -> its format.
+FORMATS = {"BiVLC_": "bivlc-results", "SUGARCREPE_CORRECT_": "sugarcrepe-results"}
+
+
+def check_folder(folder: Path) -> None:
+    """Raise CannotReplay when no result file is there."""
+    if not _files(folder):
+        raise CannotReplay(f"{folder} has no result file such as BiVLC_<model>.csv. Name the folder with the results.")
+
+
+def _files(folder: Path) -> list[tuple[Path, str, str]]:
+    """Return file, format and model."""
+    return [
+        (path, format, path.stem.removeprefix(start))
+        for start, format in FORMATS.items()
+        for path in sorted(folder.glob(f"{start}*.csv"))
+        if not path.name.startswith(DETECTORS)
+    ]
+
+
+def take_in(replay: Replay, folder: Path, *, progress: Progress) -> None:
+    """Import every file as predictions of the model that its name has. Raises PredictionsRefused."""
+    files = _files(folder)
+    with replay.timed("result files"):
+        progress.begin("result files", len(files))
+        for path, format, model in files:
+            import_predictions(
+                project=replay.setting.project,
+                file=path,
+                format=format,
+                model=ModelName(model),
+                # A small replay has few of the instances that the files are about.
+                skip_unknown=not replay.is_whole,
+                by=replay.setting.by,
+                now=timezone.now(),
+            )
+            progress.step()
+
+
+def sugarcrepe_table(folder: Path) -> Table:
+    """Return every model's accuracy on SugarCrepe over its whole file."""
+    columns = [Column("Model"), Column("Right", "count"), Column("Of", "count"), Column("Accuracy", "share")]
+    rows: list[list[Cell]] = []
+    for path, format, model in _files(folder):
+        if format == "sugarcrepe-results":
+            right = score(read_correct(path).correct)
+            rows.append([model, right.count, right.n, right.share])
+    return Table("sugarcrepe", "Models on SugarCrepe", columns, rows)
+
+
+def detectors_table(folder: Path) -> Table:
+    """Return the scores and accuracies of the detectors of synthetic content that look at texts and images, over whole
+    files (Miranda et al. 2024, table 5)."""
+    columns = [Column("Detectors"), Column("Instances", "count")]
+    columns += [Column(name, "share") for name in ("I2T", "T2I", "Group")]
+    accuracies = [Column("Text detection", "share"), Column("Image detection", "share")]
+    rows: list[list[Cell]] = []
+    for path in sorted(folder.glob(f"{DETECTORS}*.csv")):
+        file = read_detections(path)
+        if file.image is not None:
+            scores = outcomes_of_detectors(file.text, file.image).scores()
+            shares = [scores[column.title].share for column in columns[2:]]
+            shares += [detection_accuracy(side).share for side in (file.text, file.image)]
+            rows.append([path.stem.removeprefix(DETECTORS), scores["Group"].n, *shares])
+    return Table("detectors", "Detectors of synthetic content", [*columns, *accuracies], rows)
+
+
+def text_detectors_table(folder: Path) -> Table:
+    """Return how often detectors tell the generated caption from the original, on SugarCrepe; a tie is wrong."""
+    columns = [Column("Detectors"), Column("Right", "count"), Column("Of", "count"), Column("Accuracy", "share")]
+    rows: list[list[Cell]] = []
+    for path in sorted(folder.glob(f"{TEXT_DETECTORS}*.csv")):
+        text = read_detections(path).text
+        right = score(text[:, 0] < text[:, 1])
+        rows.append([path.stem.removeprefix(TEXT_DETECTORS), right.count, right.n, right.share])
+    return Table("text-detectors", "Detectors of synthetic captions on SugarCrepe", columns, rows)

@@ -1,0 +1,200 @@
+"""What every made-up annotator of a replay answers, laid down from the published outcome and a seed. Pure."""
+
+import csv
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import cycle
+from pathlib import Path
+
+from analytics.agreement import cohen_kappa
+from simulation.replay.published import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
+from studies.kinds import finer_scores
+from studies.kinds.base import NONE
+from studies.rules.unambiguous import ORIGINAL
+
+CANDIDATES = ("candidate-0", "candidate-1", "candidate-2", "candidate-3")
+# How a step-4 annotator says that the generated image fits the original caption too.
+NOT_ORIGINAL = ("both", "generated")
+# The paper does not say how many instances step 4 took away. Here it is one for every seven it kept, per category.
+KEPT_PER_AMBIGUOUS = 7
+# Of the questions to which both of a pair chose an image, every fourth gets two different ones.
+OTHER_IMAGE_EVERY = 4
+# How far from an even split of disagreements a pair is looked for.
+UNEVEN = 4
+
+
+class CannotReplay(Exception):
+    """The replay cannot go on; the message says why and what to do."""
+
+
+class Fate(Enum):
+    """What becomes of an instance: no image chosen in step 3, taken away in step 4, or released."""
+
+    NO_IMAGE = "no image"
+    AMBIGUOUS = "ambiguous"
+    RELEASED = "released"
+
+
+def read_accepted(path: Path) -> dict[str, int | None]:
+    """Read which rows of the manifest were released: key -> row of the released dataset from 0, None for the others.
+
+    Columns: index (the key), accepted (true or false), release_row. Raises CannotReplay.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise CannotReplay(f"{path} cannot be read as CSV: {error}.") from error
+    missing = {"index", "accepted", "release_row"} - set(rows[0] if rows else ())
+    if missing:
+        raise CannotReplay(f"{path} lacks the columns {', '.join(sorted(missing))}. Name the file accepted.csv.")
+    return dict(_released(path, number, row) for number, row in enumerate(rows, start=1))
+
+
+def _released(path: Path, number: int, row: Mapping[str, str]) -> tuple[str, int | None]:
+    accepted, release_row = row["accepted"].strip().lower(), row["release_row"].strip()
+    if accepted not in {"true", "false"} or (accepted == "true" and not release_row.isdecimal()):
+        raise CannotReplay(
+            f"Record {number} of {path.name} has accepted {accepted!r} and release_row {release_row!r}; it must be "
+            "true with a row number, or false."
+        )
+    return row["index"], int(release_row) if accepted == "true" else None
+
+
+def fates(categories: Mapping[str, tuple[str, str]], released: set[str], *, seed: str) -> dict[str, Fate]:
+    """Decide what becomes of every instance. `categories`: key -> type and subtype."""
+    dropped: dict[tuple[str, str], list[str]] = {}
+    kept: dict[tuple[str, str], int] = {}
+    for key, category in categories.items():
+        if key in released:
+            kept[category] = kept.get(category, 0) + 1
+        else:
+            dropped.setdefault(category, []).append(key)
+    ambiguous: set[str] = set()
+    for category, keys in sorted(dropped.items()):
+        wanted = min(len(keys), kept.get(category, 0) // KEPT_PER_AMBIGUOUS)
+        ambiguous.update(_dice(seed, "ambiguous", *category).sample(keys, wanted))
+    return {
+        key: Fate.RELEASED if key in released else Fate.AMBIGUOUS if key in ambiguous else Fate.NO_IMAGE
+        for key in categories
+    }
+
+
+def step_3_answer(key: str, fate: Fate, *, seed: str) -> str:
+    """Return the image that is best for the instance, or none. Which of the four it was is not published."""
+    return NONE if fate is Fate.NO_IMAGE else _dice(seed, "image", key).choice(CANDIDATES)
+
+
+def step_4_answer(key: str, fate: Fate, *, seed: str) -> str:
+    return ORIGINAL if fate is Fate.RELEASED else _dice(seed, "ambiguity", key).choice(NOT_ORIGINAL)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What two people answer to the same questions: key -> option."""
+
+    first: Mapping[str, str]
+    second: Mapping[str, str]
+
+
+def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair:
+    """Let two people answer so that their kappa, any image against none, comes as near to `kappa` as can be.
+
+    `settled`: key -> the answer that is right in the end. Where the two agree they give it; where only one of them
+    chose an image, or the two chose different ones, a researcher has to settle the question.
+    """
+    dice = _dice(seed, "pair", str(kappa))
+    chosen = dice.sample(sorted(key for key, answer in settled.items() if answer != NONE), k=_chosen(settled))
+    none = dice.sample(sorted(settled.keys() - set(chosen)), k=len(settled) - len(chosen))
+    split = _nearest_split(len(chosen), len(none), kappa)
+    disagreed = chosen[: split.of_chosen] + none[: split.of_none]
+    dice.shuffle(disagreed)
+    first, second = dict(settled), dict(settled)
+    for index, key in enumerate(disagreed):
+        image = settled[key] if settled[key] != NONE else dice.choice(CANDIDATES)
+        first[key], second[key] = (image, NONE) if index < split.only_first else (NONE, image)
+    for key in chosen[split.of_chosen :: OTHER_IMAGE_EVERY]:
+        second[key] = dice.choice([image for image in CANDIDATES if image != settled[key]])
+    return Pair(first, second)
+
+
+def _chosen(settled: Mapping[str, str]) -> int:
+    return sum(answer != NONE for answer in settled.values())
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Disagreements among the questions that end with an image and with none; in how many the first chose one."""
+
+    of_chosen: int
+    of_none: int
+    only_first: int
+
+
+def _nearest_split(chosen: int, none: int, kappa: float) -> _Split:
+    """Return the most even split whose kappa has the two decimals of `kappa`, else the one that comes nearest."""
+    best, distance = _Split(0, 0, 0), float("inf")
+    for split in sorted(_splits(chosen, none), key=lambda split: _unevenness(split, chosen, none)):
+        both, neither = chosen - split.of_chosen, none - split.of_none
+        only_second = split.of_chosen + split.of_none - split.only_first
+        table = [("any", "any")] * both + [("any", NONE)] * split.only_first
+        table += [(NONE, "any")] * only_second + [(NONE, NONE)] * neither
+        value = cohen_kappa(table, categories=("any", NONE)).value
+        if value is not None and abs(value - kappa) < distance:
+            best, distance = split, abs(value - kappa)
+            if distance < 0.005:
+                break
+    return best
+
+
+def _splits(chosen: int, none: int) -> Iterator[_Split]:
+    for disagreed in range((chosen + none) // 2 + 1):
+        fair = disagreed * chosen // max(1, chosen + none)
+        for of_chosen in range(max(0, fair - UNEVEN, disagreed - none), min(chosen, fair + UNEVEN, disagreed) + 1):
+            for only_first in range(max(0, disagreed // 2 - UNEVEN), min(disagreed, disagreed // 2 + UNEVEN) + 1):
+                yield _Split(of_chosen, disagreed - of_chosen, only_first)
+
+
+def _unevenness(split: _Split, chosen: int, none: int) -> tuple[int, int]:
+    disagreed = split.of_chosen + split.of_none
+    return (
+        abs(split.of_chosen * none - split.of_none * chosen) // max(1, chosen + none)
+        + abs(disagreed - 2 * split.only_first),
+        disagreed,
+    )
+
+
+# A question of the baseline, as (kind, variant); the two of each direction.
+IMAGE_TO_TEXT = (finer_scores()["Ipos2T"], finer_scores()["Ineg2T"])
+TEXT_TO_IMAGE = (finer_scores()["Tpos2I"], finer_scores()["Tneg2I"])
+Asked = tuple[str, str]
+
+
+def baseline_mistakes(keys: Sequence[str], *, seed: str) -> dict[str, set[Asked]]:
+    """Return which questions about each instance are answered wrong, so that I2T, T2I and Group come out as published.
+
+    Of the instances that count as wrong in a direction, every third has both of its questions wrong, the others one.
+    """
+    n = len(keys)
+    i2t, t2i, group = (round(n * percent / 100) for percent in (HUMAN_I2T, HUMAN_T2I, HUMAN_GROUP))
+    group = max(group, i2t + t2i - n)
+    dealt = list(keys)
+    _dice(seed, "baseline").shuffle(dealt)
+    mistakes: dict[str, set[Asked]] = {key: set() for key in keys}
+    # Both directions right: the first `group`. After them only T2I, then only I2T, then neither.
+    neither = dealt[i2t + t2i - group :]
+    _go_wrong(mistakes, dealt[group:t2i] + neither, IMAGE_TO_TEXT)
+    _go_wrong(mistakes, dealt[t2i : i2t + t2i - group] + neither, TEXT_TO_IMAGE)
+    return mistakes
+
+
+def _go_wrong(mistakes: dict[str, set[Asked]], keys: Sequence[str], questions: tuple[Asked, Asked]) -> None:
+    first, second = questions
+    for key, wrong in zip(keys, cycle([{first}, {second}, {first, second}]), strict=False):
+        mistakes[key] |= wrong
+
+
+def _dice(seed: str, *purpose: str) -> random.Random:
+    return random.Random("|".join((seed, *purpose)))  # noqa: S311 (made-up people)

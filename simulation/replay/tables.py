@@ -1,0 +1,68 @@
+"""What a replay prints: what was put in, the report of its project as anybody gets it, and what was published."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from results.reports.base import Column, Report, Table
+from results.reports.build import report_of
+from results.reports.facts import ProjectFacts
+from simulation.replay import paper_comparison
+from simulation.replay.paper_comparison import Check
+from simulation.replay.pipeline import Replay
+from simulation.replay.placeholder_images import GENERATOR, HEIGHT, WIDTH
+from simulation.replay.result_files import detectors_table, sugarcrepe_table, text_detectors_table
+from simulation.replay.script import KEPT_PER_AMBIGUOUS
+
+
+def report(replay: Replay, facts: ProjectFacts, found: list[Check], results: Path | None) -> Report:
+    """Return the report of a replay. Its plots are left out: they have no place in what is printed."""
+    size = "at the paper's size" if replay.is_whole else f"in small, {len(replay.fates):,} rows"
+    tables: list[Table] = [_inputs(replay), *report_of(facts).tables]
+    if results is not None:
+        tables += [sugarcrepe_table(results), detectors_table(results), text_detectors_table(results)]
+    tables += [_people(replay), paper_comparison.table(found, is_whole=replay.is_whole)]
+    return Report(f"BiVLC replayed {size}", [each for each in tables if each.rows], [])
+
+
+def _inputs(replay: Replay) -> Table:
+    rows: list[Sequence[str]] = [
+        ("which instances are kept", "published: accepted.csv"),
+        ("what pairs of annotators disagree on", "made up, so that their kappas are the published ones"),
+        ("what people get wrong in the baseline", "made up, so that I2T, T2I and Group are the published ones"),
+        ("which of the four images is best", "made up: not published"),
+        (
+            "how many instances step 4 takes away",
+            f"made up: one for every {KEPT_PER_AMBIGUOUS} kept, in each category",
+        ),
+        ("how long people take", "not played: times and wages are those of a machine that thinks about nothing"),
+    ]
+    if replay.stand_ins:
+        drawn = f'{replay.stand_ins:,} stand-ins of {WIDTH} by {HEIGHT} pixels, labelled "{GENERATOR}"'
+        rows.append(("images", f"not the paper's: {drawn}"))
+    notes = [
+        "These are inputs and no findings. What is shown is that the platform carries them through: every answer went "
+        "through the code that an annotator's browser reaches, and every table is computed from what was stored."
+    ]
+    return Table("inputs", "What is put in", [Column("What"), Column("From where")], rows, notes)
+
+
+def _people(replay: Replay) -> Table:
+    columns = [Column("Study"), Column("Annotators", "count"), Column("Answers", "count")]
+    columns += [Column("Found nothing to do", "count"), Column("Settled by a researcher", "count")]
+    rows = [
+        (name, played.people, played.answers, played.turned_away, played.settled)
+        for name, played in replay.played.items()
+    ]
+    return Table("played", "Who was played", columns, rows)
+
+
+def closing(replay: Replay) -> str:
+    """Return the last line: how many answers were played, and how long everything took."""
+    answers = sum(played.answers for played in replay.played.values())
+    people = sum(played.people for played in replay.played.values())
+    at_work = replay.seconds["steps 3 and 4"] + replay.seconds["baseline"]
+    stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in replay.seconds.items())
+    return (
+        f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. "
+        f"In all {sum(replay.seconds.values()):.1f} s: {stages}."
+    )

@@ -1,0 +1,1 @@
+"""Imports of instances: sources, checks, saving, jobs."""

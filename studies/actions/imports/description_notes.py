@@ -1,0 +1,67 @@
+"""Keeps what companion files say about the descriptions of image sets that other files bring, or have brought."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from studies.actions.imports.import_state import BATCH, Source
+from studies.descriptions import notes_that_fit, with_notes
+from studies.importing import Note, RowProblem
+from studies.models import Instance
+
+NOTHING_FITS = (
+    "None of the descriptions that it speaks of is there. Name the file with the descriptions in the same command, or "
+    "import it first."
+)
+
+
+def check_notes(source: Source) -> None:
+    """Count what a file says about descriptions: what is new, and what is about none that there is.
+
+    All rows of all files are checked before, so that companions may come first.
+    """
+    shared = source.shared
+    fitting = 0
+    for notes in source.notes():
+        stored = _references(source, notes)
+        for note in notes:
+            before = stored.get(note.key, {})
+            known = shared.described.get(note.key, before)
+            fits = notes_that_fit(known, note.about)
+            fitting += len(fits)
+            source.tally["unknown"] += len(note.about) - len(fits)
+            source.tally["noted"] += _new(before, fits)
+    if source.tally["notes"] and not fitting and not source.problem_count:
+        source.refuse(RowProblem(0, "", NOTHING_FITS))
+
+
+def save_notes(source: Source) -> None:
+    """Write what a file says about descriptions that there are; they are saved by then."""
+    for notes in source.notes():
+        instances = {instance.key: instance for instance in _instances(source, notes)}
+        changed = []
+        for note in notes:
+            instance = instances.get(note.key)
+            if instance is None:
+                continue
+            fits = notes_that_fit(instance.reference, note.about)
+            if _new(instance.reference, fits):
+                instance.reference = with_notes(instance.reference, fits)
+                changed.append(instance)
+        Instance.objects.bulk_update(changed, ["reference"], batch_size=BATCH)
+
+
+def _new(reference: Mapping[str, Any], fits: Mapping[str, Any]) -> int:
+    """Return about how many descriptions of a set `fits` say what its reference does not."""
+    return sum(with_notes(reference, {target: about}) != reference for target, about in fits.items())
+
+
+def _instances(source: Source, notes: Sequence[Note]) -> list[Instance]:
+    project = source.shared.project
+    if project.pk is None:
+        return []
+    keys = [note.key for note in notes]
+    return list(Instance.objects.filter(project=project, key__in=keys).only("key", "reference"))
+
+
+def _references(source: Source, notes: Sequence[Note]) -> dict[str, dict[str, Any]]:
+    return {instance.key: instance.reference for instance in _instances(source, notes)}

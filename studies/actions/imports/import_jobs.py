@@ -1,0 +1,256 @@
+"""Imports that are asked for now and done in the background: all of a file's rows, or none and every reason why."""
+
+import json
+import logging
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+from django.contrib.auth.models import User
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import InterfaceError, OperationalError, transaction
+
+from background.errors import Failed
+from background.jobs import ask, cancel
+from background.models import Job
+from background.work import Running, Work
+from studies.actions.events import Actor, What, name_of, person, record
+from studies.actions.imports.import_state import AskedBefore, ImportRefused, ImportSummary, Progress
+from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
+from studies.actions.imports.uploads import discard, unpack
+from studies.actions.projects.projects import save_project
+from studies.errors import StudyError
+from studies.importing import RowProblem
+from studies.models import Import, Project, Upload
+
+logger = logging.getLogger(__name__)
+
+KIND = "studies.import"
+CANCELLED = "It was cancelled. Nothing was imported."
+# More of them are downloaded, not shown.
+MOST_SHOWN = 10
+ASKED_WITH = ("project", "files", "format", "images_dir", "caption_rule", "images_later", "upload", "dry_run")
+
+
+def request_import(
+    *,
+    project: Project,
+    files: Sequence[Path],
+    format: str,
+    by: Actor,
+    now: datetime,
+    images_dir: Path | None = None,
+    caption_rule: str = "as-is-v1",
+    images_later: bool = False,
+    owner: User | None = None,
+    upload: Upload | None = None,
+    dry_run: bool = False,
+) -> Import:
+    """Note that `by` wants files of this machine imported as they are now; a job does it.
+
+    `upload`: the one that they came with. `dry_run`: only look them over. Asked for again before it is done, it is that
+    one. An unsaved project is saved here, as its pages tell what becomes of the import, and `owner` becomes its owner.
+    Raises ImportRefused.
+    """
+    refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    wanted = Import(
+        project=project,
+        files=[_as_it_is(file) for file in files],
+        format=format,
+        images_dir="" if images_dir is None else str(images_dir.absolute()),
+        caption_rule=caption_rule,
+        images_later=images_later,
+        upload=upload,
+        dry_run=dry_run,
+    )
+    with transaction.atomic():
+        if project.pk is None:
+            save_project(project, owner=owner, by=by, now=now)
+        return _request(wanted, by=by, now=now)
+
+
+def _as_it_is(file: Path) -> dict[str, str]:
+    with open_file(file) as stream:
+        return {"path": str(file.absolute()), "sha256": digest_of(stream)}
+
+
+def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
+    same = Import.objects.unfinished().filter(**_asked_with(wanted))
+    if (found := same.first()) is not None:
+        return found
+    wanted.requested_by, wanted.by_name, wanted.requested_at = person(by), name_of(by), now
+    wanted.save()
+    wanted.job, _ = ask(kind=KIND, arguments={"import": wanted.pk}, by=person(by), now=now, key=str(wanted.pk))
+    wanted.save(update_fields=["job"])
+    record(project=wanted.project, what=What.IMPORT_REQUESTED, by=by, now=now, files=", ".join(wanted.names))
+    return wanted
+
+
+@transaction.atomic
+def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
+    """Note that `by` wants an import tried again that failed or was cancelled, or done that was only looked over.
+
+    It is of the same files. Raises StudyError.
+    """
+    if wanted.is_unfinished or not (wanted.error or wanted.dry_run):
+        raise StudyError("This import did not fail, so there is nothing to try again.")
+    asked = _asked_with(wanted) | {"dry_run": wanted.dry_run and bool(wanted.error)}
+    return _request(Import(**asked), by=by, now=now)
+
+
+def _asked_with(wanted: Import) -> dict[str, Any]:
+    """Return what makes two imports the same: what was asked, and not by whom or when."""
+    return {name: getattr(wanted, name) for name in ASKED_WITH}
+
+
+@transaction.atomic
+def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
+    """Give an import up: at once if it waits, else before it changes anything. Raises StudyError."""
+    if wanted.job is None or not Import.objects.unfinished().filter(pk=wanted.pk).exists():
+        raise StudyError("This import is over already, so there was nothing to cancel.")
+    record(project=wanted.project, what=What.IMPORT_CANCELLED, by=by, now=now, files=", ".join(wanted.names))
+    cancel(job=wanted.job, now=now)
+
+
+def _import(job: Running) -> None:
+    """Do the import that a job is about. Begun again after a worker was lost, it is done from the beginning.
+
+    What it did is noted in the transaction that does it, so that it is done once.
+    """
+    found = Import.objects.unfinished().filter(pk=job.arguments["import"])
+    wanted = found.select_related("project", "requested_by", "upload").first()
+    if wanted is None:
+        return
+    begun_before = bool(wanted.stage)
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage == wanted.stage:
+            # While it is saved nothing is told: the row of the job would be held, and so whoever wants to cancel it.
+            if stage != Import.Stage.SAVING:
+                job.advance(done=done, total=total)
+            return
+        wanted.stage = stage
+        job.advance(done=done, total=total)
+        job.check()
+        found.update(stage=stage)
+
+    def note(summaries: list[ImportSummary]) -> None:
+        job.check()
+        found.update(summaries=[asdict(one) | {"sentence": str(one)} for one in summaries], finished_at=job.now())
+
+    if wanted.upload is not None:
+        _unpack(wanted.upload, progress)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as out:
+        problems = _Problems(out, name_files=len(wanted.files) > 1)
+        try:
+            summaries = import_files(
+                project=wanted.project,
+                files=[Path(file["path"]) for file in wanted.files],
+                format=wanted.format,
+                by=wanted.requested_by or wanted.by_name,
+                now=job.now(),
+                images_dir=Path(wanted.images_dir) if wanted.images_dir else None,
+                caption_rule=wanted.caption_rule,
+                images_later=wanted.images_later,
+                dry_run=wanted.dry_run,
+                progress=progress,
+                asked_before=AskedBefore(
+                    digests=[file["sha256"] for file in wanted.files],
+                    begun_before=begun_before,
+                    on_problem=problems.add,
+                    on_saved=note,
+                ),
+            )
+        except ImportRefused as error:
+            if away := _database_away(error):
+                raise away from None
+            if error.file:
+                _keep_problems(job, wanted, problems)
+                raise Failed(problems.sentence()) from error
+            raise Failed(error.problems[0].reason) from error
+    if wanted.dry_run:
+        note(summaries)
+    elif wanted.upload is not None:
+        discard(wanted.upload)
+
+
+def _unpack(upload: Upload, progress: Progress) -> None:
+    """Unpack what came with an import. What another worker unpacked before it was lost is written over."""
+    try:
+        unpack(upload, lambda done, total: progress(Import.Stage.UNPACKING, done, total))
+    except StudyError as error:
+        raise Failed(f"{error} Nothing was imported.") from error
+
+
+def _database_away(error: ImportRefused) -> OperationalError | InterfaceError | None:
+    """Return what the database complained of where another worker may do the import later: nothing is wrong with it."""
+    cause = error.__cause__
+    full = error.problems[0].reason == DISK_FULL
+    return cause if isinstance(cause, OperationalError | InterfaceError) and not full else None
+
+
+class _Problems:
+    """Every problem of an import in the order in which it was found, a line of JSON each; memory holds the first."""
+
+    def __init__(self, out: IO[str], *, name_files: bool) -> None:
+        self.out = out
+        self.name_files = name_files
+        self.count = 0
+        self.first: list[str] = []
+
+    def add(self, file: str, problem: RowProblem) -> None:
+        line = {"file": file, "record": problem.row, "field": problem.field, "reason": problem.reason}
+        self.out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        if self.count < MOST_SHOWN:
+            self.first.append(f"{file}: {problem}" if self.name_files else str(problem))
+        self.count += 1
+
+    def sentence(self) -> str:
+        found = "1 problem was found" if self.count == 1 else f"{self.count:,} problems were found"
+        return f"Nothing was imported: {found}."
+
+
+def _keep_problems(job: Running, wanted: Import, problems: _Problems) -> None:
+    kept = 0
+    name = _store(wanted, problems)
+    try:
+        with transaction.atomic():
+            job.check()
+            found = {"problem_count": problems.count, "first_problems": problems.first, "problems_file": name}
+            kept = Import.objects.unfinished().filter(pk=wanted.pk).update(**found)
+    finally:
+        if name and not kept:
+            default_storage.delete(name)
+
+
+def _store(wanted: Import, problems: _Problems) -> str:
+    """Store all problems and return the name of the file; without room for it, "": the first are still told."""
+    problems.out.flush()
+    try:
+        with Path(problems.out.name).open("rb") as lines:
+            return default_storage.save(f"imports/{wanted.pk}/problems.jsonl", File(lines))
+    except OSError:
+        logger.exception("the problems of import %s could not be stored", wanted.pk)
+        return ""
+
+
+def _ended(job: Job) -> None:
+    """Note on an import why nothing came of it, when its job has failed or was cancelled."""
+    Import.objects.unfinished().filter(pk=job.arguments["import"]).update(
+        error=job.error or CANCELLED, finished_at=job.finished_at
+    )
+
+
+IMPORT = Work(
+    run=_import,
+    unit="rows",
+    trouble="The server could not do this import. Nothing was imported; try again.",
+    minutes=110,
+    # It is silent only while it saves, which takes seconds for thousands of rows.
+    patience=timedelta(minutes=15),
+    ended=_ended,
+)

@@ -1,0 +1,445 @@
+"""Brings the rows of source files into a project: all of them, or none and every reason why."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.contrib.auth.models import User
+from django.db import DatabaseError, IntegrityError, transaction
+
+from background.errors import Superseded
+from studies.actions.events import Actor, What, record
+from studies.actions.images import names_of, remove_unused, take_in
+from studies.actions.imports.description_notes import check_notes, save_notes
+from studies.actions.imports.image_folder import ImageFolder
+from studies.actions.imports.import_state import (
+    AT_ONCE,
+    AskedBefore,
+    ImageSource,
+    ImportRefused,
+    ImportSummary,
+    NotTaken,
+    Progress,
+    Shared,
+    Source,
+    TakenIn,
+    existing_instances,
+    formatted_captions,
+    no_progress,
+    refused_whole,
+    say_where_from,
+    state_of,
+    uses_of_instance,
+    uses_of_record,
+)
+from studies.actions.imports.saving import save
+from studies.actions.projects.projects import save_project
+from studies.actions.table_statistics import refresh_statistics
+from studies.descriptions import NOTED, PUBLIC, TARGETS
+from studies.importing import IMPORTERS, Note, Record, RowProblem, SourceImage, get_importer
+from studies.importing.captions import CAPTION_RULES
+from studies.importing.pictures import NotAPicture
+from studies.models import Image, Instance, InstanceImage, Project
+from studies.names import problem_with_slug
+
+# Rows between two steps of the progress bar.
+IMAGE_BATCH = 25
+# Decoding and encoding leave Python's lock; more threads than this only take memory.
+MOST_THREADS = 4
+HASHED_AT_ONCE = 1 << 20
+
+NO_FOLDER = NotTaken("No image folder was named.", absent=True)
+DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
+
+
+def import_instances(
+    *,
+    project: Project,
+    file: Path,
+    format: str,
+    by: Actor,
+    now: datetime,
+    images_dir: Path | None = None,
+    caption_rule: str = "as-is-v1",
+    images_later: bool = False,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> ImportSummary:
+    """Import one file; see `import_files`."""
+    (summary,) = import_files(
+        project=project,
+        files=[file],
+        format=format,
+        by=by,
+        now=now,
+        images_dir=images_dir,
+        caption_rule=caption_rule,
+        images_later=images_later,
+        dry_run=dry_run,
+        progress=progress,
+    )
+    return summary
+
+
+def import_files(
+    *,
+    project: Project,
+    files: Sequence[Path],
+    format: str,
+    by: Actor,
+    now: datetime,
+    images_dir: Path | None = None,
+    image_source: ImageSource | None = None,
+    caption_rule: str = "as-is-v1",
+    images_later: bool = False,
+    dry_run: bool = False,
+    owner: User | None = None,
+    progress: Progress = no_progress,
+    asked_before: AskedBefore = AT_ONCE,
+) -> list[ImportSummary]:
+    """Import files into the project, all of them or none.
+
+    Images are read from the folder `images_dir`, or from `image_source`, whatever that is.
+    An unsaved project is saved together with its first instances, and `owner` becomes its owner.
+
+    Everything is checked before anything is written to the database. Images go to the storage as they are checked,
+    and leave it again when the import is refused. Raises ImportRefused.
+    """
+    refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    if project.pk is None and (reason := problem_with_slug(project.slug)):
+        raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
+    shared = Shared(
+        project=project,
+        read=get_importer(format),
+        caption_rule=caption_rule,
+        image_source=ImageFolder(Path(os.path.realpath(images_dir))) if images_dir else image_source,
+        images_later=images_later,
+        dry_run=dry_run,
+        owner=owner,
+        progress=progress,
+        asked_before=asked_before,
+    )
+    digests = asked_before.digests or [""] * len(files)
+    try:
+        with ExitStack() as open_files:
+            sources = [
+                _open_source(file, shared, open_files, digest) for file, digest in zip(files, digests, strict=True)
+            ]
+            return _run(sources, shared, by=by, now=now)
+    except OSError as error:
+        remove_unused(shared.new_files)
+        raise refused_whole(_sentence(error)) from error
+    except DatabaseError as error:
+        remove_unused(shared.new_files)
+        raise refused_whole(_database_sentence(error)) from error
+    except Superseded:
+        # The worker that has the import by now uses the same pictures.
+        raise
+    except BaseException:
+        remove_unused(shared.new_files)
+        raise
+
+
+def refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
+    """Raise ImportRefused when what an import is told is nothing that there is."""
+    if format not in IMPORTERS:
+        raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
+    if caption_rule not in CAPTION_RULES:
+        raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
+    if images_dir is not None and not images_dir.is_dir():
+        raise refused_whole(
+            f"The image folder {images_dir} is not there or is no folder. Name the one with the images."
+        )
+
+
+def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str) -> Source:
+    try:
+        stream = open_files.enter_context(open_file(file))
+    except ImportRefused as error:
+        if digest:
+            raise refused_whole(
+                f"{file.name} cannot be read any more, as it could when the import was asked for. "
+                "Put it back where it was, and try again."
+            ) from error
+        raise
+    source = Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
+    if digest and digest != digest_of(stream):
+        raise refused_whole(f"{source.name} is not what it was when the import was asked for. Ask for it anew.")
+    return source
+
+
+def open_file(file: Path) -> BinaryIO:
+    """Open a file that is to be imported. Raises ImportRefused."""
+    if file.is_dir():
+        raise refused_whole(f"{file} is a folder. Name the file inside it.")
+    if file.exists() and not file.is_file():
+        raise refused_whole(f"{file} is not a regular file. Save its content as a file and name that.")
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise refused_whole(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
+
+
+def digest_of(stream: BinaryIO) -> str:
+    """Return the SHA-256 of a whole file."""
+    stream.seek(0)
+    digest = hashlib.sha256()
+    while block := stream.read(HASHED_AT_ONCE):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> list[ImportSummary]:
+    for source in sources:
+        _check_rows(source)
+    for source in sources:
+        check_notes(source)
+        _check_images(source)
+    for source in sources:
+        _stop_if_refused(source)
+    if not shared.dry_run:
+        # The last word before the transaction, in which nobody can be told how far it is.
+        shared.progress("saving", 0, sum(source.tally["records"] for source in sources))
+        with transaction.atomic():
+            if shared.project.pk is None:
+                save_project(shared.project, owner=shared.owner, by=by, now=now)
+            for source in sources:
+                save(source)
+            for source in sources:
+                save_notes(source)
+                if source.has_changed():
+                    raise refused_whole(f"{source.name} changed while it was read. Import it again.")
+            refresh_statistics(Image, Instance, InstanceImage)
+            _record(sources, shared.project, by=by, now=now)
+            shared.asked_before.on_saved([_summary(source) for source in sources])
+    return [_summary(source) for source in sources]
+
+
+def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime) -> None:
+    """Leave an event, unless everything was there already."""
+    done = [_summary(source) for source in sources]
+    if any(file.added or file.filled or file.corrected or file.noted for file in done):
+        files = [
+            {"file": file.file, "added": file.added, "images": file.filled, "corrected": file.corrected}
+            | ({"noted": file.noted} if file.noted else {})
+            for file in done
+        ]
+        record(project=project, what=What.INSTANCES_IMPORTED, by=by, now=now, files=files)
+
+
+def _stop_if_refused(source: Source) -> None:
+    if source.tally["without folder"]:
+        reason = "Its rows name images. Name their folder with --images, or import without it with --images-later."
+        source.refuse(RowProblem(0, "", reason))
+    if source.problem_count:
+        problems = sorted(source.problems, key=lambda problem: problem.row)
+        raise ImportRefused(problems, source.problem_count, file=source.name)
+
+
+def _summary(source: Source) -> ImportSummary:
+    tally = source.tally
+    return ImportSummary(
+        file=source.name,
+        records=tally["records"],
+        added=tally["records"] - tally["already there"],
+        already_there=tally["already there"],
+        images=tally["images"],
+        filled=tally["filled"],
+        waiting=tally["waiting"],
+        corrected=tally["corrected"],
+        dry_run=source.shared.dry_run,
+        public=tally["public"],
+        notes=tally["notes"],
+        noted=tally["noted"],
+        unknown=tally["unknown"],
+    )
+
+
+def _check_rows(source: Source) -> None:
+    """List what is wrong with the rows themselves, their keys, and what the project has under the same keys."""
+    shared = source.shared
+    done = 0
+    for batch in source.batches():
+        records = [item for item in batch if isinstance(item, Record)]
+        existing = existing_instances(shared.project, records)
+        for item in batch:
+            if isinstance(item, RowProblem):
+                source.refuse(item)
+            elif isinstance(item, Note):
+                source.tally["notes"] += 1
+            else:
+                _check_record(source, item, existing.get(item.key))
+        done += len(batch)
+        shared.progress("rows", done, 0)
+
+
+def _check_record(source: Source, record: Record, instance: Instance | None) -> None:
+    shared = source.shared
+    source.tally["records"] += 1
+    source.tally["public"] += PUBLIC in record.reference
+    if TARGETS in record.reference:
+        shared.described[record.key] = record.reference
+    where = f"record {record.row} of {source.name}"
+    first = shared.rows_by_key.setdefault(record.key, where)
+    if first != where:
+        source.refuse(RowProblem(record.row, "key", f"The key {record.key} is that of {first} too. Keys must differ."))
+        return
+    if instance is None:
+        for role, text in formatted_captions(record, shared.caption_rule).items():
+            if not text.strip():
+                source.refuse(RowProblem(record.row, role, f"The rule {shared.caption_rule} leaves nothing of it."))
+        return
+    source.tally["already there"] += 1
+    shared.keys_already_there.add(record.key)
+    different = _differences(record, instance, shared.caption_rule)
+    if different:
+        source.refuse(
+            RowProblem(
+                record.row,
+                "key",
+                f"The key {record.key} is already in the project with other content ({', '.join(different)}). "
+                "Give the row a new key, or import it as it was.",
+            )
+        )
+
+
+def _differences(record: Record, instance: Instance, caption_rule: str) -> list[str]:
+    """Return the names of what the record has otherwise than the instance of the same key."""
+    pairs = {
+        "captions": (record.captions, instance.original_captions),
+        "caption rule": (caption_rule, instance.caption_rule),
+        "type": (record.type, instance.type),
+        "subtype": (record.subtype, instance.subtype),
+        "split": (record.split, instance.split),
+        "reference": (record.reference, _as_imported(instance.reference)),
+    }
+    different = [name for name, (new, old) in pairs.items() if new != old]
+    uses = uses_of_instance(instance)
+    optional = {use for use, image in uses_of_record(record) if image.optional}
+    new_names = {use: image.filename for use, image in uses_of_record(record) if use not in optional}
+    old_names = {use: row.filename for use, row in uses.items() if use not in optional}
+    if new_names != old_names:
+        different.append("images")
+    return different
+
+
+def _as_imported(reference: dict[str, Any]) -> dict[str, Any]:
+    """Return a reference without what companion files have added to it."""
+    return {name: value for name, value in reference.items() if name != NOTED}
+
+
+def _check_images(source: Source) -> None:
+    """Read every image that the rows name, each file once, and list what keeps them from being shown."""
+    shared = source.shared
+    total = source.tally["records"]
+    done = 0
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
+        for batch in source.records():
+            existing = existing_instances(shared.project, batch)
+            for records in _chunks(batch):
+                _take_in_all(source, records, pool)
+                for record in records:
+                    _check_images_of(source, record, existing.get(record.key))
+                done += len(records)
+                shared.progress("images", done, total)
+
+
+def _chunks(batch: list[Record]) -> Iterator[list[Record]]:
+    for start in range(0, len(batch), IMAGE_BATCH):
+        yield batch[start : start + IMAGE_BATCH]
+
+
+def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
+    shared = source.shared
+    if shared.image_source is None:
+        return
+    named = dict.fromkeys(image.filename for record in records for image in record.images)
+    new = [name for name in named if name not in shared.pictures]
+    # Once a row is bad nothing will be kept: the rest is only checked.
+    keep = not shared.dry_run and not source.problem_count
+    take = partial(_take_in_file, shared.image_source, keep=keep, on_write=shared.new_files.append)
+    shared.pictures.update(zip(new, pool.map(take, new), strict=True))
+    if shared.asked_before.begun_before:
+        found = (shared.pictures[name] for name in new)
+        shared.new_files += (
+            name
+            for picture in found
+            if isinstance(picture, TakenIn)
+            for name in names_of(picture.sha256, picture.facts)
+        )
+
+
+def _take_in_file(
+    images: ImageSource, filename: str, *, keep: bool, on_write: Callable[[str], None]
+) -> TakenIn | NotTaken:
+    data = images.read(filename)
+    if isinstance(data, NotTaken):
+        return data
+    try:
+        sha256, facts = take_in(data, keep=keep, on_write=on_write)
+    except NotAPicture as error:
+        return NotTaken(f"{filename}: {error}")
+    return TakenIn(sha256=sha256, facts=facts, byte_size=len(data))
+
+
+def _check_images_of(source: Source, record: Record, instance: Instance | None) -> None:
+    uses = uses_of_instance(instance)
+    for use, image in uses_of_record(record):
+        row = uses.get(use)
+        picture = source.shared.pictures.get(image.filename, NO_FOLDER)
+        old = row.image_id if row else None
+        source.tally["corrected"] += row is not None and say_where_from(row, image)
+        if isinstance(picture, TakenIn):
+            source.tally["images"] += 1
+            source.tally["filled"] += instance is not None and old is None
+            reason = _mismatch(image, picture.sha256, old)
+        elif old is not None and picture.absent:
+            reason = _mismatch(image, old, old)
+        else:
+            reason = _reason_to_refuse(source, image, picture)
+        if reason:
+            source.refuse(RowProblem(record.row, image.role, reason))
+
+
+def _mismatch(image: SourceImage, sha256: str, old: str | None) -> str:
+    if image.sha256 and image.sha256 != sha256:
+        return f"The file {image.filename} has the SHA-256 {sha256}, but the row says {image.sha256}."
+    if old is not None and old != sha256:
+        return f"The file {image.filename} is another image than the one imported before. Give the row a new key."
+    return ""
+
+
+def _reason_to_refuse(source: Source, image: SourceImage, missing: NotTaken) -> str:
+    if not missing.absent:
+        return missing.reason
+    if image.optional:
+        return ""
+    source.tally["waiting"] += 1
+    if source.shared.images_later:
+        return ""
+    if source.shared.image_source is None:
+        source.tally["without folder"] += 1
+        return ""
+    return f"{missing.reason} {source.shared.image_source.remedy}"
+
+
+def _sentence(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DISK_FULL
+    return f"A file could not be read or written ({error.strerror or error}). Nothing was imported."
+
+
+def _database_sentence(error: DatabaseError) -> str:
+    words = str(error).lower()
+    if "full" in words or "no space" in words:
+        return DISK_FULL
+    if isinstance(error, IntegrityError):
+        return "Another import changed the project meanwhile. Nothing was imported; import again."
+    return f"The database refused ({error}). Nothing was imported; import again."

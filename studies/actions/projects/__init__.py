@@ -1,0 +1,1 @@
+"""Projects: members, roles, datasets, tags."""

@@ -1,0 +1,79 @@
+"""Makes a project out of nothing, gives it another name, and puts it away."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from studies.actions.events import Actor, What, record
+from studies.errors import StudyError
+from studies.models import UNDER_WAY, Membership, Project, Study
+from studies.names import problem_with_name, problem_with_slug
+from studies.permissions import Role
+
+LONGEST_NAME = 200
+
+
+def save_project(project: Project, *, owner: User | None, by: Actor, now: datetime) -> None:
+    """Store a new project and, where one is named, its owner; to be called in a transaction."""
+    project.save()
+    record(project=project, what=What.PROJECT_MADE, by=by, now=now)
+    if owner is not None:
+        Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+        name, role = owner.get_username(), Role.OWNER.value
+        record(project=project, what=What.MEMBER_ADDED, by=by, now=now, member=name, role=role)
+
+
+def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
+    """Make an empty project that belongs to `by`. Raises StudyError."""
+    problems = [f"Name in addresses and commands: {problem}" for problem in [problem_with_slug(slug)] if problem]
+    problems += [f"Name: {problem}" for problem in [_problem_with_title(name)] if problem]
+    if problems:
+        raise StudyError(*problems)
+    project = Project(slug=slug, name=name)
+    taken = StudyError(f"There is a project called {slug} already, though you may not see it. Choose another name.")
+    if Project.objects.filter(slug=slug).exists():
+        raise taken
+    try:
+        with transaction.atomic():
+            save_project(project, owner=by, by=by, now=now)
+    except IntegrityError as error:
+        raise taken from error
+    return project
+
+
+@transaction.atomic
+def rename_project(*, project: Project, name: str, by: User, now: datetime) -> None:
+    """Call a project otherwise on its pages; its addresses stay. Raises StudyError."""
+    if problem := _problem_with_title(name):
+        raise StudyError(f"Name: {problem}")
+    before = Project.objects.select_for_update().get(pk=project.pk).name
+    if name != before:
+        Project.objects.filter(pk=project.pk).update(name=name)
+        record(project=project, what=What.PROJECT_RENAMED, by=by, now=now, name=name, before=before)
+
+
+@transaction.atomic
+def archive_project(*, project: Project, by: User, now: datetime) -> None:
+    """Put a project away: it can be looked at and exported, and nothing in it goes on. Raises StudyError."""
+    locked = Project.objects.select_for_update().get(pk=project.pk)
+    if locked.archived_at is not None:
+        return
+    at_work = Study.objects.filter(project=project, state__in=UNDER_WAY)
+    if slugs := list(at_work.order_by("slug").values_list("slug", flat=True)):
+        raise StudyError(f"Annotators can still come into {', '.join(slugs)}. Close each of them first.")
+    Project.objects.filter(pk=project.pk).update(archived_at=now)
+    record(project=project, what=What.PROJECT_ARCHIVED, by=by, now=now)
+
+
+@transaction.atomic
+def reopen_project(*, project: Project, by: User, now: datetime) -> None:
+    """Take a project out of the archive: everything is possible in it again."""
+    if Project.objects.filter(pk=project.pk, archived_at__isnull=False).update(archived_at=None):
+        record(project=project, what=What.PROJECT_REOPENED, by=by, now=now)
+
+
+def _problem_with_title(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        return f"Write at most {LONGEST_NAME} characters."
+    return problem_with_name(name)

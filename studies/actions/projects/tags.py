@@ -1,0 +1,67 @@
+"""Tags: words that researchers put on instances of a project, to find them again."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from studies.actions.events import Actor, What, record
+from studies.errors import StudyError
+from studies.models import Instance, Project, Tag
+from studies.models.instances import LONGEST_TAG
+from studies.names import problem_with_name
+
+BATCH = 5_000
+
+
+@transaction.atomic
+def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: Actor, now: datetime) -> int:
+    """Put the tag `name` on instances of `project`, by their ids; return how many did not have it yet.
+
+    Raises StudyError for what is no name, and without an instance.
+    """
+    if problem := _problem_with_tag(name):
+        raise StudyError(f"Tag: {problem}")
+    if not instances:
+        raise StudyError("No instance is chosen.")
+    tag, _ = Tag.objects.select_for_update().get_or_create(project=project, name=name)
+    through = Tag.instances.through.objects
+    before = through.filter(tag=tag).count()
+    for some in _batches(instances):
+        own = Instance.objects.filter(project=project, pk__in=some).values_list("pk", flat=True)
+        through.bulk_create([through.model(tag=tag, instance_id=pk) for pk in own], ignore_conflicts=True)
+    tagged = through.filter(tag=tag).count() - before
+    if not before and not tagged:
+        # None of them is the project's.
+        tag.delete()
+    if tagged:
+        record(project=project, what=What.INSTANCES_TAGGED, by=by, now=now, tag=name, instances=tagged)
+    return tagged
+
+
+@transaction.atomic
+def untag_instances(*, project: Project, instances: Sequence[int], name: str, by: Actor, now: datetime) -> int:
+    """Take the tag `name` off instances, by their ids; return how many had it. A tag that none has is deleted.
+
+    Raises StudyError where the project has no such tag.
+    """
+    tag = Tag.objects.select_for_update().filter(project=project, name=name).first()
+    if tag is None:
+        raise StudyError(f"No instance of {project.name} has the tag {name}.")
+    through = Tag.instances.through.objects.filter(tag=tag)
+    untagged = sum(through.filter(instance__in=some).delete()[0] for some in _batches(instances))
+    if not through.exists():
+        tag.delete()
+    if untagged:
+        record(project=project, what=What.INSTANCES_UNTAGGED, by=by, now=now, tag=name, instances=untagged)
+    return untagged
+
+
+def _batches(instances: Sequence[int]) -> list[Sequence[int]]:
+    return [instances[start : start + BATCH] for start in range(0, len(instances), BATCH)]
+
+
+def _problem_with_tag(name: str) -> str:
+    if len(name) > LONGEST_TAG:
+        return f"Write at most {LONGEST_TAG} characters."
+    return problem_with_name(name)

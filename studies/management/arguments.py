@@ -1,0 +1,105 @@
+"""What a command line names: a project, a study, and who runs the command."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+
+from studies.actions.events import COMMAND_LINE, Actor
+from studies.actions.lookup import find_project, find_study
+from studies.actions.projects.members import may, role_in
+from studies.errors import StudyError
+from studies.models import Project, Study
+from studies.names import problem_with_slug
+from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
+
+STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
+
+
+def project_called(name: str) -> Project:
+    """Return the project called `name`. Raises CommandError, naming the projects there are."""
+    try:
+        return find_project(name)
+    except StudyError as error:
+        raise CommandError(str(error)) from error
+
+
+def study_called(name: str) -> Study:
+    """Return the study called `name`, SLUG or PROJECT/SLUG. Raises CommandError, which says what to write instead."""
+    try:
+        return find_study(name)
+    except StudyError as error:
+        raise CommandError(str(error)) from error
+
+
+def add_by(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--by",
+        metavar="USERNAME",
+        help="who does this, as the project's events tell it, if they may; else the command line, which may everything",
+    )
+
+
+def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
+    """Return who does `verb` in `project`, by what `add_by` read. The command line itself is trusted.
+
+    Raises CommandError when nobody has that user name, and when who has it may not do this in the project.
+    """
+    if options["by"] is None:
+        return COMMAND_LINE
+    user = user_called(options["by"])
+    if may(user, verb, project):
+        return user
+    if project.archived_at is not None and verb not in IN_ARCHIVE:
+        raise CommandError(why_not_in_archive(project.slug, verb))
+    role = role_in(user, project)
+    what = "cannot sign in any more" if not user.is_active else f"is {with_article(role) if role else 'no member'}"
+    raise CommandError(
+        f"{user.get_username()} {what}. Only {who_may(verb)} of {project.slug} may {WORDS[verb]}. "
+        "Name one of them with --by, or leave it out."
+    )
+
+
+def operator_named(options: dict[str, Any]) -> Actor:
+    """Return who does something in all projects at once, by what `add_by` read: a superuser, or the command line.
+
+    Raises CommandError for anybody else.
+    """
+    if options["by"] is None:
+        return COMMAND_LINE
+    user = user_called(options["by"])
+    if user.is_active and user.is_superuser:
+        return user
+    raise CommandError(
+        f"{user.get_username()} is no superuser, and this is done in every project. Name a superuser with --by, or "
+        "leave it out."
+    )
+
+
+def user_called(username: str) -> User:
+    """Return the user called `username`. Raises CommandError."""
+    user = User.objects.filter(username=username).first()
+    if user is None:
+        raise CommandError(f"There is no user called {username!r}. Make one with createsuperuser.")
+    return user
+
+
+def project_to_fill(slug: str) -> Project:
+    """Return the project that an import fills, unsaved when it is new: it is saved only together with its instances.
+
+    Raises CommandError when nothing can be called so.
+    """
+    if reason := problem_with_slug(slug):
+        raise CommandError(f"{slug!r} cannot name a project. {reason}")
+    return Project.objects.filter(slug=slug).first() or Project(slug=slug, name=slug)
+
+
+def importer_named(options: dict[str, Any], project: Project) -> Actor:
+    """Return who imports. In a project that the import makes nobody has a role yet, and anybody may be named.
+
+    Raises CommandError as `actor_named` does.
+    """
+    if project.pk is None and options["by"] is not None:
+        return user_called(options["by"])
+    return actor_named(options, Verb.IMPORT, project)

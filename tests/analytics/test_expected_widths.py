@@ -1,0 +1,100 @@
+"""Expected intervals against hand computations, and against what studies of that size come to."""
+
+import numpy as np
+import pytest
+
+from analytics.intervals.expected_widths import expected_alpha, expected_share
+from benchmarks.coverage import Design, coverage_of_scores
+
+
+def test_without_clusters_it_is_nearly_the_interval_of_as_many_answers() -> None:
+    # 20 people with 25 questions: 450 of 500. What they are like is estimated from 20, so that it is a little wider
+    # than Wilson's 0.871 to 0.923.
+    found = expected_share(20, 25, share=0.9, icc=0, icc_of_questions=0)
+    assert [found.low, found.high] == pytest.approx([0.871, 0.923], abs=0.006)
+    assert (found.width or 0) > 0.052
+
+
+@pytest.mark.parametrize(("people", "each"), [(3, 25), (3, 100), (5, 25), (5, 100), (20, 50)])
+@pytest.mark.parametrize("same", [False, True])
+def test_the_width_to_expect_is_the_width_that_comes(people: int, each: int, same: bool) -> None:
+    # A logit spread of .73 around 9 of 10 is an ICC of .05. Spreads of .85 and 1.15 together are ICCs of .05 and .1.
+    ability, difficulty = (0.849, 1.145) if same else (0.732, 0.0)
+    design = Design(people, each, ability, difficulty, 0.9, same=same)
+    _, width, _ = coverage_of_scores(design, 300, np.random.default_rng(3))
+    planned = expected_share(people, each, people if same else 1, icc=0.05, icc_of_questions=0.1 if same else 0)
+    assert planned.width == pytest.approx(width, rel=0.15)
+
+
+@pytest.mark.parametrize("people", [3, 20])
+@pytest.mark.parametrize(
+    ("icc", "icc_of_questions", "ability", "difficulty"), [(0.3, 0.0, 2.682, 0.0), (0.05, 0.1, 1.403, 1.777)]
+)
+def test_the_width_to_expect_near_1_is_the_width_that_comes(
+    people: int, icc: float, icc_of_questions: float, ability: float, difficulty: float
+) -> None:
+    # 97 of 100 are right, and answers of one person are much alike: then widths vary by a half from data set to data
+    # set. Spreads are those that make answers so alike.
+    design = Design(people, 50, ability, difficulty, 0.97, same=difficulty > 0)
+    _, width, _ = coverage_of_scores(design, 800, np.random.default_rng(3))
+    planned = expected_share(
+        people, 50, people if difficulty else 1, share=0.97, icc=icc, icc_of_questions=icc_of_questions
+    )
+    assert planned.width == pytest.approx(width, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_width_to_expect_hardly_depends_on_the_draw(seed: int) -> None:
+    # 20 data sets of 5,000 answers were too few: widths came out up to a third apart.
+    options = {"share": 0.97, "icc": 0.3, "icc_of_questions": 0.0}
+    planned = expected_share(20, 250, **options, seed=seed).width
+    assert planned == pytest.approx(expected_share(20, 250, **options).width, rel=0.1)
+
+
+def test_several_questions_about_an_instance_tell_less_than_questions_about_as_many() -> None:
+    apart, together = expected_share(20, 100, 20), expected_share(20, 100, 20, per_instance=4)
+    assert (together.width or 0) > 1.2 * (apart.width or 1)
+
+
+def test_one_person_will_tell_nothing_of_others() -> None:
+    found = expected_share(1, 100)
+    assert (found.width, found.reason) == (
+        None,
+        "One person answered, and what one person does says nothing about others.",
+    )
+
+
+def test_four_times_the_questions_halve_the_width_of_an_agreement() -> None:
+    narrow, wide = expected_alpha(1600, 2).width, expected_alpha(400, 2).width
+    assert narrow is not None
+    assert wide is not None
+    assert narrow == pytest.approx(wide / 2, rel=0.1)
+
+
+def test_the_agreement_to_expect_lies_in_its_interval() -> None:
+    found = expected_alpha(400, 3, alpha=0.6)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.6 < found.high
+
+
+def test_agreement_takes_two_answers() -> None:
+    assert expected_alpha(100, 1).reason == "Agreement takes two answers to a question."
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.5])
+def test_a_share_without_a_wrong_or_a_right_answer_cannot_be_planned(share: float) -> None:
+    with pytest.raises(ValueError, match="Not a share"):
+        expected_share(5, 5, share=share)
+
+
+@pytest.mark.parametrize(("people", "each", "icc"), [(0, 5, 0.1), (5, 0, 0.1), (5, 5, 0.95)])
+def test_a_study_that_cannot_be_is_refused(people: int, each: int, icc: float) -> None:
+    with pytest.raises(ValueError, match="Not"):
+        expected_share(people, each, icc=icc)
+
+
+@pytest.mark.parametrize(("alpha", "rare"), [(1.1, 0.2), (0.5, 0.7), (0.5, 0)])
+def test_an_agreement_that_cannot_be_is_refused(alpha: float, rare: float) -> None:
+    with pytest.raises(ValueError, match="Not"):
+        expected_alpha(100, 2, alpha=alpha, rare=rare)

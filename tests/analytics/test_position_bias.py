@@ -1,0 +1,118 @@
+"""Position bias against hand computation and tables of the chi-squared distribution."""
+
+from math import comb, exp, sqrt
+from typing import Any
+
+import pytest
+
+from analytics.position_bias import own_positions, position_bias, side_bias
+
+
+def chosen(*counts: int) -> list[int]:
+    return [position for position, count in enumerate(counts) for _ in range(count)]
+
+
+def test_a_slight_preference_among_four_places_is_no_evidence() -> None:
+    # (5^2 + 5^2) / 25 = 2; chi-squared of 3 degrees of freedom over 2 has probability 0.5724.
+    bias = position_bias(chosen(30, 20, 25, 25), 4)
+    assert (bias.counts, bias.expected, bias.n, bias.degrees) == ((30, 20, 25, 25), (25, 25, 25, 25), 100, 3)
+    assert bias.chi_squared == pytest.approx(2)
+    assert bias.p == pytest.approx(0.5724, abs=5e-5)
+    assert bias.effect == pytest.approx(sqrt(0.02))
+    assert bias.least_expected == 25
+
+
+def test_always_the_first_place_is_the_largest_bias() -> None:
+    bias = position_bias([0] * 30, 3)
+    assert bias.chi_squared == pytest.approx(60)
+    # Two degrees of freedom: the tail is exp(-x / 2).
+    assert bias.p == pytest.approx(exp(-30))
+    assert bias.effect == pytest.approx(sqrt(2))
+    assert bias.counts == (30, 0, 0)
+
+
+def test_questions_with_different_numbers_of_places_are_tested_apart() -> None:
+    # Of two places 6 to 2: 2 at one degree. Of three places 4, 1, 1: 3 at two degrees.
+    bias = position_bias([*chosen(6, 2), *chosen(4, 1, 1)], [2] * 8 + [3] * 6)
+    assert bias.chi_squared == pytest.approx(5)
+    assert bias.degrees == 3
+    assert bias.counts == (10, 3, 1)
+    assert bias.expected == (6, 6, 2)
+    assert bias.least_expected == 2
+
+
+def test_nothing_chosen_is_undefined() -> None:
+    bias = position_bias([], 4)
+    assert (bias.p, bias.chi_squared, bias.effect, bias.n) == (None, None, None, 0)
+    assert bias.reason == "Nobody has chosen a place."
+
+
+def test_one_place_only_is_undefined() -> None:
+    assert position_bias([0, 0], 1).reason == "Nobody had more than one place to choose."
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: position_bias([4], 4), "not shown"),
+        (lambda: position_bias([-1], 4), "not shown"),
+        (lambda: position_bias([0, 1], [2]), "2 choices of 1 questions"),
+        (lambda: side_bias(["original"], []), "1 choices of 0 questions"),
+        (lambda: side_bias(["left"], [True]), "'left' is none of original, generated, both"),
+    ],
+)
+def test_choices_that_cannot_have_been_made_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_sides_are_counted_whatever_was_on_them() -> None:
+    choices = ["original"] * 7 + ["generated"] + ["both"] * 3 + ["original"] + ["generated"] + ["both"] * 2
+    bias = side_bias(choices, [True] * 11 + [False] * 4)
+    assert bias.by_side == {
+        "first": {"original": 7, "generated": 1, "both": 3},
+        "second": {"original": 1, "generated": 1, "both": 2},
+    }
+    assert (bias.first, bias.second, bias.both, bias.n) == (8, 2, 5, 15)
+    assert bias.share_first == 0.8
+    assert bias.p == pytest.approx(2 * sum(comb(10, count) for count in range(3)) / 2**10)
+
+
+def test_both_every_time_tells_nothing_of_sides() -> None:
+    bias = side_bias(["both"] * 3, [True, False, True])
+    assert (bias.share_first, bias.p, bias.both) == (None, None, 3)
+    assert bias.reason == "Nobody has chosen a side."
+
+
+def test_four_people_stuck_on_four_places_are_seen_one_by_one() -> None:
+    # Together every place is chosen ten times. Each one alone: 10, 0, 0, 0 of 2.5, (7.5^2 + 3 * 2.5^2) / 2.5 = 30.
+    stuck = [position for position in range(4) for _ in range(10)]
+    found = own_positions(stuck, 4, stuck)
+    assert position_bias(stuck, 4).p == 1
+    assert [bias.chi_squared for bias in found.by_annotator.values()] == [30, 30, 30, 30]
+    assert (found.chi_squared, found.degrees) == (120, 12)
+    assert found.p is not None
+    assert found.p < 0.001
+
+
+def test_small_expected_counts_are_drawn_instead_of_approximated() -> None:
+    # Four answers, all the first of four places: of 4^4 outcomes 4 are as uneven, 4 / 256 = .0156, where the
+    # chi-squared distribution says .0074. 9,999 draws have a standard error of .0012.
+    found = position_bias([0, 0, 0, 0], 4)
+    assert found.method == "drawn"
+    assert found.p == pytest.approx(4 / 256, abs=0.004)
+    assert position_bias([0, 1, 2, 3] * 5, 4).method == "chi-squared"
+
+
+def test_the_same_answers_are_drawn_to_the_same_probability() -> None:
+    assert position_bias([0, 0, 1], 3).p == position_bias([0, 0, 1], 3).p
+
+
+def test_without_a_choice_of_places_nobody_has_a_habit() -> None:
+    assert own_positions([0, 0], 1, ["a", "b"]).reason == "Nobody had more than one place to choose."
+    assert own_positions([], 4, []).reason == "Nobody has chosen a place."
+
+
+def test_places_of_unknown_people_are_refused() -> None:
+    with pytest.raises(ValueError, match="each choice has one"):
+        own_positions([0, 1], 4, ["a"])

@@ -1,0 +1,106 @@
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluation.alterations import altered, influences, mixed, partners, patched, substitutes_of
+from evaluation.protocols import BenchmarkError
+
+GROUPS = {"people": ["man", "woman"], "animals": ["dog", "cat", "hen"]}
+CONTENT = {"groups": GROUPS, "vocabulary": ["man", "war"], "danger": {"people": "criminal", "": "weapon"}}
+SUBSTITUTES = substitutes_of(CONTENT, "substitutes.json")
+
+
+def test_the_influence_of_a_word_is_how_far_the_embedding_turns_without_it() -> None:
+    vectors = {"a b c": [1.0, 0.0], "b c": [3.0, 0.0], "a c": [0.0, 2.0], "a b": [1.0, 1.0]}
+    # Cosines 1, 0 and 1 / sqrt(2).
+    found = influences(["a", "b", "c"], lambda texts: np.array([vectors[text] for text in texts]))
+    assert found == pytest.approx([0, 1, 1 - 0.5**0.5])
+
+
+def test_an_embedding_of_length_0_is_refused() -> None:
+    with pytest.raises(BenchmarkError, match="gives 'a b', or what is left of it, an embedding of length 0"):
+        influences(["a", "b"], lambda texts: np.zeros((len(texts), 3)))
+
+
+@pytest.mark.parametrize(
+    ("word", "policy", "candidates"),
+    [
+        ("man", "same_concept", ["woman"]),
+        ("Man", "same_concept", ["woman"]),
+        ("dog", "same_concept", ["cat", "hen"]),
+        ("man", "diff_concept", ["dog", "cat", "hen"]),
+        ("dog", "diff_concept", ["man", "woman"]),
+        ("man", "rand_voca", ["war"]),
+        ("man", "danger", ["criminal"]),
+        ("dog", "danger", ["weapon"]),
+    ],
+)
+def test_what_may_replace_a_word_follows_from_the_policy(word: str, policy: str, candidates: list[str]) -> None:
+    assert list(SUBSTITUTES.candidates(word, policy)) == candidates
+
+
+def last_word_matters(texts: Any) -> Any:
+    return np.array([[1.0, 9.0 * text.endswith("dog")] for text in texts])
+
+
+def test_the_noun_with_the_least_influence_is_replaced_and_the_first_of_equals() -> None:
+    made = altered(
+        "A cat and a man see a dog", SUBSTITUTES, ["danger"], encoders=[last_word_matters], rng=random.Random(1)
+    )
+    assert made == {"danger": "A weapon and a man see a dog"}
+    assert altered("Nobody", SUBSTITUTES, ["danger"], encoders=[last_word_matters], rng=random.Random(1)) == {}
+
+
+def test_the_noun_is_replaced_that_most_encoders_choose() -> None:
+    """Two of three choose the man, whose word turns the third encoder's embedding most."""
+
+    def turned_by(*words: str) -> Any:
+        return lambda texts: np.array([[1.0, *(9.0 * (word in text.split()) for word in words)] for text in texts])
+
+    encoders = [turned_by("cat", "dog"), turned_by("cat", "dog"), turned_by("man", "dog")]
+    made = altered("A cat, a man and a dog", SUBSTITUTES, ["danger"], encoders=encoders, rng=random.Random(1))
+    assert made == {"danger": "A cat , a criminal and a dog"}
+    made = altered("A cat, a man and a dog", SUBSTITUTES, ["danger"], encoders=encoders[1:], rng=random.Random(1))
+    # One vote each: the influences, added up, are the same, so the first is taken.
+    assert made == {"danger": "A weapon , a man and a dog"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{}, {**CONTENT, "groups": {"people": "man"}}, {**CONTENT, "danger": {"": 3}}, {**CONTENT, "vocabulary": 1}],
+)
+def test_substitutes_that_are_none_are_refused(content: dict[str, Any]) -> None:
+    with pytest.raises(BenchmarkError, match="needs groups"):
+        substitutes_of(content, "substitutes.json")
+
+
+def plane(level: int) -> Image.Image:
+    return Image.new("RGB", (20, 10), (level, level, level))
+
+
+def test_a_mixed_image_is_nine_tenths_of_one_and_one_tenth_of_the_other() -> None:
+    pixels = np.asarray(mixed(plane(200), plane(100)))
+    assert pixels.shape == (384, 384, 3)
+    assert np.unique(pixels).tolist() == [190]
+
+
+def test_a_patched_image_has_a_tenth_of_the_other_at_most_and_all_of_it_where_it_fits() -> None:
+    shares = []
+    for seed in range(40):
+        pixels = np.asarray(patched(plane(200), plane(100), rng=random.Random(seed)))
+        assert set(np.unique(pixels)) <= {100, 200}
+        shares.append(float((pixels == 100).mean()))
+    # 384 x sqrt(0.1) = 121.4, of which the authors' code takes the half as a whole number, 60, on either side.
+    assert max(shares) == 120**2 / 384**2
+    assert min(shares) > 0
+
+
+def test_every_image_has_another_one_as_its_partner_once() -> None:
+    found = partners(7, rng=random.Random(3))
+    assert sorted(found) == list(range(7))
+    assert all(place != other for place, other in enumerate(found))
+    with pytest.raises(BenchmarkError, match="there is but one"):
+        partners(1, rng=random.Random(3))

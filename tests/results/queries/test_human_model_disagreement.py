@@ -1,0 +1,187 @@
+"""The questions on which people and all models part, counted by hand (tests/results/parting.py)."""
+
+import pytest
+
+from predictions.models import Model, Prediction
+from results.queries.instances.human_model_disagreement import Line, page_of_parted, parted_questions, predicted_in
+from results.reports.facts import Way
+from results.reports.sections.human_model_disagreement import part, parted_table, way_of_people
+from studies.models import Project, Purpose, Question, Study
+from tests.databases import kept
+from tests.factories import make_project
+from tests.removing import withdraw
+from tests.results.parting import make_parting_project
+
+made = kept(lambda: make_parting_project().slug)
+
+
+def found(project: Project, study: Study | None = None) -> dict[tuple[str, str], tuple[str, int, int, int]]:
+    """Return study and instance -> who is right, the right answers, all answers, the models."""
+    keys = dict(project.instances.values_list("pk", "key"))
+    parted = parted_questions(project, study)
+    return {(one.study, keys[one.instance]): (one.way, one.right, one.answers, one.models) for one in parted}
+
+
+COUNTED = {
+    ("people", "row-1"): ("people", 3, 3, 2),
+    ("people", "row-2"): ("people", 2, 3, 1),
+    ("people", "row-4"): ("models", 1, 3, 2),
+    ("people", "row-8"): ("people", 2, 3, 1),
+    ("again", "row-4"): ("models", 0, 1, 2),
+}
+
+
+def test_questions_on_which_people_and_all_models_part(project: Project) -> None:
+    assert found(project) == COUNTED
+
+
+def test_one_study_alone_has_its_own(project: Project) -> None:
+    again = project.studies.get(slug="again")
+    assert found(project, again) == {("again", "row-4"): COUNTED["again", "row-4"]}
+
+
+def test_who_withdrew_says_nothing_any_more(project: Project) -> None:
+    """Without ben: 5 is right by ann alone, 4 wrong by two, 8 divided between ann and cleo."""
+    withdraw(project, "ben")
+    expected = {key: of for key, of in COUNTED.items() if key != ("people", "row-8")}
+    expected |= {
+        ("people", "row-1"): ("people", 2, 2, 2),
+        ("people", "row-2"): ("people", 2, 2, 1),
+        ("people", "row-4"): ("models", 0, 2, 2),
+        ("people", "row-5"): ("people", 1, 1, 2),
+    }
+    assert found(project) == expected
+
+
+def test_a_declared_prediction_of_other_options_is_about_another_question(project: Project) -> None:
+    """CLIP declares its answer to row-2: with the options of the question it counts, with others it does not."""
+    declared = Prediction.objects.filter(content_hash="", instance__key="row-2")
+    study = project.studies.get(slug="people")
+    declared.update(scores={"caption": 0.2, "negative_caption": 0.5})
+    assert found(project) == COUNTED
+    assert len(predicted_in(study)["CLIP"]) == 7
+    declared.update(scores={"caption": 0.2, "negative_caption": 0.5, "third": 0.1})
+    assert found(project) == {key: of for key, of in COUNTED.items() if key != ("people", "row-2")}
+    assert len(predicted_in(study)["CLIP"]) == 6
+
+
+def test_a_mismatched_prediction_speaks_for_no_model(project: Project) -> None:
+    Prediction.objects.filter(instance__key="row-2").update(problem="zz is not an option")
+    assert found(project) == {key: of for key, of in COUNTED.items() if key != ("people", "row-2")}
+
+
+def test_a_prediction_of_other_options_hides_no_other_model(project: Project) -> None:
+    """SigLIP answers row-2 rightly, but among three captions: people are right and all models of the question wrong."""
+    clip = Prediction.objects.get(content_hash="", instance__key="row-2")
+    siglip = Model.objects.get(name="SigLIP")
+    scores = {"caption": 0.9, "negative_caption": 0.5, "third": 0.1}
+    Prediction.objects.create(
+        model=siglip,
+        instance=clip.instance,
+        **{name: getattr(clip, name) for name in ("kind", "variant", "caption_rule", "created_at")},
+        scores=scores,
+        is_right=True,
+        source_row=1,
+    )
+    assert found(project) == COUNTED
+    line = next(one for one in page_of_parted(project, parted_questions(project), 1) if one.instance.key == "row-2")
+    assert [name for choice in line.choices for name, _ in choice.models] == ["CLIP"]
+
+
+@pytest.mark.parametrize("purpose", [Purpose.PILOT, Purpose.QUALIFICATION])
+def test_a_trial_counts_on_its_own_page_alone(project: Project, purpose: Purpose) -> None:
+    project.studies.filter(slug="again").update(purpose=purpose)
+    assert ("again", "row-4") not in found(project)
+    assert found(project, project.studies.get(slug="again")) == {("again", "row-4"): COUNTED["again", "row-4"]}
+
+
+def test_a_file_about_captions_by_another_rule_was_asked_something_else(project: Project) -> None:
+    Prediction.objects.filter(content_hash="").update(caption_rule="as-is-v1")
+    assert ("people", "row-2") not in found(project)
+
+
+def test_what_was_computed_goes_before_what_a_file_declares(project: Project) -> None:
+    """CLIP declares that it was right about 1, and was wrong when it was asked about the very picture."""
+    wrong = Prediction.objects.get(model__name="CLIP", instance__key="row-1")
+    wrong.pk, wrong.content_hash, wrong.is_right = None, "", True
+    wrong.save()
+    assert found(project) == COUNTED
+
+
+def test_nothing_parts_where_no_model_answered(project: Project) -> None:
+    Prediction.objects.all().delete()
+    assert found(project) == {}
+    assert found(make_project("fish")) == {}
+
+
+@pytest.mark.parametrize(
+    ("right", "answers", "way"), [(0, 0, None), (1, 2, None), (1, 1, "people"), (2, 3, "people"), (1, 3, "models")]
+)
+def test_people_are_right_when_more_than_half_of_their_answers_are(right: int, answers: int, way: str | None) -> None:
+    assert way_of_people(right, answers) == way
+
+
+@pytest.mark.parametrize(
+    ("models", "ways"), [([], []), ([True, False], []), ([False], [Way.PEOPLE]), ([True, True], [Way.MODELS])]
+)
+def test_all_models_must_be_of_the_other_mind(models: list[bool], ways: list[Way]) -> None:
+    assert [way for way in Way if part(way, models)] == ways
+
+
+def test_the_table_counts_questions_and_instances(project: Project) -> None:
+    rows = [tuple(row) for row in parted_table(parted_questions(project)).rows]
+    # Study, type, subtype; people right: questions, instances; models right: questions, instances.
+    assert rows == [
+        ("people", "all", "all", 3, 3, 1, 1),
+        ("people", "replace", "all", 2, 2, 1, 1),
+        ("people", "replace", "obj", 2, 2, 1, 1),
+        ("people", "swap", "all", 1, 1, 0, 0),
+        ("people", "swap", "obj", 1, 1, 0, 0),
+        ("again", "all", "all", 0, 0, 1, 1),
+        ("again", "replace", "all", 0, 0, 1, 1),
+        ("again", "replace", "obj", 0, 0, 1, 1),
+    ]
+
+
+def test_models_stand_beside_people_on_the_very_same_questions(project: Project) -> None:
+    """Not about 7, of which CLIP was shown another picture, and not SigLIP about what it was not asked."""
+    keys = {question.pk: question.instance.key for question in Question.objects.select_related("instance")}
+    found = {
+        study.slug: {
+            model: {keys[pk]: right for pk, right in rights.items()} for model, rights in predicted_in(study).items()
+        }
+        for study in project.studies.all()
+    }
+    assert found["people"] == {
+        "CLIP": {"row-4": True} | dict.fromkeys(("row-1", "row-2", "row-3", "row-5", "row-6", "row-8"), False),
+        "SigLIP 2": {"row-1": False, "row-3": True, "row-4": True, "row-5": False},
+    }
+    # The declared answer is about the text and picture of the instance, whichever study asks.
+    assert found["again"] == {model: {"row-1": False, "row-4": True} for model in ("CLIP", "SigLIP 2")}
+
+
+def lines(project: Project) -> dict[tuple[str, str], Line]:
+    page = page_of_parted(project, parted_questions(project), 1)
+    return {(line.parted.study, line.instance.key): line for line in page.object_list}
+
+
+def test_the_page_tells_what_each_side_said(project: Project) -> None:
+    line = lines(project)["people", "row-8"]
+    assert [(each.key, each.is_right, each.people, each.models) for each in line.choices] == [
+        ("caption", True, 2, []),
+        ("negative_caption", False, 1, [("CLIP", 0.5)]),
+    ]
+    assert [picture.sha256 for picture in line.shown.pictures] == [line.instance.images.get(role="image").image_id]
+    assert round(line.share) == 67
+
+
+def test_of_a_file_that_gives_outcomes_the_only_wrong_option_was_chosen(project: Project) -> None:
+    assert lines(project)["people", "row-2"].choices[1].models == [("CLIP", None)]
+
+
+def test_a_model_that_cannot_tell_stands_apart(project: Project) -> None:
+    Prediction.objects.filter(model__name="CLIP", instance__key="row-8", is_right=False).update(
+        scores={"caption": 0.5, "negative_caption": 0.5}
+    )
+    line = lines(project)["people", "row-8"]
+    assert ([each.models for each in line.choices], line.others) == ([[], []], ["CLIP"])

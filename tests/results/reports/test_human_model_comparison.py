@@ -1,0 +1,136 @@
+"""People and models side by side on the same questions, and what is estimated from both, counted by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from analytics.intervals.prediction_powered import SMALL
+from analytics.outcomes import Outcome
+from results.reports.base import Undefined
+from results.reports.build import report_of
+from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from tests.results.reports.kinds import CAPTIONS, KINDS
+from tests.results.reports.small import BASELINE, PROJECT
+from tests.results.reports.test_people import ANN, BEN, FOUR_RIGHT, project, rows, study
+
+MANY = range(1, 31)
+CEM = 93
+
+
+def test_the_compact_table_is_that_of_the_papers() -> None:
+    """CLIP_x is right on all of 4 and on three of 1; people on all of 1 and on three of 4.
+
+    Step 3 accepted just these two.
+    """
+    table = report_of(PROJECT).table("compact")
+    assert [column.title for column in table.columns] == ["Study", "Who", "I2T", "T2I", "Group"]
+    assert [tuple(row) for row in table.rows] == [
+        ("baseline", "Random chance", 1 / 4, 1 / 4, 1 / 6),
+        ("baseline", "CLIP_x", 1.0, 0.5, 0.5),
+        ("baseline", "Humans", 1.0, 0.5, 0.5),
+        ("the whole dataset", "Random chance", 1 / 4, 1 / 4, 1 / 6),
+        ("the whole dataset", "CLIP_x", 1.0, 0.5, 0.5),
+    ]
+    long = {table.name for table in report_of(PROJECT).tables if table.is_long_form}
+    assert long == {"scores", "intervals", "models"}
+
+
+def captions_study(*, predicted: dict[str, dict[int, bool]]) -> StudyFacts:
+    """Three questions: ann is right on 1 and 2 and not on 3, ben on 1 and not on 2; 3 he did not answer."""
+    questions = [QuestionFacts(pk, pk, "image_to_text", 0, "caption", Outcome.NONE_YET, "", 2, 2) for pk in range(1, 4)]
+    said = [(1, ANN, "caption"), (2, ANN, "caption"), (3, ANN, "negative_caption")]
+    said += [(1, BEN, "caption"), (2, BEN, "negative_caption")]
+    answers = [AnswerFacts(question, person, 1, choice, seat=person) for question, person, choice in said]
+    parts = [PartFacts("image_to_text", "", 1, "", KINDS["image_to_text"])]
+    return replace(
+        BASELINE,
+        questions=questions,
+        answers=answers,
+        parts=parts,
+        answers_wanted=2,
+        max_answers=2,
+        predicted=predicted,
+    )
+
+
+def test_a_model_that_answered_some_questions_only_is_compared_on_these() -> None:
+    """It is wrong on 1 and right on 2: ann is better by 1 and 0, ben by 1 and -1; the means .5 and 0 are .25."""
+    report = report_of(project(captions_study(predicted={"CLIP": {1: False, 2: True}})))
+    assert [tuple(row) for row in report.table("compact").rows] == [
+        ("baseline", "Random chance", 1 / 2),
+        ("baseline", "CLIP", 0.5),
+        ("baseline", "Humans", pytest.approx((2 / 3 + 1 / 2) / 2)),
+    ]
+    (found,) = rows(report, "comparison")
+    assert (found["Score"], found["People minus model"]) == ("Right (image_to_text)", 0.25)
+    assert (found["People"], found["Instances"], found["Answers"]) == (2, 2, 4)
+    assert (found["Only people right"], found["Only model right"]) == (2, 1)
+    long = [(row["Who"], row["Instances"], row["Right (image_to_text)"]) for row in rows(report, "scores")]
+    assert long[-1] == ("CLIP", 2, 0.5)
+    (model,) = [row for row in rows(report, "intervals") if row["Who"] == "CLIP"]
+    assert (model["Value"], model["Questions"], model["Unit"]) == (0.5, 2, "question")
+
+
+def test_a_model_that_answered_nothing_that_people_did_stands_nowhere() -> None:
+    report = report_of(project(captions_study(predicted={"CLIP": {9: True}})))
+    assert [row["Who"] for row in rows(report, "compact")] == ["Random chance", "Humans"]
+    assert "comparison" not in {table.name for table in report.tables}
+
+
+def test_chance_is_unknown_where_questions_offer_differently_many_options() -> None:
+    asked = captions_study(predicted={})
+    parts = [replace(asked.parts[0], answerable=replace(CAPTIONS, same_for_all=False))]
+    chance, _ = report_of(project(replace(asked, parts=parts))).table("compact").rows
+    assert chance[2] == Undefined("Its questions do not all offer the same options.")
+
+
+def shared(*, right: bool, instances: range = MANY) -> ProjectFacts:
+    """Ann, ben and cem are all right on all of `instances`; the model always or never."""
+    said = {person: dict.fromkeys(instances, FOUR_RIGHT) for person in (ANN, BEN, CEM)}
+    model = ModelFacts("CLIP", dict.fromkeys(instances, (right,) * 4))
+    return project(study(said, wanted=3), models=[model])
+
+
+@pytest.mark.parametrize(("right", "share", "could"), [(True, 1.0, "yes"), (False, 0.0, "no")])
+def test_a_model_that_agrees_with_everybody_could_stand_in_and_one_that_never_does_could_not(
+    right: bool, share: float, could: str
+) -> None:
+    found = rows(report_of(shared(right=right)), "alternative")
+    assert [(row["Score"], row["People"], row["People tested"]) for row in found] == [
+        ("I2T", 3, 3),
+        ("T2I", 3, 3),
+        ("Group", 3, 3),
+    ]
+    assert {(row["Winning rate"], row["Advantage"], row["Could stand in"]) for row in found} == {(share, share, could)}
+
+
+def test_a_table_that_tells_nothing_of_anybody_is_left_out() -> None:
+    report = report_of(shared(right=True, instances=range(1, 30)))
+    assert "alternative" not in {table.name for table in report.tables}
+
+
+def test_where_nobody_was_asked_the_same_there_is_no_such_test() -> None:
+    assert "alternative" not in {table.name for table in report_of(PROJECT).tables}
+
+
+def test_people_on_all_of_the_dataset_with_the_help_of_a_model() -> None:
+    """Group of people on 1 to 4: 1, 1, 0, 1; of the model 1, 0, 0, 1, and on eight others 1, 1, 0, 0, 1, 0, 1, 1.
+
+    Covariance (1/2) / 3; the twelve predictions, seven of them 1, have a variance of 35/12 / 11; 1 + 4/8. Of instance
+    13 ann answered three questions only, and of 14 the model was asked nothing.
+    """
+    said = {ANN: {1: FOUR_RIGHT, 2: FOUR_RIGHT, 3: "1110", 4: FOUR_RIGHT, 13: "111.", 14: FOUR_RIGHT}}
+    group = dict(enumerate([True, False, False, True, True, True, False, False, True, False, True, True], start=1))
+    model = ModelFacts("CLIP", {instance: (True, True, True, right) for instance, right in group.items()})
+    report = report_of(project(study(said), models=[model]))
+    (found,) = [row for row in rows(report, "powered") if row["Score"] == "Group"]
+    weight = (0.5 / 3) / (1.5 * 35 / 132)
+    assert found["Weight of the model"] == pytest.approx(weight)
+    assert found["Estimate"] == pytest.approx(0.75 + weight * (5 / 8 - 1 / 2))
+    assert (found["People alone"], found["Instances people answered"], found["Further instances"]) == (0.75, 4, 8)
+    assert found["Beware"] == SMALL
+    assert report.table("powered").title.startswith("Estimates")
+
+
+def test_without_further_instances_there_is_nothing_to_carry_over() -> None:
+    assert "powered" not in {table.name for table in report_of(shared(right=True)).tables}

@@ -1,0 +1,229 @@
+"""What the site sends to addresses that people name, and what it does not reach for them."""
+
+import socket
+import ssl
+import threading
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from django.utils import timezone
+from pytest_django import Settings
+
+from tests.receivers import Request, answer_with, receiving
+from workspace import webhook_http
+from workspace.webhook_http import AddressRefused, Answer, NotReached, check_url, is_public, look_up, post
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "127.8.9.10",
+        "0.0.0.0",  # noqa: S104 (nothing listens here)
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        # Shared by the customers of a provider; where one cloud keeps its secrets.
+        "100.64.0.1",
+        "100.100.100.200",
+        # Link-local: where most clouds keep theirs.
+        "169.254.169.254",
+        "168.63.129.16",
+        "224.0.0.1",
+        "192.0.0.192",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "fe80::1",
+        "fec0::2",
+        "5f00::1",
+        "fc00::1",
+        "fd00:ec2::254",
+        "ff02::1",
+        # 127.0.0.1 and 10.1.2.3, wrapped: mapped, NAT64, 6to4.
+        "::ffff:127.0.0.1",
+        "::7f00:1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::7f00:1",
+        "2002:a01:203::1",
+    ],
+)
+def test_no_address_of_a_network_of_its_own_is_public(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
+def test_an_address_of_the_open_network_is_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://example.org/", "must begin with https://"),
+        ("file:///etc/passwd", "must begin with https://"),
+        ("gopher://example.org/", "must begin with https://"),
+        ("https://", "is no address"),
+        ("https://example.org:99999/", "is no address"),
+        ("https://[::1/", "is no address"),
+        ("https://ann:secret@example.org/", "without a name"),
+        ("https://example.org/#there", "without a name"),
+        ("https://example.org/a b", "without spaces"),
+        ("https://example.org/a\r\nHost: other", "without spaces"),
+        ("https://exämple.org/", "plain characters"),
+        (f"https://example.org/{'a' * 500}", "at most 500"),
+    ],
+)
+def test_what_is_no_address_to_send_to_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(AddressRefused, match=reason):
+        check_url(url)
+
+
+def leading_to(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Have names lead to these addresses, another one each time; return what was connected to, which all fails."""
+    found, connected = iter(answers), list[str]()
+
+    def getaddrinfo(host: str, port: int, **kinds: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(found), port))]
+
+    def connect(address: tuple[str, int], timeout: float) -> socket.socket:
+        connected.append(address[0])
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    return connected
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.5", "169.254.169.254"])
+def test_a_name_that_leads_into_a_private_network_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = leading_to(monkeypatch, address)
+    with pytest.raises(AddressRefused, match="leads into a private network"):
+        post("https://example.org/", b"", {})
+    assert connected == []
+
+
+def test_a_name_of_which_one_address_is_private_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, 443)) for each in ("93.184.215.14", "10.0.0.5")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **kinds: entries)
+    with pytest.raises(AddressRefused, match="private network"):
+        look_up("example.org", 443)
+
+
+def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = leading_to(monkeypatch, "93.184.215.14", "127.0.0.1")
+    with pytest.raises(NotReached, match=r"example\.org takes no connections"):
+        post("https://example.org/", b"", {})
+    assert connected == ["93.184.215.14"]
+
+
+def test_a_number_written_otherwise_is_read_as_the_system_reads_it() -> None:
+    # 127.0.0.1 as one number, which the system's look-up takes for an address.
+    with pytest.raises(AddressRefused, match="private network"):
+        look_up("2130706433", 443)
+
+
+@pytest.fixture
+def to_this_machine(settings: Settings) -> None:
+    settings.WEBHOOKS_TO_PRIVATE_ADDRESSES = True
+
+
+@pytest.mark.usefixtures("to_this_machine")
+def test_a_message_arrives_as_it_was_sent() -> None:
+    with receiving(answer_with(202, b"thanks")) as receiver:
+        assert post(f"{receiver.url}?a=b", "é".encode(), {"webhook-id": "x"}) == Answer(202, "thanks")
+    (request,) = receiver.requests
+    assert (request.method, request.path, request.body) == ("POST", "/news?a=b", "é".encode())
+    assert request.headers["webhook-id"] == "x"
+    assert request.headers["host"] == f"127.0.0.1:{receiver.port}"
+
+
+@pytest.mark.usefixtures("to_this_machine")
+def test_no_answer_leads_anywhere_else() -> None:
+    with receiving(answer_with(200)) as other, receiving(answer_with(307, Location=other.url)) as receiver:
+        assert post(receiver.url, b"", {}).status == 307
+    assert other.requests == []
+
+
+@pytest.mark.usefixtures("to_this_machine")
+def test_of_a_long_answer_the_beginning_is_read() -> None:
+    with receiving(answer_with(500, b"\xff\0" + b"a" * 10_000_000)) as receiver:
+        answer = post(receiver.url, b"", {})
+    assert answer == Answer(500, "\ufffd\ufffd" + "a" * 498)
+
+
+@pytest.mark.usefixtures("to_this_machine")
+def test_an_answer_that_drips_is_ended_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every read succeeds in time; all of them together never end.
+    monkeypatch.setattr(webhook_http, "SECONDS", 0.5)
+    gone = threading.Event()
+
+    def drip(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        try:
+            while not gone.wait(0.05):
+                handler.wfile.write(b"a")
+        except OSError:
+            gone.set()
+
+    with receiving(drip) as receiver:
+        try:
+            with pytest.raises(NotReached, match="did not answer within"):
+                post(receiver.url, b"", {})
+        finally:
+            gone.set()
+
+
+@pytest.mark.usefixtures("to_this_machine")
+def test_what_is_no_http_is_said_to_be_none() -> None:
+    def greet(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        handler.wfile.write(b"220 mail.example ESMTP\r\n")
+
+    with receiving(greet) as receiver, pytest.raises(NotReached, match="is not HTTP"):
+        post(receiver.url, b"", {})
+
+
+def with_certificate(folder: Path, name: str) -> ssl.SSLContext:
+    """Return a server's context with a certificate for `name` that `folder`/certificate.pem vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
+    builder = builder.serial_number(1).add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    now = timezone.now()
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    public = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "certificate.pem").write_bytes(public)
+    (folder / "key.pem").write_bytes(key.private_bytes(*form))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    return context
+
+
+@pytest.mark.usefixtures("to_this_machine")
+@pytest.mark.parametrize(("name", "is_right"), [("receiver.test", True), ("other.test", False)])
+def test_a_certificate_must_be_for_the_name_and_not_for_the_address(
+    name: str, is_right: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls, real = with_certificate(tmp_path, name), socket.getaddrinfo
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *rest, **kinds: real("127.0.0.1" if host == "receiver.test" else host, *rest, **kinds),
+    )
+    with receiving(answer_with(200), tls) as receiver:
+        url = f"https://receiver.test:{receiver.port}/"
+        if is_right:
+            assert post(url, b"", {}).status == 200
+        else:
+            with pytest.raises(NotReached, match="certificate"):
+                post(url, b"", {})
+    assert len(receiver.requests) == is_right

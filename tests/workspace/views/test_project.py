@@ -1,0 +1,208 @@
+import html
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from predictions.models import Prediction
+from results.actions.releases import freeze_release, prepare_release
+from results.errors import CannotExport
+from results.exporting.dataset_card import About
+from studies.actions.projects.datasets import dataset_studies
+from studies.models import Event, Instance, InstanceImage, Study
+from tests.factories import (
+    NOON,
+    TESTS,
+    answer,
+    draw_instance,
+    make_launched,
+    make_model,
+    make_person,
+    make_project,
+    make_study,
+    questions,
+    sit_down,
+)
+from tests.pages import signed_in, words_of
+from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+CAPTIONS = {"study": "captions", "kind": "image_to_text", "ask": {"images": ["image"]}}
+
+
+def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> None:
+    answer(sit_down(study, "one"), questions(study)[0], "none")
+    make_project("somebody-elses")
+    page = client.get("/").content.decode()
+    assert 'href="/projects/birds/"' in page
+    assert "1 open" in page
+    assert "somebody-elses" not in page
+
+
+def test_the_project_page_shows_studies_instances_and_commands(client: Client, study: Study) -> None:
+    InstanceImage.objects.filter(role="candidate", position=0).update(image=None)
+    answer(sit_down(study, "one"), questions(study)[0], "none")
+    page = words_of(client.get("/projects/birds/"))
+    assert "1 of 4 answers, 25 %" in page
+    assert '<a href="/projects/birds/instances/?images=awaited">4 instances</a> wait for 4 images.' in page
+    assert "python manage.py import_instances birds FILE --format bivlc-manifest --images DIR" in page
+    assert "python manage.py create_study FILE.yaml --project birds" in page
+
+
+def test_an_open_study_without_questions_is_not_called_unlaunched(client: Client, researcher: User) -> None:
+    project = project_of(researcher, instances=1)
+    first = open_study(project, STEP_3)
+    open_study(project, STEP_4)
+    assert f"Waiting for accepted instances from {first.slug}" in words_of(client.get("/projects/vases/"))
+    # What the study before it has accepted is ready to be asked about, and nobody has come yet.
+    sit_through(first, "ann", "candidate-1")
+    page = words_of(client.get("/projects/vases/"))
+    assert "No answers yet" in page
+    assert "Not launched yet" not in page
+
+
+def test_a_project_that_only_models_have_answered_leads_to_their_results(client: Client, researcher: User) -> None:
+    project = project_of(researcher, instances=1)
+    page = client.get("/projects/vases/").content.decode()
+    assert "/projects/vases/results/" not in page
+    instance = project.instances.get()
+    model = make_model(project, "CLIP <x>", version="2")
+    asked = {"kind": "image_to_text", "variant": "image", "caption_rule": "as-is-v1"}
+    source = {"source_file": "r.csv", "source_row": 1, "created_at": NOON}
+    Prediction.objects.create(model=model, instance=instance, is_right=True, **asked, **source)
+    page = client.get("/projects/vases/").content.decode()
+    assert "CLIP &lt;x&gt; 2" in page
+    assert 'href="/projects/vases/results/"' in page
+    assert "Models choosing the caption of an image" in client.get("/projects/vases/results/").content.decode()
+
+
+def test_the_project_page_leads_to_its_releases(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
+    assert "Releases" not in client.get("/projects/vases/").content.decode()
+    freeze_release(release=release, now=NOON)
+    page = client.get("/projects/vases/").content.decode()
+    assert (
+        f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">step-3 v1</a>: 1 instance, 2 responses' in page
+    )
+
+
+def test_what_a_baseline_accepted_cannot_be_released(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher), CAPTIONS)
+    with pytest.raises(CannotExport, match="accepts nothing, so there is nothing to release: its purpose is baseline"):
+        prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
+    page = client.post("/studies/vases/captions/releases/", {"name": "v1", "format": "jsonl"})
+    assert page.status_code == 409
+    assert "Release the study whose instances it asks about" in page.content.decode()
+
+
+def test_an_empty_project_says_so(client: Client, study: Study) -> None:
+    project = study.project
+    Study.objects.filter(pk=study.pk).update(project=make_project("other"))
+    project.instances.update(project=make_project("third"))
+    page = client.get("/projects/birds/").content.decode()
+    assert "There is no study yet." in page
+    assert "Nothing has been imported yet." in page
+    assert "Nothing has been exported yet." in page
+
+
+def test_more_projects_studies_and_instances_add_no_query(
+    client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(10, 14):
+        draw_instance(study.project, number)
+        make_launched(make_study(study.project, f"study-{number}"))
+        make_project(f"project-{number}", members=list(study.project.members.all()))
+    # Session and user; then one query of the home page, and the project with thirteen parts of its page.
+    with django_assert_num_queries(3):
+        client.get("/")
+    with django_assert_num_queries(18):
+        client.get("/projects/birds/")
+
+
+def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    page = client.get("/projects/vases/").content.decode()
+    for state, number in (("accepted", 1), ("rejected", 1), ("none-yet", 2)):
+        address = f"/projects/vases/instances/?study=step-3&amp;state={state}"
+        assert f'href="{address}"' in page
+        assert client.get(address.replace("&amp;", "&")).context["count"] == number
+
+
+def test_every_count_of_instances_leads_to_them(client: Client, researcher: User) -> None:
+    """Two of four are replace/obj; one of these was accepted, and the other rejected."""
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    Instance.objects.filter(key="vase-3").update(type="", subtype="")
+    leading = re.compile(r'<a href="(/projects/vases/instances/[^"]*)"(?: title="[^"]*")?>(?:<b>)?([0-9,]+)')
+    found = {
+        html.unescape(address): int(number)
+        for page in ("/", "/projects/vases/", "/studies/vases/step-3/")
+        for address, number in leading.findall(client.get(page).content.decode())
+    }
+    counted = {address: client.get(address).context["count"] for address in found}
+    assert found == counted
+    where = {address.partition("?")[2]: number for address, number in found.items()}
+    assert where[""] == 4
+    assert (where["type=replace"], where["type=%28none%29&subtype=%28none%29"]) == (2, 1)
+    assert where["type=replace&study=step-3&state=accepted"] == 1
+    # Two answers, each to the one question about its instance.
+    assert (where["question=answered"], where["study=step-3&question=answered"]) == (2, 2)
+    assert (where["study=step-3&question=complete"], where["study=step-3&question=unanswered"]) == (2, 2)
+
+
+def choose(client: Client, name: str) -> str:
+    page = client.post("/projects/birds/dataset/", {"study": name}, follow=True)
+    return words_of(page)
+
+
+def kept_by(study: Study) -> str:
+    return ", ".join(each.slug for each in dataset_studies(study.project))
+
+
+def test_a_member_says_which_study_keeps_the_dataset(client: Client, study: Study) -> None:
+    page = client.get("/projects/birds/").content.decode()
+    assert '<input type="checkbox" name="study" value="birds-step-3"> birds-step-3' in page
+    assert "The dataset is what birds-step-3 accepted." in choose(client, "birds-step-3")
+    assert kept_by(study) == "birds-step-3"
+    page = client.get("/projects/birds/").content.decode()
+    assert '<input type="checkbox" name="study" value="birds-step-3" checked> birds-step-3' in page
+    event = Event.objects.get()
+    assert (event.what, event.by_name, event.study) == ("dataset set", "researcher", study)
+    assert "The dataset is all instances." in choose(client, "")
+    assert kept_by(study) == ""
+
+
+@pytest.mark.both
+def test_only_a_study_that_accepts_can_keep_it(client: Client, study: Study) -> None:
+    make_study(study.project, "draft")
+    baseline = make_launched(make_study(study.project, "baseline"))
+    Study.objects.filter(pk=baseline.pk).update(purpose="baseline")
+    make_launched(make_study(make_project("fish"), "of-fish"))
+    page = client.get("/projects/birds/").content.decode()
+    assert page.count('name="study"') == 1
+    for name, sentence in (
+        ("baseline", "baseline accepts nothing, so it cannot keep the dataset."),
+        ("draft", "draft is a draft, so it has kept nothing."),
+        ("of-fish", "The project birds has no study called of-fish."),
+        ("fish/of-fish", "fish/of-fish is a study of another project than birds."),
+        ("a\0b", "The project birds has no study called ab."),
+    ):
+        assert sentence in choose(client, name)
+    assert kept_by(study) == ""
+    assert not Event.objects.exists()
+
+
+def test_a_stranger_does_not_choose_it(study: Study) -> None:
+    stranger = signed_in(make_person("stranger"))
+    assert stranger.post("/projects/birds/dataset/", {"study": "birds-step-3"}).status_code == 404
+    assert kept_by(study) == ""
+
+
+def test_choosing_it_needs_the_token_of_our_own_form(study: Study) -> None:
+    member = Client(enforce_csrf_checks=True)
+    member.force_login(make_person("root", superuser=True))
+    assert member.post("/projects/birds/dataset/", {"study": "birds-step-3"}).status_code == 403

@@ -1,0 +1,155 @@
+"""Requests that make something, asked again after a lost reply: the header `Idempotency-Key` makes them one request."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from django.db import transaction
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from studies.names import problem_with_text
+from workspace.actions.idempotent_responses import LONGEST_KEY, claim, find, keep
+from workspace.api.framework.endpoints import Endpoint
+from workspace.api.framework.problems import Problem, Refused
+from workspace.models import KeptAnswer
+
+HEADER = "Idempotency-Key"
+KEY = OpenApiParameter(
+    HEADER,
+    str,
+    OpenApiParameter.HEADER,
+    description="Any text of your own, up to 200 signs. The same request with the same key is answered, for a day, "
+    "what it was answered first, and does nothing more.",
+)
+REPLAYED = "Idempotency-Replayed"
+P = ParamSpec("P")
+E = TypeVar("E", bound=Endpoint)
+Method = Callable[Concatenate[E, Request, P], Response]
+
+
+class _NotKept(Exception):
+    """Rolls back what a request did that was refused, its key with it."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+
+
+def once(method: Method[E, P]) -> Method[E, P]:
+    """Do what a method does, and keep its answer, in one transaction, where the request has a key.
+
+    Of two that ask at once the second waits, and is answered what the first was.
+    """
+
+    @wraps(method)
+    def with_key(self: E, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> Response:
+        key = _key(request)
+        if key is None:
+            return _followed(method(self, request, *args, **kwargs))
+        try:
+            with transaction.atomic():
+                kept, is_new = claim(token=self.token, key=key, fingerprint=_fingerprint(request), now=timezone.now())
+                if not is_new:
+                    return _again(request, kept)
+                response = method(self, request, *args, **kwargs)
+                if response.status_code >= 400:
+                    raise _NotKept(response)
+                _keep(kept, response)
+        except _NotKept as refused:
+            return refused.response
+        return _followed(response, kept)
+
+    return with_key
+
+
+def once_by_content(method: Method[E, P]) -> Method[E, P]:
+    """Keep the answer of a method that does nothing the second time anyhow, and may take long.
+
+    It is not in the transaction of what was done, which would keep others from writing; of two that ask at once each
+    is answered what it found.
+    """
+
+    @wraps(method)
+    def with_key(self: E, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> Response:
+        key = _key(request)
+        if key is None:
+            return method(self, request, *args, **kwargs)
+        if (kept := find(token=self.token, key=key, now=timezone.now())) is not None:
+            return _again(request, kept)
+        fingerprint = _fingerprint(request)
+        response = method(self, request, *args, **kwargs)
+        if response.status_code < 400:
+            with transaction.atomic():
+                kept, is_new = claim(token=self.token, key=key, fingerprint=fingerprint, now=timezone.now())
+                if is_new:
+                    _keep(kept, response)
+        return response
+
+    return with_key
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get(HEADER)
+    if key is not None and (not key or len(key) > LONGEST_KEY or problem_with_text(key)):
+        raise Refused(Problem("not-understood", 400, f"{HEADER} is a text of 1 to {LONGEST_KEY} signs."))
+    return key
+
+
+class Shown(Response):
+    """An answer that holds what is shown this once: `kept` is what the same request is answered later.
+
+    afterwards: done once all else is, outside of its transaction; what it returns is told in both.
+    """
+
+    def __init__(
+        self, data: Any, *, kept: Any, afterwards: Callable[[], dict[str, Any]] | None = None, **more: Any
+    ) -> None:
+        super().__init__(data, **more)
+        self.kept, self.afterwards = kept, afterwards
+
+
+def _followed(response: Response, kept: KeptAnswer | None = None) -> Response:
+    """Do what follows outside of the transaction: a slow mail server keeps nobody from writing."""
+    if isinstance(response, Shown) and response.afterwards is not None:
+        told = response.afterwards()
+        response.data |= told
+        response.kept |= told
+        if kept is not None:
+            _keep(kept, response)
+    return response
+
+
+def _keep(kept: KeptAnswer, response: Response) -> None:
+    body = JSONRenderer().render(response.kept if isinstance(response, Shown) else response.data).decode()
+    keep(answer=kept, status=response.status_code, body=body, location=response.headers.get("Location", ""))
+
+
+def _again(request: Request, answer: KeptAnswer) -> Response:
+    if answer.fingerprint != _fingerprint(request):
+        raise Refused(
+            Problem("key-used", 422, f"This {HEADER} was used for another request. Use a new one for each request.")
+        )
+    headers = {REPLAYED: "true"} | ({"Location": answer.location} if answer.location else {})
+    return Response(json.loads(answer.body), status=answer.status, headers=headers)
+
+
+def _fingerprint(request: Request) -> str:
+    """Return what tells one request from another: its method, its address and what was sent with it."""
+    digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    files = request.FILES
+    if files or request.content_type.startswith("multipart/"):
+        for name, value in sorted(request.POST.items()):
+            digest.update(json.dumps([name, value]).encode())
+        for name, file in sorted(files.items()):
+            digest.update(json.dumps([name, file.name, file.size]).encode())
+            for block in file.chunks():
+                digest.update(block)
+            file.seek(0)
+    else:
+        digest.update(json.dumps(request.data, sort_keys=True, default=str).encode())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Pages of a person's own account: signing in, tokens, invitations."""

@@ -1,0 +1,163 @@
+"""A person's own account: the name that colleagues read, where mail goes, and the browsers that are signed in."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from results.views.guards import signed_in
+from throttle.counters import Verdict
+from throttle.networks import network_of
+from workspace.actions import own_account
+from workspace.actions import sign_in as attempts
+from workspace.actions.browser_sessions import end_session as end
+from workspace.actions.browser_sessions import end_sessions, open_sessions
+from workspace.actions.linked_accounts import linked_to
+from workspace.actions.own_account import AccountRefused
+from workspace.mail import can_send, send_mail_link, tell_former_address
+from workspace.models import BrowserSession
+from workspace.single_sign_on import is_offered, name_of_provider, provider_id
+
+GONE = 410
+NO_WAY = "Your account has no password, and this site sends no mail: ask whoever runs it to change the address."
+WRONG = "This is not your password. Type it again."
+NOT_TAKEN = "The mail could not be sent. Try again later; nothing has changed so far."
+
+
+class TooMany(AccountRefused):
+    """It was tried too often."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        plural = "" if verdict.minutes == 1 else "s"
+        super().__init__(f"There were too many attempts. Wait {verdict.minutes} minute{plural}, then try again.")
+
+
+def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
+    user, now = signed_in(request), timezone.now()
+    context = {
+        "given": {"name": user.get_full_name(), "mail": user.email},
+        "sessions": open_sessions(user=user, now=now),
+        "here": request.session.session_key,
+        "mail_is_confirmed": own_account.is_confirmed(user),
+        "can_send": can_send(),
+        "elsewhere": name_of_provider(),
+        "is_linked": is_offered() and linked_to(user, provider_id()).exists(),
+    }
+    return render(request, "workspace/account/page.html", context | more, status=status)
+
+
+@never_cache
+@login_required
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    return account_page(request)
+
+
+@never_cache
+@login_required
+@require_POST
+def change_name(request: HttpRequest) -> HttpResponse:
+    user, name = signed_in(request), request.POST.get("name", "").strip()
+    try:
+        own_account.change_name(user=user, name=name)
+    except AccountRefused as error:
+        return account_page(request, status=409, name_problem=str(error), given={"name": name, "mail": user.email})
+    messages.success(request, f"Colleagues read {name or user.get_username()} now.")
+    return redirect("account")
+
+
+@never_cache
+@login_required
+@require_POST
+@sensitive_post_parameters()
+def change_mail(request: HttpRequest) -> HttpResponse:
+    """Send a link to the new address where the site sends mail; else take the address for the password."""
+    user, mail = signed_in(request), request.POST.get("mail", "").strip()
+    try:
+        own_account.check_mail(mail)
+        check_password(request, user)
+        if can_send():
+            _send_link(request, user, mail)
+            messages.success(request, f"A link is on its way to {mail}. The address is yours once you follow it.")
+        else:
+            own_account.change_mail(user=user, mail=mail)
+            messages.success(request, f"Your address is {mail}.")
+    except AccountRefused as error:
+        given = {"name": user.get_full_name(), "mail": mail}
+        status = 429 if isinstance(error, TooMany) else 409
+        return account_page(request, status=status, mail_problem=str(error), given=given)
+    return redirect("account")
+
+
+@sensitive_variables()
+def check_password(request: HttpRequest, user: User) -> None:
+    """Whoever finds an open browser does not get the account: they would have to know its password."""
+    if not user.has_usable_password():
+        if not can_send():
+            raise AccountRefused(NO_WAY)
+        return
+    attempt = attempts.Attempt(name=user.get_username(), network=network_of(request), device="")
+    if not (verdict := attempts.begin(attempt, now=timezone.now())).allowed:
+        raise TooMany(verdict)
+    if not user.check_password(request.POST.get("password", "")):
+        raise AccountRefused(WRONG)
+    attempts.succeed(attempt)
+
+
+def _send_link(request: HttpRequest, user: User, mail: str) -> None:
+    if not (verdict := attempts.may_ask_for_mail(network_of(request), mail, now=timezone.now())).allowed:
+        raise TooMany(verdict)
+    link = f"{settings.SITE_URL}{reverse('account_mail_link', args=[own_account.link_to(user, mail)])}"
+    if not send_mail_link(user, link, to=mail):
+        raise AccountRefused(NOT_TAKEN)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def follow_link(request: HttpRequest, secret: str) -> HttpResponse:
+    """Say what the link is for; a post does it. Programs that look into mail follow links, and must not do it."""
+    try:
+        change = own_account.change_of(secret)
+        if request.method != "POST":
+            return render(request, "workspace/account/mail_link.html", {"change": change})
+        if request.user != change.user:
+            # Or a link that somebody else asked for would make one's own address that of their account.
+            messages.error(request, f"Sign in as {change.user.get_username()} first, then confirm it.")
+            return redirect_to_login(request.get_full_path())
+        change = own_account.follow_link(secret=secret, now=timezone.now())
+    except AccountRefused as error:
+        return render(request, "workspace/account/mail_link.html", {"problem": str(error)}, status=GONE)
+    if change.before and change.before != change.mail:
+        tell_former_address(change.user, to=change.before)
+    messages.success(request, f"Mail for {change.user.get_username()} goes to {change.mail}.")
+    return redirect("account")
+
+
+@never_cache
+@login_required
+@require_POST
+def end_session(request: HttpRequest, pk: int) -> HttpResponse:
+    session = get_object_or_404(BrowserSession.objects.filter(user=signed_in(request)), pk=pk)
+    end(session=session)
+    if session.session_key != request.session.session_key:
+        messages.success(request, f"{session.browser} is signed out.")
+    return redirect("account")
+
+
+@never_cache
+@login_required
+@require_POST
+def end_others(request: HttpRequest) -> HttpResponse:
+    count = end_sessions(user=signed_in(request), but=request.session.session_key or "")
+    messages.success(request, f"{count} other browser{' is' if count == 1 else 's are'} signed out.")
+    return redirect("account")

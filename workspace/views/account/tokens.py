@@ -1,0 +1,75 @@
+"""A person's own tokens for the API: made, shown once, revoked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from results.views.form_values import typed
+from results.views.guards import signed_in, visible_projects
+from studies.models import Project
+from workspace.actions.tokens import DAYS, NewToken, TokenRefused, make_token, revoke_token
+from workspace.models import Scope, Token
+
+USUAL_DAYS = 90
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def tokens(request: HttpRequest) -> HttpResponse:
+    """List one's tokens and make more. What makes one is answered with its text, which is shown nowhere else."""
+    if request.method != "POST":
+        return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)})
+    given = {name: typed(request.POST, name) for name in ("name", "scope", "days", "project")}
+    try:
+        return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)}, made=_make(request, given))
+    except TokenRefused as error:
+        return _page(request, given, problem=str(error))
+
+
+@sensitive_variables()
+def _make(request: HttpRequest, given: Mapping[str, str]) -> NewToken:
+    project: Project | None = None
+    if given["project"]:
+        project = visible_projects(request).filter(slug=given["project"]).first()
+        if project is None:
+            raise TokenRefused("There is no such project among yours. Choose one of the list.")
+    days = int(given["days"]) if given["days"].isdecimal() and len(given["days"]) < 5 else 0
+    told: dict[str, Any] = {"name": given["name"], "scope": given["scope"], "days": days, "project": project}
+    return make_token(owner=signed_in(request), now=timezone.now(), **told)
+
+
+def _page(
+    request: HttpRequest, given: Mapping[str, str], *, made: NewToken | None = None, problem: str = ""
+) -> HttpResponse:
+    now = timezone.now()
+    context: dict[str, Any] = {
+        "tokens": Token.objects.revocable().filter(owner=signed_in(request)).select_related("project"),
+        "now": now,
+        "projects": visible_projects(request),
+        "scopes": Scope.choices,
+        "days": DAYS,
+        "given": given,
+        "made": made,
+        "problem": problem,
+    }
+    return render(request, "workspace/tokens.html", context, status=409 if problem else 200)
+
+
+@never_cache
+@login_required
+@require_POST
+def revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """End one of one's own tokens for good."""
+    token = get_object_or_404(Token.objects.filter(owner=signed_in(request)), pk=pk)
+    if revoke_token(token=token, now=timezone.now()):
+        messages.success(request, f"The token “{token.name}” is revoked. Scripts that use it are refused from now on.")
+    return redirect("tokens")

@@ -1,0 +1,1 @@
+"""Pages of a project: members, imports, models, webhooks."""

@@ -1,0 +1,96 @@
+"""Pushing a release to the Hugging Face Hub: asked for on a page, done in the background, watched."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reswap, retarget
+
+from background.tasks import send
+from results.models import Release
+from results.queries.exports.available_exports import removed_since
+from results.views.guards import Guarded, Response, refusal, signed_in, visible_projects
+from results.views.releases import release_view
+from studies.permissions import Verb
+from workspace.actions.hub import PushRefused, cancel_push, request_push
+from workspace.models import HubPush
+
+
+@sensitive_post_parameters("token")
+@release_view(Verb.EXPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def pushes(request: HttpRequest, release: Release) -> HttpResponse:
+    """List where a release was pushed to, and take orders for more."""
+    given: dict[str, Any] = {"repository": "", "private": True}
+    problem = ""
+    # Where it lies is looked up in an archive too; nothing more is pushed from one.
+    refused = refusal(request, release.project, Verb.PUBLISH)
+    if request.method == "POST" and refused is not None:
+        return refused
+    if request.method == "POST":
+        given = {"repository": request.POST.get("repository", "").strip(), "private": "private" in request.POST}
+        try:
+            push = _ask(request, release, given)
+        except PushRefused as error:
+            problem = str(error)
+        else:
+            if push.job:
+                send(push.job)
+            return redirect("hub_pushes", release.pk)
+    context = {
+        "release": release,
+        "since": removed_since(releases=[release]).of_release(release),
+        "pushes": HubPush.objects.filter(release=release).select_related("job", "requested_by"),
+        "hub": settings.HUB_URL,
+        "given": given,
+        "problem": problem,
+        "may_push": refused is None,
+    }
+    return render(request, "workspace/hub/list.html", context, status=409 if problem else 200)
+
+
+@sensitive_variables()
+def _ask(request: HttpRequest, release: Release, given: dict[str, Any]) -> HubPush:
+    token = request.POST.get("token", "").strip()
+    return request_push(release=release, **given, token=token, by=signed_in(request), now=timezone.now())
+
+
+def _push_view(view: Callable[[HttpRequest, HubPush], Response]) -> Guarded:
+    @never_cache
+    @login_required
+    @wraps(view)
+    def with_push(request: HttpRequest, pk: int) -> Response:
+        found = HubPush.objects.select_related("release", "project", "job", "requested_by")
+        push = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+        return refusal(request, push.project, Verb.EXPORT) or view(request, push)
+
+    return with_push
+
+
+@_push_view
+@require_safe
+def status(request: HttpRequest, push: HubPush) -> HttpResponse:
+    """How far a push is, which asks for itself again; once it is over, its line in the list."""
+    if push.finished_at is None:
+        return render(request, "workspace/hub/_push.html#progress", {"push": push})
+    whole = render(request, "workspace/hub/_push.html", {"push": push})
+    return reswap(retarget(whole, f"#push-{push.pk}"), "outerHTML")
+
+
+@_push_view
+@require_POST
+def cancel(request: HttpRequest, push: HubPush) -> HttpResponse:
+    try:
+        cancel_push(push=push, by=signed_in(request), now=timezone.now())
+    except PushRefused as error:
+        messages.error(request, str(error))
+    return redirect("hub_pushes", push.release_id)

@@ -1,0 +1,199 @@
+"""Imports done in the background: asking for one, what becomes of it, every row that cannot be imported, cancel, again.
+
+Their files come from the browser, or lie on the server and are named on the command line.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from functools import wraps
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reswap, retarget
+
+from background.tasks import send
+from predictions.queries.duplicates import near_duplicates_of
+from results.exporting.spreadsheets import cell
+from results.queries.studies.overview import waiting_images
+from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
+from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
+from studies.actions.imports.import_state import ImportRefused
+from studies.actions.imports.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, rows_of
+from studies.errors import StudyError
+from studies.importing import IMPORTERS, about
+from studies.models import Import, Project
+from studies.permissions import Verb
+from workspace.views.projects.uploads import own_upload
+
+IMPORTS_PER_PAGE = 20
+PROBLEM_COLUMNS = ("file", "record", "field", "reason")
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def imports(request: HttpRequest, project: Project) -> HttpResponse:
+    # Of what was looked over, and is being imported just now.
+    of_its_files = Import.objects.unfinished().filter(upload=OuterRef("upload"))
+    found = Import.objects.filter(project=project).select_related("job", "project")
+    found = found.annotate(is_under_way=Exists(of_its_files))
+    page = Paginator(found, IMPORTS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "imports": page,
+        "near_duplicates": near_duplicates_of(project).count(),
+        "may": may_do(request, project),
+    }
+    return render(request, "workspace/imports/list.html", context)
+
+
+@project_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, project: Project) -> HttpResponse:
+    """Take files and have them looked over, or imported at once. A script has sent them beforehand; without it they
+    come with the form."""
+    format, images_later = request.POST.get("format", ""), "images_later" in request.POST
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        try:
+            asked = _asked(request, project, format=format, images_later=images_later)
+        except StudyError as error:
+            problems = error.problems
+        except ImportRefused as error:
+            problems = (error.problems[0].reason,)
+        else:
+            if asked.job is not None:
+                send(asked.job)
+            return redirect("project_imports", project.slug)
+    context = {
+        "project": project,
+        "formats": {name: about(name) for name in IMPORTERS},
+        "given": {"format": format, "images_later": images_later},
+        "problems": problems,
+        "waiting": waiting_images(project),
+        "most_bytes": settings.UPLOAD_MAX_BYTES,
+    }
+    return render(request, "workspace/imports/new.html", context, status=409 if problems else 200)
+
+
+def _asked(request: HttpRequest, project: Project, *, format: str, images_later: bool) -> Import:
+    by, now, named = signed_in(request), timezone.now(), request.POST.get("upload", "")
+    if named:
+        try:
+            upload = own_upload(request, UUID(named))
+        except ValueError as error:
+            raise Http404 from error
+        if upload.project_id != project.pk:
+            raise Http404
+    else:
+        upload = begin_upload(project, by, now)
+        for part in PARTS:
+            for file in request.FILES.getlist(part):
+                receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
+    rows = rows_of(upload)
+    if not rows:
+        raise StudyError("Choose the file with the rows to be imported.")
+    images = folder_of(upload, IMAGES)
+    return request_import(
+        project=project,
+        files=rows,
+        format=format,
+        by=by,
+        now=now,
+        images_dir=images if images.is_dir() else None,
+        images_later=images_later,
+        upload=upload,
+        dry_run="at_once" not in request.POST,
+    )
+
+
+def _import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Import], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_import(request: HttpRequest, pk: int) -> Response:
+            found = Import.objects.select_related("project", "job")
+            one = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+            return refusal(request, one.project, verb) or view(request, one)
+
+        return with_import
+
+    return guard
+
+
+@_import_view(Verb.VIEW)
+@require_safe
+def status(request: HttpRequest, one: Import) -> HttpResponse:
+    """How far an import is, which asks for itself again; once it is over, its line in the list of imports."""
+    context = {"import": one, "may": may_do(request, one.project)}
+    if one.is_unfinished:
+        return render(request, "workspace/imports/_import.html#progress", context)
+    whole = render(request, "workspace/imports/_import.html", context)
+    return reswap(retarget(whole, f"#import-{one.pk}"), "outerHTML")
+
+
+@_import_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, one: Import) -> HttpResponse:
+    """Give an import up. Reached by GET (after signing in again, say) it only leads to the list of imports."""
+    if request.method == "POST":
+        try:
+            cancel_import(wanted=one, by=signed_in(request), now=timezone.now())
+        except StudyError as error:
+            messages.error(request, str(error))
+    return redirect("project_imports", one.project.slug)
+
+
+@_import_view(Verb.IMPORT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def again(request: HttpRequest, one: Import) -> HttpResponse:
+    """Try one again that came to nothing. Reached by GET it only leads to the list of imports."""
+    if request.method == "POST":
+        try:
+            asked = request_again(wanted=one, by=signed_in(request), now=timezone.now())
+        except StudyError as error:
+            messages.error(request, str(error))
+        else:
+            if asked.job is not None:
+                send(asked.job)
+    return redirect("project_imports", one.project.slug)
+
+
+@_import_view(Verb.VIEW)
+@require_safe
+def problems(request: HttpRequest, one: Import) -> Response:
+    """Every reason why nothing was imported, as a table for a spreadsheet."""
+    if not one.problems_file or not default_storage.exists(one.problems_file):
+        raise Http404
+    return StreamingHttpResponse(
+        _problem_lines(one),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{one.project.slug}-import-{one.pk}-problems.csv"'},
+    )
+
+
+class _Line:
+    """What csv writes into: it hands the line back."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _problem_lines(one: Import) -> Iterator[str]:
+    table = csv.writer(_Line())
+    yield table.writerow(PROBLEM_COLUMNS)
+    with default_storage.open(one.problems_file) as lines:
+        for line in lines:
+            problem = json.loads(line)
+            yield table.writerow([cell(problem[name]) for name in PROBLEM_COLUMNS])

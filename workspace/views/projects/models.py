@@ -1,0 +1,206 @@
+"""Models: which ones answered in a project, and what is being asked of them: how far it is, cancel, go on.
+
+Those that the site offers are asked here. Others are asked on the command line, as their files lie on the machines of
+the workers.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import MappingProxyType
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import reswap, retarget
+
+from predictions.actions.models import delete_model, holding, rename_model
+from predictions.actions.runs import cancel_run, request_offered, resume_run
+from predictions.errors import CannotPredict
+from predictions.models import LONGEST, Model, Run
+from predictions.queries.progress import models_of, progress_of, progress_of_all
+from predictions.tasks import send_to_worker
+from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
+from studies.actions.lookup import find_study_of
+from studies.errors import StudyError
+from studies.kinds import KINDS, get_kind
+from studies.models import Project, StudyState
+from studies.permissions import Verb
+
+RUNS_PER_PAGE = 20
+# What stands before the name of what a model is asked about.
+OF_STUDY, OF_KIND = "study", "kind"
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def models(request: HttpRequest, project: Project) -> HttpResponse:
+    return _page(request, project)
+
+
+@project_view(Verb.PREDICT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest, project: Project) -> HttpResponse:
+    """Ask a model what was chosen. Reached by GET it only leads to the form."""
+    if request.method != "POST":
+        return redirect(f"{reverse('project_models', args=[project.slug])}#ask")
+    spec, about = request.POST.get("model", ""), request.POST.get("about", "")
+    what, _, name = about.partition(":")
+    try:
+        run = request_offered(
+            project=project,
+            spec=spec,
+            study=find_study_of(project, name) if what == OF_STUDY else None,
+            kind=name if what == OF_KIND else "",
+            by=signed_in(request),
+            now=timezone.now(),
+        )
+    except (CannotPredict, StudyError) as error:
+        return _page(request, project, problem=str(error), given={"model": spec, "about": about}, status=409)
+    send_to_worker(run)
+    messages.success(request, f"{run.spec} is asked about {run.about}.")
+    return redirect("project_models", project.slug)
+
+
+def _page(
+    request: HttpRequest,
+    project: Project,
+    *,
+    problem: str = "",
+    given: Mapping[str, str] = MappingProxyType({}),
+    status: int = 200,
+) -> HttpResponse:
+    found = Run.objects.filter(project=project).select_related("study", "model")
+    page = Paginator(found, RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "models": models_of(project),
+        "page": page,
+        "runs": progress_of_all(list(page), now=timezone.now()),
+        "may": may_do(request, project),
+        "offered": settings.MODELS_OFFERED,
+        "abouts": _abouts(project),
+        "problem": problem,
+        "given": given,
+    }
+    return render(request, "workspace/models/list.html", context, status=status)
+
+
+def _abouts(project: Project) -> Mapping[str, Mapping[str, str]]:
+    """Return what models can be asked about: what stands above some choices -> what is sent -> what people read."""
+    launched = project.studies.exclude(state=StudyState.DRAFT).order_by("launched_at")
+    one_label = sorted(name for name in KINDS if get_kind(name).has_one_label)
+    return {
+        "The questions of a study": {f"{OF_STUDY}:{study.slug}": study.slug for study in launched},
+        "The usual questions about all instances": {f"{OF_KIND}:{name}": name for name in one_label},
+    }
+
+
+def _model_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Model, Project], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Model, Project], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_model(request: HttpRequest, pk: int) -> Response:
+            found = Model.objects.select_related("project")
+            model = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+            project = get_object_or_404(visible_projects(request), pk=model.project_id)
+            return refusal(request, project, verb) or view(request, model, project)
+
+        return with_model
+
+    return guard
+
+
+@_model_view(Verb.MANAGE_MODELS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
+    """Ask what the model is to be called, and call it so."""
+    given = {name: request.POST.get(name, getattr(model, name)) for name in ("name", "version")}
+    problem, by = "", signed_in(request)
+    if request.method == "POST":
+        try:
+            renamed = rename_model(project=project, model=model, **given, by=by, now=timezone.now())
+        except CannotPredict as error:
+            problem = str(error)
+        else:
+            messages.success(request, f"The model is called {renamed} now.")
+            return redirect("project_models", project.slug)
+    context = {"project": project, "model": model, "given": given, "problem": problem, "longest": LONGEST}
+    return render(request, "workspace/models/rename.html", context, status=409 if problem else 200)
+
+
+@_model_view(Verb.MANAGE_MODELS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
+    """Say what goes with the model, and delete it when that is confirmed."""
+    problem = ""
+    if request.method == "POST":
+        try:
+            went = delete_model(project=project, model=model, by=signed_in(request), now=timezone.now())
+        except CannotPredict as error:
+            problem = str(error)
+        else:
+            messages.success(request, f"{model} is deleted, with {went}.")
+            return redirect("project_models", project.slug)
+    releases = project.releases.exclude(file="").select_related("study")
+    context = {"project": project, "model": model, "goes": holding(model), "problem": problem, "releases": releases}
+    return render(request, "workspace/models/delete.html", context, status=409 if problem else 200)
+
+
+def _run_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Run], Response]], Guarded]:
+    def guard(view: Callable[[HttpRequest, Run], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_run(request: HttpRequest, pk: int) -> Response:
+            found = Run.objects.select_related("project", "study", "model")
+            run = get_object_or_404(found, project__in=visible_projects(request), pk=pk)
+            return refusal(request, run.project, verb) or view(request, run)
+
+        return with_run
+
+    return guard
+
+
+@_run_view(Verb.VIEW)
+@require_safe
+def status(request: HttpRequest, run: Run) -> HttpResponse:
+    """How far a run is, which asks for itself again; once it is over, its entry in the list."""
+    context = {"progress": progress_of(run, now=timezone.now()), "may": may_do(request, run.project)}
+    if run.is_unfinished:
+        return render(request, "workspace/models/_run.html#progress", context)
+    whole = render(request, "workspace/models/_run.html", context)
+    return reswap(retarget(whole, f"#run-{run.pk}"), "outerHTML")
+
+
+@_run_view(Verb.PREDICT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel(request: HttpRequest, run: Run) -> HttpResponse:
+    """Give a run up. Reached by GET (after signing in again, say) it only leads to the list."""
+    if request.method == "POST":
+        try:
+            cancel_run(run=run, by=signed_in(request), now=timezone.now())
+        except CannotPredict as error:
+            messages.error(request, str(error))
+    return redirect("project_models", run.project.slug)
+
+
+@_run_view(Verb.PREDICT)
+@require_http_methods(["GET", "HEAD", "POST"])
+def go_on(request: HttpRequest, run: Run) -> HttpResponse:
+    """Go on with what is missing of a run. Reached by GET it only leads to the list."""
+    if request.method == "POST":
+        try:
+            resume_run(run=run, by=signed_in(request), now=timezone.now())
+        except CannotPredict as error:
+            messages.error(request, str(error))
+        else:
+            send_to_worker(run)
+    return redirect("project_models", run.project.slug)

@@ -1,0 +1,93 @@
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from predictions.models import Model
+from predictions.queries.duplicates import near_duplicates_of
+from results.models import Export
+from results.queries.exports.available_exports import offered_exports, removed_since
+from results.queries.studies.events import event_lines
+from results.queries.studies.next_steps import next_steps
+from results.queries.studies.overview import categories, project_counts, study_lines, waiting_images
+from results.queries.studies.pipeline import funnel, studies_in_order
+from results.queries.studies.simulated_answers import simulated_in_project
+from results.views.guards import may_do, project_view, signed_in, visible_projects
+from studies.actions.lookup import find_study_of
+from studies.actions.projects.datasets import may_keep, set_dataset, told_of
+from studies.actions.projects.members import may_make_projects
+from studies.errors import StudyError
+from studies.models import Project
+from studies.permissions import Verb
+
+EXPORTS_SHOWN = 10
+
+
+@never_cache
+@login_required
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    # What is archived comes last.
+    projects = sorted(project_counts(visible_projects(request)), key=lambda project: project.archived_at is not None)
+    context = {"projects": projects, "may_make_projects": may_make_projects(signed_in(request))}
+    return render(request, "workspace/home.html", context)
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def project(request: HttpRequest, project: Project) -> HttpResponse:
+    studies = studies_in_order(project)
+    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
+    releases = list(project.releases.select_related("study__project").exclude(file=""))
+    removed = removed_since(releases=releases)
+    lines = study_lines(project, now=timezone.now())
+    counted, waiting = categories(project), waiting_images(project)
+    context = {
+        "project": project,
+        "next_steps": next_steps(
+            project, lines=lines, waiting=waiting, instances=counted.total, releases=len(releases)
+        ),
+        "may": may_do(request, project),
+        "simulated": simulated_in_project(project),
+        "studies": lines,
+        "funnel": funnel(project, studies),
+        "keepers": [study for study in studies if may_keep(study)],
+        "dataset": told_of([study for study in studies if study.in_dataset]),
+        "categories": counted,
+        "waiting": waiting,
+        "near_duplicates": near_duplicates_of(project).count(),
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+        "releases": [(release, removed.of_release(release)) for release in releases],
+        "models": Model.objects.that_answered(project),
+    }
+    return render(request, "workspace/project.html", context)
+
+
+@project_view(Verb.DESIGN)
+@require_POST
+def dataset(request: HttpRequest, project: Project) -> HttpResponse:
+    """Declare which studies keep the dataset of the project; none: all its instances are the dataset."""
+    try:
+        studies = [find_study_of(project, name) for name in _names(request)]
+        set_dataset(project=project, studies=studies, by=signed_in(request), now=timezone.now())
+    except StudyError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The dataset is {told_of(studies)}.")
+    return redirect(f"{reverse('project', args=[project.slug])}#dataset")
+
+
+def _names(request: HttpRequest) -> list[str]:
+    typed = (name.replace("\0", "").strip() for name in request.POST.getlist("study"))
+    return [name for name in dict.fromkeys(typed) if name]
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def events(request: HttpRequest, project: Project) -> HttpResponse:
+    lines = event_lines(project, request.GET.get("page"))
+    return render(request, "workspace/events.html", {"project": project, "events": lines})

@@ -1,0 +1,84 @@
+"""Files that a browser sends in pieces, to be imported: begin, how far it is, the next piece. Spoken to by scripts."""
+
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from results.views.guards import project_view, refusal, signed_in, visible_projects
+from studies.actions.imports.uploads import (
+    BLOCK,
+    IMAGES,
+    LARGEST_PIECE,
+    PARTS,
+    ROWS,
+    Misplaced,
+    begin_upload,
+    receive,
+    received,
+)
+from studies.errors import StudyError
+from studies.models import Project, Upload
+from studies.permissions import Verb
+
+REFUSED, ELSEWHERE = 422, 409
+
+
+@project_view(Verb.IMPORT)
+@require_POST
+def begin(request: HttpRequest, project: Project) -> HttpResponse:
+    upload = begin_upload(project, signed_in(request), timezone.now())
+    return JsonResponse({"upload": str(upload.pk), "address": reverse("upload", args=[upload.pk])}, status=201)
+
+
+def own_upload(request: HttpRequest, pk: UUID) -> Upload:
+    """Return an upload of who asks, into a project that they may still see; 404 for any other."""
+    own = Upload.objects.select_related("project").filter(made_by=signed_in(request))
+    return get_object_or_404(own, project__in=visible_projects(request), pk=pk)
+
+
+@never_cache
+@login_required
+@require_safe
+def upload(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Tell how many bytes of each file are there."""
+    own = own_upload(request, pk)
+    return JsonResponse({part: received(own, part) for part in (ROWS, IMAGES)})
+
+
+@never_cache
+@login_required
+@require_POST
+def piece(request: HttpRequest, pk: UUID, part: str) -> HttpResponse:
+    """Add the body of the request to the file `name`, from its byte `offset` on; tell how many are there then."""
+    own = own_upload(request, pk)
+    if refused := refusal(request, own.project, Verb.IMPORT):
+        return refused
+    offset = request.GET.get("offset", "")
+    if part not in PARTS or not offset.isdecimal() or len(offset) > 15:
+        return JsonResponse({"problem": "This piece says not where it belongs."}, status=REFUSED)
+    told: dict[str, Any]
+    try:
+        return JsonResponse({"have": receive(own, part, request.GET.get("name", ""), request, offset=int(offset))})
+    except Misplaced as error:
+        told, status = {"have": error.have}, ELSEWHERE
+    except StudyError as error:
+        told, status = {"problem": str(error)}, REFUSED
+    _read_on(request)
+    return JsonResponse(told, status=status)
+
+
+def _read_on(request: HttpRequest) -> None:
+    """Read what is left of a piece: a server that answers and closes while a browser still sends breaks the line, and
+    the browser never hears the answer."""
+    with suppress(UnreadablePostError):
+        for _ in range(LARGEST_PIECE // BLOCK):
+            if not request.read(BLOCK):
+                return

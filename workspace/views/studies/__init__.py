@@ -1,0 +1,1 @@
+"""Pages of a study: drafts, preview, practice, launch, monitor."""

@@ -1,0 +1,158 @@
+"""What a researcher does with drafts: change the study file, delete one, and make one out of another study."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from results.views.guards import project_view, signed_in, study_view
+from studies.actions.drafts import delete_draft, duplicate_study, fingerprint, update_draft
+from studies.actions.studies import create_study
+from studies.design import DesignRefused, Problem
+from studies.errors import StudyError
+from studies.models import Project, Study, StudyState
+from studies.permissions import Verb
+from studies.shipped_designs import shipped
+
+LARGEST_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What is wrong, the text of the line that it is about, where it is about one, and in a form the name of the field
+    that it stands beside."""
+
+    problem: Problem
+    text: str
+    field: str = ""
+
+
+def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = "") -> dict[str, Any]:
+    """Return what the form of the study file shows: what was typed, and what is wrong with it."""
+    return {
+        "typed": typed,
+        "edited_from": edited_from or fingerprint(study.source),
+        "complaints": complaints(typed, problems),
+    }
+
+
+def complaints(typed: str, problems: Sequence[Problem]) -> list[Complaint]:
+    """Return `problems` of the study file `typed`, each with the text of its line."""
+    lines = typed.split("\n")
+    return [
+        Complaint(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
+        for problem in problems
+    ]
+
+
+@project_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make a draft from a study file: one that came with the platform, one that was chosen, or one that was typed."""
+    copied = shipped().get(request.GET.get("from", ""))
+    typed, problems = copied.source if copied else "", list[Problem]()
+    if request.method == "POST":
+        typed, problems = _sent(request)
+        try:
+            study = None if problems else _created(request, project, typed)
+        except (DesignRefused, StudyError) as error:
+            study, problems = None, problems_in(error)
+        if study is not None:
+            messages.success(request, "The draft is made. Look at its preview, then launch it.")
+            return redirect("study", project.slug, study.slug)
+    context = {
+        "project": project,
+        "typed": typed,
+        "complaints": complaints(typed, problems),
+        "shipped": shipped().values(),
+        "copied": copied,
+    }
+    return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
+
+
+def _sent(request: HttpRequest) -> tuple[str, list[Problem]]:
+    """Return the study file that was sent, a chosen one before what was typed, and what is wrong with it as a file."""
+    typed = request.POST.get("source", "").replace("\r\n", "\n")
+    chosen = request.FILES.get("file")
+    if chosen is None:
+        return typed, []
+    if (chosen.size or 0) > LARGEST_FILE:
+        return typed, [Problem(None, f"{chosen.name} is larger than {LARGEST_FILE:,} bytes: that is no study file.")]
+    try:
+        return chosen.read().decode("utf-8-sig").replace("\r\n", "\n"), []
+    except UnicodeDecodeError:
+        return typed, [Problem(None, f"{chosen.name} is not UTF-8 text. Save the study file as UTF-8.")]
+
+
+def _created(request: HttpRequest, project: Project, source: str) -> Study:
+    return create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def file(request: HttpRequest, study: Study) -> HttpResponse:
+    """Let a draft be what the study file in the form says, or show the form again as it was typed."""
+    if request.method != "POST":
+        return redirect("study", study.project.slug, study.slug)
+    # Browsers end lines in their own way.
+    typed = request.POST.get("source", "").replace("\r\n", "\n")
+    edited_from = request.POST.get("edited_from", "")
+    try:
+        update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+    except (DesignRefused, StudyError) as error:
+        context = {"study": study} | file_form(study, typed, problems_in(error), edited_from)
+        return render(request, "workspace/drafts/file.html", context, status=409)
+    messages.success(request, "The study file is changed.")
+    return redirect("study", study.project.slug, study.slug)
+
+
+def problems_in(error: DesignRefused | StudyError) -> list[Problem]:
+    """Return what an action says of a study file that it refuses."""
+    if isinstance(error, DesignRefused):
+        return error.problems
+    return [Problem(None, sentence) for sentence in error.problems]
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
+    """Ask what the copy is called, and make it."""
+    given = {"name": request.POST.get("name", "").strip(), "title": request.POST.get("title", study.title).strip()}
+    problems: list[Problem] = []
+    if request.method == "POST":
+        by, now = signed_in(request), timezone.now()
+        try:
+            copy = duplicate_study(study=study, slug=given["name"], title=given["title"], by=by, now=now)
+        except (DesignRefused, StudyError) as error:
+            problems = problems_in(error)
+        else:
+            messages.success(request, f"This draft asks what {study.slug} asks. Change it here, then launch it.")
+            return redirect("study", copy.project.slug, copy.slug)
+    context = {"study": study, "given": given, "problems": [problem.message for problem in problems]}
+    return render(request, "workspace/drafts/duplicate.html", context, status=409 if problems else 200)
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say what goes with a draft, and delete it when that is confirmed."""
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        slug, project = study.slug, study.project.slug
+        try:
+            delete_draft(study=study, by=signed_in(request), now=timezone.now())
+        except StudyError as error:
+            problems = error.problems
+        else:
+            messages.success(request, f"The draft {slug} is deleted.")
+            return redirect("project", project)
+    elif study.state != StudyState.DRAFT:
+        messages.info(request, "The study was launched, so it stays. It can be closed.")
+        return redirect("study", study.project.slug, study.slug)
+    context = {"study": study, "problems": problems}
+    return render(request, "workspace/drafts/delete.html", context, status=409 if problems else 200)

@@ -1,0 +1,156 @@
+"""The page of a launched study that asks more of it, and says what follows once all its answers are in."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from analytics.work.pay import rewards
+from annotation.actions.launching import extend_study
+from annotation.actions.launching.complete_study import set_completion
+from annotation.actions.launching.extend_study import Grown, Way
+from results.actions.participants import foresee
+from results.views.guards import signed_in, study_view
+from studies.actions.conditions import untried
+from studies.design.schema import MOST_ANSWERS
+from studies.errors import StudyError
+from studies.models import UNDER_WAY, Study
+from studies.permissions import Verb
+from workspace import mail
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a way to ask more is shown: `label` of the number that it takes, "" for none, `done` once it is done."""
+
+    way: Way
+    heading: str
+    about: str
+    label: str
+    done: str
+
+
+LONGEST_NUMBER = 10
+WISHES: dict[str, Wish] = {
+    wish.way: wish
+    for wish in (
+        Wish(
+            Way.ANSWERS,
+            "More answers to every question",
+            "Each survey is offered once more, to people who have not taken it. The answers stand beside the first "
+            "ones in every number: they were asked for whatever had been answered.",
+            "How many more each",
+            "Every question gets more answers now. Raise the number of places on Prolific too.",
+        ),
+        Wish(
+            Way.UNDECIDED,
+            "More answers while undecided",
+            "A question that its answers leave undecided is asked again, one answer at a time, when somebody arrives "
+            "and nothing else is left. These answers decide, but stand apart where agreement is measured.",
+            "Up to how many each",
+            "Undecided questions get more answers as people arrive.",
+        ),
+        Wish(
+            Way.INSTANCES,
+            "New instances",
+            "Instances that came to the project after the launch, and that the study file selects, are asked about in "
+            "surveys of their own.",
+            "",
+            "The new instances are asked about now.",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a wish would lead to, and what it costs in the currency of the pay, without the platform's fee. `untried`:
+    which condition of the launch what comes is not held against, in a sentence."""
+
+    wish: Wish
+    number: int
+    grown: Grown
+    cost: Decimal
+    untried: str
+
+
+@study_view(Verb.RUN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what can be asked besides, say what would follow from it, and do it when that is confirmed."""
+    if study.state not in UNDER_WAY:
+        messages.info(request, f"The study is {study.get_state_display().lower()}; nothing more can be asked of it.")
+        return redirect("study", study.project.slug, study.slug)
+    sent = request.POST if request.method == "POST" else request.GET
+    wish = WISHES.get(sent.get("what", ""))
+    typed = sent.get("number", "").strip()
+    foreseen, problems = None, tuple[str, ...]()
+    if wish is not None:
+        try:
+            number = _number(typed, wish)
+            if request.method == "POST":
+                seen = sent.get("beyond", "")
+                beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
+                by, now = signed_in(request), timezone.now()
+                extend_study.ask(study=study, way=wish.way, number=number, by=by, now=now, beyond=beyond)
+                messages.success(request, wish.done)
+                return redirect("study", study.project.slug, study.slug)
+            foreseen = _foreseen(study, wish, number, signed_in(request))
+        except StudyError as error:
+            problems = error.problems
+    context = {
+        "study": study,
+        "wishes": _offered(study),
+        "asked": wish,
+        "typed": typed,
+        "foreseen": foreseen,
+        "problems": problems,
+        "can_mail": mail.can_send(),
+    }
+    refused = request.method == "POST"
+    return render(request, "workspace/asking_more.html", context, status=409 if refused else 200)
+
+
+def _number(typed: str, wish: Wish) -> int:
+    if not wish.label:
+        return 0
+    if not (typed.isascii() and typed.isdigit()) or len(typed) > len(str(MOST_ANSWERS)):
+        raise StudyError(f"{wish.label}: write a number from 1 to {MOST_ANSWERS}.")
+    return int(typed)
+
+
+def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
+    grown = foresee(lambda: extend_study.ask(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
+    pay = study.design.pay
+    cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
+    return Foreseen(wish, number, grown, cost, untried(study) if grown.questions else "")
+
+
+def _offered(study: Study) -> list[dict[str, Any]]:
+    """Return each way to ask more with what to suggest, or why it is not to be had."""
+    suggested = {Way.ANSWERS: 1, Way.UNDECIDED: study.most_answers + 1, Way.INSTANCES: 0}
+    why_not = {Way.INSTANCES: extend_study.why_no_new_instances(study)}
+    return [
+        {"wish": wish, "suggested": suggested[wish.way], "why_not": why_not.get(wish.way, "")}
+        for wish in WISHES.values()
+    ]
+
+
+@study_view(Verb.RUN)
+@require_POST
+def completion(request: HttpRequest, study: Study) -> HttpResponse:
+    """Set what follows once all answers are in."""
+    wishes = {"closes": "closes" in request.POST, "mails": "mails" in request.POST}
+    try:
+        set_completion(study=study, **wishes, by=signed_in(request), now=timezone.now())
+    except StudyError as error:
+        messages.error(request, " ".join(error.problems))
+        return redirect("study", study.project.slug, study.slug)
+    messages.success(request, "What follows once all answers are in is set.")
+    return redirect("ask_more", study.project.slug, study.slug)

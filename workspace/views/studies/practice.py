@@ -1,0 +1,140 @@
+"""Picking what is practised before a study: an instance that is looked for, its right answer, what is said to it."""
+
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from results.queries.instances.explorer import Wanted, listed, page_of_instances
+from results.queries.instances.instance_list import categories_of
+from results.queries.instances.paging import row_id
+from results.views.form_values import typed
+from results.views.guards import signed_in, study_view
+from studies.actions.drafts import fingerprint, update_draft
+from studies.actions.questions import practice_about
+from studies.design import DesignRefused
+from studies.design.editing import with_changes
+from studies.design.extents import comments_lost
+from studies.design.reading import read_values
+from studies.errors import StudyError
+from studies.kinds import CannotAsk
+from studies.models import Instance, Study, StudyState
+from studies.permissions import Verb
+from studies.wording import counted
+from workspace.views.studies.drafts import problems_in
+
+QUESTIONS = ("practice", "questions")
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def practice(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what a draft practises, instances to pick from, and the one that was picked; add one, or take one out."""
+    if study.state != StudyState.DRAFT:
+        messages.info(request, "The study was launched, so what it practises stays as it is.")
+        return redirect("study", study.project.slug, study.slug)
+    problems: list[str] = []
+    if request.method == "POST":
+        try:
+            _save(request, study)
+        except (DesignRefused, StudyError) as error:
+            problems = [str(problem) for problem in problems_in(error)]
+        else:
+            return redirect("study_practice", study.project.slug, study.slug)
+    wanted = Wanted(type=typed(request.GET, "type"), words=typed(request.GET, "words"))
+    after, before = typed(request.GET, "after"), typed(request.GET, "before")
+    page, _ = page_of_instances(listed(study.project, [], wanted), [], after=after, before=before)
+    query = {name: value for name, value in asdict(wanted).items() if value}
+    place = {name: value for name, value in (("after", after), ("before", before)) if value}
+    context = _picked(request, study) | {
+        "project": study.project,
+        "study": study,
+        "problems": problems,
+        "wanted": wanted,
+        "query": urlencode(query),
+        "here": urlencode(query | place),
+        "types": sorted({type for _, type, _ in categories_of(study.project) if type}),
+        "page": page,
+    }
+    return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)
+
+
+def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """Return the question about the instance that was picked, with its options, or why it cannot be practised."""
+    number = request.POST.get("pick") or request.GET.get("pick", "")
+    found = _instance(study, number)
+    if found is None:
+        return {"picked": None}
+    try:
+        kind, built = practice_about(study, found)
+    except CannotAsk as error:
+        return {"picked": found, "why_not": str(error)}
+    options = kind.options(built.content)
+    why_not = "" if options and kind.has_one_label else "A question of this kind has no one right answer to practise."
+    # Whoever was refused has what they wrote still before them.
+    if request.method != "POST" and _is_practised(study, found):
+        why_not = "It is practised already. Take it out above to choose another answer."
+    shown = kind.shown(built.content)
+    right = request.POST.get("right") or built.right_option
+    return {
+        "picked": found,
+        "shown": shown,
+        "options": options,
+        "right": right,
+        "known": bool(built.right_option),
+        "feedback": request.POST.get("feedback", ""),
+        "why_not": why_not,
+    }
+
+
+def _instance(study: Study, number: str) -> Instance | None:
+    pk = row_id(number)
+    return None if pk is None else Instance.objects.filter(project=study.project_id, pk=pk).first()
+
+
+def _is_practised(study: Study, instance: Instance) -> bool:
+    return instance.key in {entry.instance for entry in study.design.practice.questions}
+
+
+def _save(request: HttpRequest, study: Study) -> None:
+    """Write what is practised into the study file; all else in it stays as it was written."""
+    study_file = study.source
+    said = read_values(study_file)[0].get("practice") or {}
+    questions: list[Any] = list(said.get("questions") or [])
+    if "out" in request.POST:
+        questions = [entry for entry in questions if entry["instance"] != request.POST["out"]]
+    else:
+        questions.append(_added(request, study))
+    source = with_changes(study_file, {QUESTIONS: questions or None})
+    # What another tab has added meanwhile stays: only what is written at this very moment is in the way.
+    read = fingerprint(study_file)
+    update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=read)
+    messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
+    if lost := comments_lost(study_file, source):
+        told = ", ".join(f"# {comment}" for comment in lost)
+        messages.warning(request, f"These comments of the study file went with what you changed: {told}")
+
+
+def _added(request: HttpRequest, study: Study) -> dict[str, str]:
+    found = _instance(study, request.POST.get("pick", ""))
+    if found is None:
+        raise StudyError("Pick an instance first.")
+    if _is_practised(study, found):
+        raise StudyError(f"{found.key} is practised already. Take it out to choose another answer.")
+    right = request.POST.get("right", "")
+    if not right:
+        raise StudyError("Say which answer is right.")
+    try:
+        kind, built = practice_about(study, found)
+    except CannotAsk as error:
+        raise StudyError(str(error)) from error
+    if right not in {option.key for option in kind.options(built.content)}:
+        raise StudyError("That is no answer to this question. Choose one of those that are shown.")
+    added = {"instance": found.key, "right": right}
+    feedback = request.POST.get("feedback", "").replace("\r\n", "\n").strip()
+    return added | ({"feedback": feedback} if feedback else {})

@@ -1,0 +1,263 @@
+"""The study as an annotator sees it, page by page, with the annotator's own templates. Nothing is stored."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+from urllib.parse import urlencode
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.actions.answering.practice import Terms
+from annotation.language import of_texts, spoken_for
+from annotation.money import in_words
+from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_html, question_page
+from annotation.views.guards import wants_json
+from annotation.views.page_context import of_study
+from annotation.views.practice import feedback_in_place
+from results.views.guards import study_view
+from studies.actions.questions import practice_questions, sample_questions
+from studies.errors import StudyError
+from studies.kinds import get_kind, posted_values, shown_order
+from studies.markdown import render_headed
+from studies.models import Question, Study
+from studies.permissions import Verb
+
+QUESTIONS_PER_PART = 3
+
+
+@dataclass(frozen=True)
+class Step:
+    """One page of the preview. `number` counts questions from 1, `practice` practice questions; `asked` has the kind
+    and content of one."""
+
+    name: str
+    part: int = 0
+    number: int = 0
+    asked: dict[str, Any] = field(default_factory=dict)
+    practice: int = 0
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def on_phone(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the preview in a frame that is as large as a phone."""
+    return render(request, "workspace/preview_phone.html", {"study": study})
+
+
+# The page around it is this site's own.
+@csp_replace({"frame-ancestors": [SELF]})
+@xframe_options_sameorigin
+@csrf_exempt
+@study_view(Verb.VIEW)
+@require_http_methods(["GET", "HEAD", "POST"])
+def preview(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show one step; a post goes on to the next. Annotators' forms carry no CSRF token; nothing changes."""
+    steps = _steps(study)
+    names = [step.name for step in steps]
+    wanted = request.GET.get("step", "")
+    index = names.index(wanted) if wanted in names else 0
+    with translation.override(spoken_for(study.design.language)):
+        if request.method == "POST":
+            return _go_on(request, study, steps, index)
+        return _show(request, study, steps, index)
+
+
+def _steps(study: Study) -> list[Step]:
+    steps = [Step("consent")] if study.design.consent else []
+    sampled = _asked(study)
+    number = 0
+    for part in range(len(study.design.parts)):
+        steps.append(Step(f"instructions-{part + 1}", part))
+        if part == 0:
+            steps += _practice_steps(study)
+        for asked in sampled:
+            if asked["part"] == part:
+                number += 1
+                steps.append(Step(str(number), part, number, asked))
+    return [*steps, Step("end")]
+
+
+def _practice_steps(study: Study) -> list[Step]:
+    fields = ("position", "kind", "content", "right", "feedback")
+    asked: list[dict[str, Any]] = list(map(dict, study.practice_questions.values(*fields)))
+    if not asked:
+        # Launching says what is wrong with one that cannot be asked.
+        with suppress(StudyError):
+            asked.extend(practice_questions(study))
+    return [
+        Step(f"{name}-{number}", practice=number, asked=one)
+        for number, one in enumerate(asked, start=1)
+        for name in ("practice", "feedback")
+    ]
+
+
+def _asked(study: Study) -> list[dict[str, Any]]:
+    launched: list[dict[str, Any]] = []
+    for part in range(len(study.design.parts)):
+        questions = Question.objects.filter(study=study, part=part)
+        questions = questions.order_by("places__survey__number", "places__position")
+        launched += map(dict, questions.values("kind", "part", "content")[:QUESTIONS_PER_PART])
+    return launched or sample_questions(study, per_part=QUESTIONS_PER_PART)
+
+
+def _address(study: Study, step: Step) -> str:
+    return f"{reverse('study_preview', args=[study.project.slug, study.slug])}?step={step.name}"
+
+
+def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) -> HttpResponse:
+    following = steps[min(index + 1, len(steps) - 1)]
+    if request.POST.get("agree") == "no":
+        following = steps[-1]
+    if not wants_json(request):
+        address = _address(study, following)
+        if following.name.startswith("feedback"):
+            address += f"&{urlencode({'choice': request.POST.get('choice', '')})}"
+        response = HttpResponseRedirect(address)
+        response.status_code = 303
+        return response
+    if following.name.startswith("feedback"):
+        told = _practised(study, steps, index + 1, request.POST.get("choice", ""))
+        return JsonResponse(feedback_in_place(told, _address(study, steps[index])))
+    body: dict[str, Any] = {
+        "submission": request.POST.get("submission", ""),
+        "saved": True,
+        "answered": steps[index].number,
+        "total": _total(steps),
+        "next": None,
+        "go": None,
+    }
+    if not following.number:
+        body["go"] = _address(study, following)
+    else:
+        # The page's script leaves out those that it holds already.
+        pages = _ahead(study, steps, index, 1 + QUESTIONS_AHEAD)
+        text_language = of_texts(study.design.language)
+        body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
+    return JsonResponse(body)
+
+
+def _ahead(study: Study, steps: list[Step], place: int, count: int) -> list[QuestionPage]:
+    """Return up to `count` questions that follow a step, as far as no other page comes between."""
+    following = takewhile(lambda step: step.number, steps[place + 1 : place + 1 + count])
+    return [_question(study, step, _total(steps)) for step in following]
+
+
+def _total(steps: list[Step]) -> int:
+    return sum(bool(step.number) for step in steps)
+
+
+def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> HttpResponse:
+    step, total = steps[index], _total(steps)
+    if step.name == "end":
+        return render(request, "workspace/preview_end.html", {"study": study, "questions": total})
+    context = _context(study, step, total)
+    if step.practice:
+        return _show_practice(request, study, steps, index)
+    if step.name == "consent":
+        consent = render_headed(study.design.consent)
+        context |= {"consent_heading": consent.heading, "consent_html": consent.body}
+        context["records_writing"] = study.design.records_writing
+        return render(request, "annotation/consent.html", context)
+    if not step.number:
+        minutes = study.design.time.estimated_minutes
+        parts = len(study.design.parts)
+        context |= {"estimated_minutes": minutes, "total": total, "part_number": step.part + 1, "parts": parts}
+        context["in_part"] = sum(bool(one.number) for one in steps if one.part == step.part)
+        context["practice"] = _terms(study, steps) if steps[index + 1].practice else None
+        return render(request, "annotation/instructions.html", context)
+    context |= {"page": _question(study, step, total), "ahead": _ahead(study, steps, index, QUESTIONS_AHEAD)}
+    return render(request, "annotation/work.html", context)
+
+
+def _terms(study: Study, steps: list[Step]) -> Terms:
+    asked = study.design.practice
+    return Terms(sum(bool(one.practice) for one in steps) // 2, asked.needed, asked.rounds)
+
+
+def _practice_page(study: Study, steps: list[Step], index: int, choice: str) -> tuple[QuestionPage, list[str]]:
+    """Return a practice question with `choice` as its answer, and the order of its options."""
+    step = steps[index]
+    kind_name, content = step.asked["kind"], step.asked["content"]
+    kind = get_kind(kind_name)
+    order = shown_order(kind, content, seed=study.seed, annotator=0, question=step.practice)
+    page = question_page(
+        study=study.pk,
+        kind_name=kind_name,
+        content=content,
+        order=order,
+        slot=step.practice,
+        number=step.practice,
+        total=sum(bool(one.practice) for one in steps) // 2,
+        action=_address(study, step),
+        chosen_key=posted_values(kind, content, order).get(choice, ""),
+    )
+    return page, order
+
+
+def _practised(study: Study, steps: list[Step], index: int, choice: str) -> dict[str, Any]:
+    """Return what an annotator is told after a practice question; the next step is where they go on."""
+    step = steps[index]
+    page, order = _practice_page(study, steps, index, choice)
+    told = practice_feedback(
+        page,
+        content=step.asked["content"],
+        kind_name=step.asked["kind"],
+        order=order,
+        right=step.asked["right"],
+        feedback=step.asked["feedback"],
+    )
+    return told | {"onward": _address(study, steps[index + 1])}
+
+
+def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
+    """Show a practice question, or what an annotator is told after it; the address carries what was chosen."""
+    context = _context(study, steps[place], _total(steps))
+    choice = request.GET.get("choice", "")
+    if steps[place].name.startswith("practice"):
+        page, _ = _practice_page(study, steps, place, choice)
+        context |= {"page": page, "round": 1, "rounds": study.design.practice.rounds}
+        return render(request, "annotation/practice.html", context)
+    return render(request, "annotation/practice_feedback.html", context | _practised(study, steps, place, choice))
+
+
+def _urls(address: str) -> Urls:
+    return Urls(*[address] * len(Urls.__dataclass_fields__))
+
+
+def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
+    here = _address(study, step)
+    return of_study(study, part=step.part, provider="prolific") | {
+        "bar": Bar(
+            title=f"Preview, nothing is stored: {study.title}",
+            answered=max(0, step.number - 1),
+            total=total,
+            show_progress=step.number > 0,
+            pay=in_words(study.design.pay),
+            is_preview=True,
+        ),
+        "urls": _urls(here),
+        "language": translation.get_language(),
+    }
+
+
+def _question(study: Study, step: Step, total: int) -> QuestionPage:
+    kind, content = step.asked["kind"], step.asked["content"]
+    return question_page(
+        study=study.pk,
+        kind_name=kind,
+        content=content,
+        order=shown_order(get_kind(kind), content, seed=study.seed, annotator=0, question=step.number),
+        slot=step.number,
+        number=step.number,
+        total=total,
+        action=_address(study, step),
+    )

@@ -1,0 +1,41 @@
+"""Taking single questions out of a study, and putting them back."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.actions.removing import retire_questions
+from annotation.models import Response
+from results.views.guards import signed_in, study_view
+from studies.models import Question, Study
+from studies.permissions import Verb
+
+
+@study_view(Verb.SETTLE)
+@require_http_methods(["GET", "HEAD", "POST"])
+def in_or_out(request: HttpRequest, study: Study, question: int) -> HttpResponse:
+    """Say what it does to take a question out or to put it back, and do it when that is confirmed."""
+    found = get_object_or_404(Question.objects.filter(study=study).select_related("instance"), pk=question)
+    problem = ""
+    if request.method == "POST":
+        try:
+            messages.success(request, _act(request, found))
+        except retire_questions.CannotTakeOut as error:
+            problem = error.message
+        else:
+            return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#reports")
+    answers = Response.objects.filter(question=found, is_current=True, slot__isnull=False).count()
+    context = {"study": study, "question": found, "answers": answers, "problem": problem}
+    return render(request, "workspace/question.html", context, status=409 if problem else 200)
+
+
+def _act(request: HttpRequest, question: Question) -> str:
+    by, now = signed_in(request), timezone.now()
+    if "back" in request.POST:
+        followed = retire_questions.put_back(question=question, by=by, now=now)
+        return f"The question is back. Answers that count again: {followed.answers}."
+    followed = retire_questions.take_out(question=question, reason=request.POST.get("reason", ""), by=by, now=now)
+    return f"The question is taken out. Answers that do not count any more: {followed.answers}."

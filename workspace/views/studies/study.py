@@ -1,0 +1,430 @@
+"""The page of a study, its live part, and what changes its state."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateformat import format as date_format
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from analytics.work.pay import Wage, hourly_wage, implied_hourly_pay, platform_fee, rewards
+from annotation.actions.launching import launch
+from annotation.models import EntryEvent, Session, SessionState, Slot
+from annotation.models.sessions import has_unlikely_times
+from results.actions.pseudonyms import name_annotators
+from results.exporting import FORMATS, get_writer
+from results.models import Export, KeptNumbers
+from results.queries.exports.available_exports import offered_exports
+from results.queries.people.groups import undeclared_groups
+from results.queries.studies.live_study_status import waits_for
+from results.queries.studies.overview import answers_sent, waiting_for_launch
+from results.queries.studies.progress import (
+    OddArrivals,
+    odd_arrivals,
+    paid_sessions,
+    progress_of,
+    session_lines,
+    study_progress,
+)
+from results.queries.studies.question_reports import study_reports
+from results.queries.studies.simulated_answers import simulated_in_study
+from results.queries.studies.skips import study_skips
+from results.reports.base import Report
+from results.reports.expected_precision import Kind, ToCome, outlook_table
+from results.reports.page_tables import findings_of
+from results.views.cached_statistics import numbers_for
+from results.views.guards import lead_on, may_do, signed_in, study_view
+from studies.actions import studies
+from studies.actions.completion_codes import used_codes
+from studies.actions.studies import Plan
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
+from studies.errors import StudyError
+from studies.kinds import get_kind
+from studies.models import UNDER_WAY, BlindScore, Study, StudyState
+from studies.permissions import Verb
+from throttle.networks import network_of
+from workspace.minimum_pay import is_underpaid, least_hourly
+from workspace.views.studies.drafts import file_form
+
+EXPORTS_SHOWN = 5
+PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+
+
+@dataclass(frozen=True)
+class Pay:
+    """Money in `currency`, major units; `cost` of as many `seats` and `answers` without the platform's fee."""
+
+    currency: str
+    per_session: Decimal
+    per_answer: Decimal
+    seats: int
+    answers: int
+    cost: Decimal
+    wage: Wage
+
+    @property
+    def least(self) -> Decimal | None:
+        return least_hourly(self.currency)
+
+    @property
+    def too_low(self) -> bool:
+        return is_underpaid(self.currency, self.wage.median)
+
+
+def _pay_so_far(study: Study, *, seats: int) -> Pay:
+    """Return what `study` costs once all places for answers that it has by now are filled."""
+    pay = study.design.pay
+    answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
+    wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
+    cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
+    return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage)
+
+
+@dataclass(frozen=True)
+class Outlay:
+    """What a launch would cost, and what it asks of people: `people` sittings, fewer people where one may take several;
+    `minutes` of each, `hours` of all. Money in `currency`, major units; `fee` is the platform's, None where people come
+    without one."""
+
+    currency: str
+    rewards: Decimal
+    fee: Decimal | None
+    hourly: Decimal
+    people: int
+    minutes: int
+    hours: float
+    several: bool
+
+    @property
+    def whole(self) -> Decimal:
+        return self.rewards + (self.fee or 0)
+
+    @property
+    def least(self) -> Decimal | None:
+        return least_hourly(self.currency)
+
+    @property
+    def too_low(self) -> bool:
+        return is_underpaid(self.currency, self.hourly)
+
+
+def _outlay(study: Study, plan: Plan) -> Outlay:
+    design = study.design
+    pay, minutes = design.pay, design.time.estimated_minutes
+    paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers)
+    # Of a study whose questions come as others answer, only a full survey is known.
+    each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
+    return Outlay(
+        currency=pay.currency,
+        rewards=paid,
+        fee=platform_fee(paid, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
+        hourly=implied_hourly_pay(pay.per_session, pay.per_answer, answers=each, minutes=minutes),
+        people=plan.seats,
+        minutes=minutes,
+        hours=plan.seats * minutes / 60,
+        several=design.recruitment.sessions_per_annotator != 1,
+    )
+
+
+def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
+    name_annotators(project=study.project)
+    may = may_do(request, study.project)
+    kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
+    progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
+    return {
+        "study": study,
+        "may": may,
+        "progress": progress,
+        "kept": kept,
+        "sessions": session_lines(study, request.GET.get("page")),
+        "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
+        # What to do about it is for who hands out the links.
+        "door": _door(study) if may[Verb.RUN] else [],
+        "live": study.state in UNDER_WAY,
+        "waits_for": waits_for(study, now=timezone.now()),
+        **_to_review(study),
+    }
+
+
+def _to_review(study: Study) -> dict[str, int]:
+    """Return how many sessions a researcher has to look at before they are paid, by why."""
+    return Session.objects.filter(study=study).aggregate(
+        for_review=Count("pk", filter=Q(state=SessionState.LEFT_OUT)),
+        unlikely_times=Count("pk", filter=has_unlikely_times()),
+    )
+
+
+DOOR_SENTENCES = {
+    EntryEvent.What.UNFILLED: (
+        "came with a link whose Prolific placeholders were not filled in. "
+        "Check the study's URL on Prolific: it must be exactly the one below."
+    ),
+    EntryEvent.What.MISSING: (
+        "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
+    ),
+    EntryEvent.What.NOT_AN_ID: (
+        "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
+        "each, or a study file that says any_ids: true."
+    ),
+    EntryEvent.What.OTHER_PERSON: (
+        "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
+    ),
+    EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
+    EntryEvent.What.NO_SEAT: (
+        "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
+        "or send the invite link to nobody else."
+    ),
+    EntryEvent.What.NOTHING_YET: (
+        "came before anything was ready for them. Send people once the study that this one takes from has answers, or "
+        "let them wait: `lobby.minutes` in the study file."
+    ),
+    EntryEvent.What.NETWORK_FULL: (
+        "was asked to come later, because others from their network held its share of the places. If they are people "
+        "of a lab or a classroom, allow its network under “Links for annotators”. If not, free all its places on the "
+        "row of one of its sessions."
+    ),
+    EntryEvent.What.TOO_MANY: (
+        "was asked to wait, because many new people had come from their network. If they were real people of one "
+        "university, or the site stands behind a proxy, raise ARRIVALS_PER_NETWORK or set TRUSTED_PROXIES."
+    ),
+}
+
+
+def _door(study: Study) -> list[str]:
+    arrivals = odd_arrivals(study)
+    sentences = {(str(what), ""): sentence for what, sentence in DOOR_SENTENCES.items()}
+    sentences |= {
+        (str(EntryEvent.What.REFUSED), rule): f"was not let in who {get_rule(rule).reason}" for rule in ELIGIBILITY
+    }
+    return [
+        f"{_how_often(arrivals[what])} somebody {sentence}" for what, sentence in sentences.items() if what in arrivals
+    ]
+
+
+def _how_often(odd: OddArrivals) -> str:
+    times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
+    last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
+    if odd.people in {0, odd.times}:
+        return f"{times} ({last})"
+    people = "person" if odd.people == 1 else "people"
+    return f"{times} (by at least {odd.people:,} {people}, {last})"
+
+
+@dataclass(frozen=True)
+class BlindLine:
+    """A blind baseline that the launch depends on, with what was found of it, if anything was. Numbers in percent,
+    None where there is none."""
+
+    baseline: str
+    score: BlindScore | None
+    right: float | None
+    low: float | None
+    high: float | None
+    chance: float | None
+    at_most: float
+
+    @property
+    def is_offered(self) -> bool:
+        return self.baseline in settings.MODELS_OFFERED
+
+    @property
+    def is_met(self) -> bool:
+        return self.right is not None and self.right <= self.at_most
+
+
+def _blind_lines(study: Study) -> list[BlindLine]:
+    limit = study.design.conditions.blind_solvability
+    if limit is None:
+        return []
+    scores = {score.baseline: score for score in study.blind_scores.all()}
+    return [_blind_line(baseline, scores.get(baseline), limit.at_most) for baseline in limit.baselines]
+
+
+def _blind_line(baseline: str, score: BlindScore | None, at_most: float) -> BlindLine:
+    if score is None:
+        return BlindLine(baseline, None, None, None, None, None, 100 * at_most)
+    right, low, high, chance = (
+        None if share is None else 100 * share for share in (score.share, score.low, score.high, score.chance)
+    )
+    return BlindLine(baseline, score, right, low, high, chance, 100 * at_most)
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def study(request: HttpRequest, study: Study) -> HttpResponse:
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
+    recruitment = study.design.recruitment
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
+    context = _progress(request, study) | {
+        "reported": study_reports(study),
+        "skips": study_skips(study),
+        "undeclared_groups": undeclared_groups(study),
+        "blind": _blind_lines(study),
+        "simulated": simulated_in_study(study),
+        "formats": {name: get_writer(name).title for name in FORMATS},
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+    }
+    may = context["may"]
+    if may[Verb.RUN]:
+        # The links let people in, and the codes are worth their pay.
+        context |= {
+            "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+            "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
+            "codes": used_codes(study),
+            "own_network": network_of(request),
+            "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
+        }
+    if may[Verb.DESIGN] and study.state == StudyState.DRAFT:
+        context |= file_form(study, study.source)
+    return render(request, "workspace/study.html", context)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def old_address(request: HttpRequest) -> HttpResponse:
+    """Lead on from where a page of a study was before its project stood in the address."""
+    return lead_on(request)
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def progress(request: HttpRequest, study: Study) -> HttpResponse:
+    """The live part of the page of a study; it asks for itself again until the study is closed."""
+    return render(request, "workspace/study.html#live", _progress(request, study))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing a researcher can do to a study; `button` and `what` say it before it is done, `done` afterwards."""
+
+    name: str
+    button: str
+    what: str
+    done: str
+    possible_from: frozenset[StudyState]
+    act: Callable[[Study, User, datetime], None]
+    dangerous: bool = False
+
+    @property
+    def address(self) -> str:
+        """Return what the page that does it is called among the addresses."""
+        return f"study_{self.name}"
+
+
+def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+    return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
+
+
+CHANGES = {
+    "launch": Change(
+        "launch",
+        "Launch",
+        "Launching freezes the design, makes the surveys and their seats, and lets annotators in through the links. "
+        "It cannot be undone; the study can be paused or closed at any time.",
+        "The study is open. Annotators can come in. Send them a link from below, or give Prolific the address for it.",
+        frozenset({StudyState.DRAFT}),
+        lambda study, by, now: launch.launch(study=study, by=by, now=now),
+    ),
+    "pause": Change(
+        "pause",
+        "Pause",
+        "Nobody new comes in while the study is paused. Whoever is at work can finish, and you can resume at any time.",
+        "The study is paused. Whoever is at work can finish.",
+        frozenset({StudyState.OPEN}),
+        _to(StudyState.PAUSED),
+    ),
+    "resume": Change(
+        "resume",
+        "Resume",
+        "Annotators can come in again through the same links.",
+        "The study is open again.",
+        frozenset({StudyState.PAUSED}),
+        _to(StudyState.OPEN),
+    ),
+    "close": Change(
+        "close",
+        "Close for good",
+        "Nobody comes in any more; whoever is at work can finish. All answers stay. "
+        "A closed study cannot be opened again.",
+        "The study is closed.",
+        UNDER_WAY,
+        _to(StudyState.CLOSED),
+        dangerous=True,
+    ),
+}
+
+
+@study_view(Verb.RUN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+    """Say what the change will do, and do it when it is confirmed."""
+    change = CHANGES[name]
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        try:
+            change.act(study, signed_in(request), timezone.now())
+        except StudyError as error:
+            problems = error.problems
+        else:
+            messages.success(request, change.done)
+            return redirect("study", study.project.slug, study.slug)
+    elif study.state not in change.possible_from:
+        messages.info(request, f"The study is {study.get_state_display().lower()}; this was not needed.")
+        return redirect("study", study.project.slug, study.slug)
+    context = _plan(study, change) | {"study": study, "change": change}
+    context["problems"] = problems or context.get("problems", ())
+    return render(request, "workspace/change.html", context, status=409 if problems else 200)
+
+
+def _to_come(study: Study, plan: Plan) -> ToCome:
+    kinds: dict[str, Kind] = {}
+    for part in study.design.parts:
+        kind, before = get_kind(part.kind), kinds.get(part.kind)
+        each = len(kind.variants(part.ask)) + (before.each if before else 0)
+        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part.ask))
+    answers, each = study.design.answers, sum(kind.each for kind in kinds.values())
+    return ToCome(
+        kinds=list(kinds.values()),
+        people=plan.seats,
+        instances=plan.questions // each,
+        answers=answers,
+        doubled=(plan.answers // answers - plan.questions) // each,
+    )
+
+
+def _plan(study: Study, change: Change) -> dict[str, Any]:
+    """Return what launching would make and cost, or what stands in its way."""
+    if change.name != "launch" or study.state != StudyState.DRAFT:
+        return {}
+    try:
+        plan = launch.plan(study, now=timezone.now())
+    except StudyError as error:
+        return {"problems": error.problems}
+    waiting = waiting_for_launch(study)
+    sentence = (
+        f"{waiting.instances} of the selected instances still wait for {waiting.images} images. "
+        "Import the same file again with its image folder, or select other instances in the study file."
+    )
+    return {
+        "plan": plan,
+        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
+        "outlay": _outlay(study, plan),
+        "fee_percent": settings.PLATFORM_FEE_PERCENT,
+        "problems": (sentence,) if waiting.images else (),
+        "warnings": launch.warnings(study),
+    }

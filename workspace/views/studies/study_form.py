@@ -1,0 +1,146 @@
+"""A study file as a form: the other view of the same text, with what is wrong beside the field and its line."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from results.views.guards import project_view, signed_in, study_view
+from studies.actions.drafts import fingerprint, update_draft
+from studies.actions.studies import create_study
+from studies.design import DesignRefused, Problem, read_design
+from studies.design.copying import written
+from studies.design.extents import comments_lost
+from studies.design.fields import Form, form_of
+from studies.design.form_changes import begins_at, changed
+from studies.design.reading import read_values
+from studies.errors import StudyError
+from studies.kinds import KINDS
+from studies.markdown import render_headed
+from studies.models import Project, Study, StudyState
+from studies.permissions import Verb
+from studies.shipped_designs import shipped
+from workspace.views.studies.drafts import Complaint, complaints, problems_in
+
+# What a form begins with that copies nothing; the kind is chosen in it.
+EMPTY = "study: {}\ntitle: {}\nkind: {}\n"
+# What the form's buttons send besides those that belong to a list or a field.
+SAVE, CHECK, AS_FILE = "save", "look", "file"
+Save = Callable[[str], Study]
+
+
+@study_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show a draft as a form, and let it be what the form says."""
+    if study.state != StudyState.DRAFT:
+        messages.info(request, "The study was launched, so its design stays as it is.")
+        return redirect("study", study.project.slug, study.slug)
+    edited_from = request.POST.get("edited_from") or fingerprint(study.source)
+
+    def save(source: str) -> Study:
+        update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+        messages.success(request, "The study is changed.")
+        return study
+
+    about = {"project": study.project, "study": study, "edited_from": edited_from}
+    return _form(request, study.source, about, save)
+
+
+@project_view(Verb.DESIGN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make a draft from a form: of a study file that came with the platform, or of nothing."""
+    copied = shipped().get(request.GET.get("from", ""))
+    source = copied.source if copied else EMPTY.format("my-study", '""', next(iter(KINDS)))
+
+    def save(source: str) -> Study:
+        made = create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
+        messages.success(request, "The draft is made. Look at its preview, then launch it.")
+        return made
+
+    return _form(request, source, {"project": project}, save)
+
+
+def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Save) -> HttpResponse:
+    """Show a study file as a form, or what was sent with what it changes: saved, looked at, or as the file that it is.
+
+    source: what to begin with, unless a text was sent.
+    """
+    if request.method != "POST":
+        return _shown(request, source, about)
+    given = request.POST.get("source", "").replace("\r\n", "\n") or source
+    do = request.POST.get("do", SAVE)
+    source, lost = given, list[str]()
+    try:
+        source = changed(given, request.POST)
+        lost = comments_lost(given, source)
+        if do == AS_FILE:
+            return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
+        if do == CHECK:
+            read_design(source)
+        # What goes with a change that nobody sees in the form is told before it is saved.
+        if do != SAVE or lost:
+            return _shown(request, source, about, lost=lost)
+        made = save(source)
+    except (DesignRefused, StudyError) as error:
+        return _shown(request, source, about, problems_in(error), lost, status=409)
+    return redirect("study", made.project.slug, made.slug)
+
+
+def _shown(
+    request: HttpRequest,
+    source: str,
+    about: Mapping[str, Any],
+    problems: Iterable[Problem] = (),
+    lost: Sequence[str] = (),
+    status: int = 200,
+) -> HttpResponse:
+    """Show a study file as a form. `lost`: the comments that what was done just now took out of it."""
+    problems = list(problems)
+    try:
+        values, lines = read_values(source)
+    except DesignRefused:
+        # Text that is no study file has no fields: it can only be mended as text.
+        context = {**about, "typed": source, "complaints": complaints(source, problems)}
+        return render(request, "workspace/drafts/as_file.html", context, status=409)
+    form = form_of(values, lines, problems)
+    context = {
+        **about,
+        "form": form,
+        "typed": source,
+        "complaints": _beside_their_fields(complaints(source, problems), form),
+        "lost": lost,
+        "begin": begins_at(form, request.POST.get("do", "")),
+    }
+    return render(request, "workspace/drafts/form.html", context, status=status)
+
+
+def _beside_their_fields(told: Sequence[Complaint], form: Form) -> list[Complaint]:
+    fields = (each for section in form.sections for each in section.all_fields())
+    beside = {message: each.name for each in fields for message in each.problems}
+    return [replace(complaint, field=beside.get(complaint.problem.message, "")) for complaint in told]
+
+
+@project_view(Verb.DESIGN)
+@require_POST
+def markdown(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show a text of the form as annotators will read it. The same renderer makes it safe."""
+    text = request.POST.get(request.GET.get("field", ""), "").replace("\r\n", "\n")
+    return render(request, "workspace/drafts/_markdown.html", {"text": render_headed(text)})
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def design(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show what a study asks, of what, of whom: every value, the usual ones too."""
+    values, _ = read_values(written(study.design))
+    texts = [(part.kind, render_headed(part.instructions)) for part in study.design.parts]
+    consent = render_headed(study.design.consent) if study.design.consent else None
+    context = {"study": study, "form": form_of(values), "instructions": texts, "consent": consent}
+    return render(request, "workspace/design.html", context)
