@@ -64,6 +64,7 @@ _DECISION = """
 _DECIDE = f"UPDATE annotation_decision SET {_DECISION} WHERE question_id = %s"  # noqa: S608 (the words above)
 # A researcher who asks for more answers holds the row: whoever waited for it finds that what was served is old.
 _DECIDE_AS_SERVED = f"{_DECIDE} AND more_asked_at IS NULL"
+_POSSIBLE_TIME = "UPDATE annotation_response SET possible_ms = %s WHERE id = %s"
 # The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content, slot.position
@@ -254,6 +255,15 @@ def _names(columns: Sequence[str]) -> str:
 
 def _placeholders(columns: Sequence[str]) -> str:
     return ", ".join(["%s"] * len(columns))
+
+
+def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
+    """Store the `possible_ms` of responses, each given as (milliseconds or None, id), in one round trip.
+
+    `bulk_update` makes one statement of them, which takes ten times as long to put together as to run.
+    """
+    with connection.cursor() as cursor:
+        cursor.executemany(_POSSIBLE_TIME, times)
 
 
 def store_decision(decided: Decided) -> None:

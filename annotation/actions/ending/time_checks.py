@@ -10,6 +10,7 @@ from django.db import transaction
 
 from analytics.work.answer_times import TimedAnswer, claimed_seconds, least_seconds, possible_seconds, time_evidence
 from analytics.work.working_time import SentAnswer
+from annotation.actions.answering import answer_sql
 from annotation.models import Response, Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
@@ -40,11 +41,11 @@ def check_times(*, session: Session) -> None:
     sent = [SentAnswer(at, send_ms, hidden_ms) for _, _, at, send_ms, hidden_ms, _ in rows]
     possible = possible_seconds(begun, sent, held=QUESTIONS_HELD)
     changed = [
-        Response(pk=pk, possible_ms=at_most)
+        (at_most, pk)
         for (pk, *_, known), answer, seconds in zip(rows, sent, possible, strict=True)
         if (at_most := _possible_ms(answer, seconds)) != known
     ]
-    Response.objects.bulk_update(changed, ["possible_ms"])
+    answer_sql.store_possible_times(changed)
     is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
     least = {} if is_slow else _least_seconds([question for _, question, *_ in rows])
     is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
