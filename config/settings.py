@@ -75,7 +75,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.content_security.SitePolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "workspace.signed_in_browsers.SeenMiddleware",
     "allauth.account.middleware.AccountMiddleware",
