@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.actions.answering.responses import SendOrder, Sent
+from annotation.actions.answering.responses import SendOrder, Submission
 from annotation.errors import BadAnswer
 from annotation.models.responses import Unmeasured
 
@@ -55,7 +55,7 @@ def read_ids(text: str, *, most: int) -> list[int]:
     return [found for part in text.split(",", most)[:most] if (found := read_id(part)) is not None]
 
 
-def read_sent(post: Mapping[str, str], *, records_writing: bool) -> Sent:
+def read_submission(post: Mapping[str, str], *, records_writing: bool) -> Submission:
     """Return the answer in a posted form; how its text was written only where that is recorded.
 
     Raises BadAnswer when it names no question or no submission.
@@ -68,7 +68,7 @@ def read_sent(post: Mapping[str, str], *, records_writing: bool) -> Sent:
     submission = _read_submission(post.get("submission", ""))
     if submission is None:
         raise BadAnswer(gettext("The page sent your answer without its number. Reload it and choose again."))
-    return Sent(
+    return Submission(
         slot=slot,
         submission=submission,
         posted=read_posted(post),

@@ -31,7 +31,7 @@ def _said(_language: str, text: str) -> str:
     return look_up(text)
 
 
-def spoken_for(tag: str) -> str:
+def interface_language(tag: str) -> str:
     """Return the language that Lineup speaks in a study whose language is `tag`: the nearest it has, else English."""
     try:
         return translation.get_supported_language_variant(tag)
@@ -42,10 +42,10 @@ def spoken_for(tag: str) -> str:
 def speak(tag: str) -> None:
     """Speak the language of a study for what is left of this request; the reader's for "", which older studies have."""
     if tag:
-        translation.activate(spoken_for(tag))
+        translation.activate(interface_language(tag))
 
 
-def of_texts(tag: str) -> str:
+def lang_attribute(tag: str) -> str:
     """Return what the attribute `lang` of a study's own texts must say, "" where the page says it already."""
     return "" if not tag or tag == translation.get_language() else tag
 

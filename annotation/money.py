@@ -18,8 +18,8 @@ _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 def in_words(pay: Pay) -> str:
     """Return what a session is paid, such as "US$ 8.00", or "8,00 US$" in Spanish, and what each answer in it is;
     "" where it is paid nothing."""
-    session = _session_in_words(pay)
-    answer = _amount_in_words(pay.per_answer, pay.currency)
+    session = _format_session_pay(pay)
+    answer = _format_amount(pay.per_answer, pay.currency)
     if not answer:
         return session
     if not session:
@@ -29,8 +29,8 @@ def in_words(pay: Pay) -> str:
     return gettext("%(session)s and %(answer)s for each answer") % {"session": session, "answer": answer}
 
 
-def _session_in_words(pay: Pay) -> str:
-    amount = _amount_in_words(pay.per_session, pay.currency)
+def _format_session_pay(pay: Pay) -> str:
+    amount = _format_amount(pay.per_session, pay.currency)
     if not amount or pay.least_answers <= 1:
         return amount
     # Translators: what a session is paid, such as US$ 2.00 from 15 answers on (a share of it for fewer).
@@ -42,14 +42,14 @@ def _session_in_words(pay: Pay) -> str:
     return pattern % {"amount": amount, "answers": pay.least_answers}
 
 
-def owed_in_words(session: Session, answers: int) -> str:
+def format_owed(session: Session, answers: int) -> str:
     """Return what is owed for `session` if it is finished with so many answers, in words; "" where a session with
     fewer answers is paid like any other."""
     design = session.study.design
     if design.pay.least_answers <= 1 or not design.pay.per_session:
         return ""
     amount = owed_for(SessionState.FINISHED, answers, design).amount()
-    return _amount_in_words(amount, design.pay.currency)
+    return _format_amount(amount, design.pay.currency)
 
 
 def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
     design = session.study.design
     owed = owed_for(session.state, answers, design, unlikely_times=session.has_unlikely_times)
     return {
-        "amount": _amount_in_words(owed.amount(), design.pay.currency),
+        "amount": _format_amount(owed.amount(), design.pay.currency),
         "to_decide": owed.to_decide,
         "by_platform": bool(code),
     }
@@ -69,10 +69,10 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
 
 def pay_of_waiting(study: Study) -> str:
     """Return what somebody is paid for whom nothing came to be asked, in words; "" where they are paid nothing."""
-    return _amount_in_words(study.design.lobby.pay, study.design.pay.currency)
+    return _format_amount(study.design.lobby.pay, study.design.pay.currency)
 
 
-def _amount_in_words(of: Decimal, currency: str) -> str:
+def _format_amount(of: Decimal, currency: str) -> str:
     if not of:
         return ""
     amount = number_format(of, decimal_pos=2, use_l10n=True, force_grouping=True)

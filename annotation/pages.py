@@ -333,7 +333,7 @@ def _width(wide: int, high: int, ratio: float) -> str:
     return f"min({wide}vw, {ceil(high * ratio)}vh)"
 
 
-def _pictured(picture: Picture, study: int) -> dict[str, Any]:
+def _image_attributes(picture: Picture, study: int) -> dict[str, Any]:
     handle = handle_of(picture.sha256, study=study)
     return {
         "view_url": _image_url(handle, "view"),
@@ -345,7 +345,7 @@ def _pictured(picture: Picture, study: int) -> dict[str, Any]:
 
 
 def _option_page(option: Option, *, study: int, value: str, position: int, digit: str) -> OptionPage:
-    shown = {"text": option.text} if option.picture is None else _pictured(option.picture, study)
+    shown = {"text": option.text} if option.picture is None else _image_attributes(option.picture, study)
     letter = LETTERS[position] if position < len(LETTERS) else value
     what = gettext("Description %(letter)s") if option.text else gettext("Image %(letter)s")
     return OptionPage(value=value, letter=letter, name=what % {"letter": letter}, digit=digit, **shown)
@@ -404,7 +404,7 @@ def question_page(
         template=f"kinds/{kind_name}.html",
         texts=[text.text for text in shown.texts],
         images=[
-            ShownImage(**_pictured(picture, study), mark=picture.mark)
+            ShownImage(**_image_attributes(picture, study), mark=picture.mark)
             for picture in in_shown_order(shown.pictures, order)
         ],
         options=options,

@@ -248,7 +248,7 @@ JOBS = {
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
 # What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
-ARRIVING = "annotation.actions.launching.launch.arriving"
+ARRIVING = "annotation.actions.launching.launch.upstream_items"
 # Whether an annotator's page from before pictures had handles shows a picture: studies know no sessions.
 SHOWN_ON_OLD_PAGES = "annotation.actions.answering.old_pages.shows"
 

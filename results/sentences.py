@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analytics.work.answer_times import TimeEvidence
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.removals import RemovalEffects
 from studies.wording import counted
 
 
-def in_numbers(change: str, followed: Followed | int) -> Sequence[tuple[str, int]]:
+def in_numbers(change: str, followed: RemovalEffects | int) -> Sequence[tuple[str, int]]:
     """Return what `change` ("withdraw", "exclude", "include", "reopen") leads to: what is counted, and how many."""
     if isinstance(followed, int):
         return [("Slots open for others", followed)]
@@ -25,7 +25,7 @@ def in_numbers(change: str, followed: Followed | int) -> Sequence[tuple[str, int
     ]
 
 
-def told(change: str, followed: Followed | int) -> str:
+def told(change: str, followed: RemovalEffects | int) -> str:
     """Return what `change` has done."""
     numbers = [f"{what[0].lower()}{what[1:]}: {number:,}" for what, number in in_numbers(change, followed)]
     return f"{'; '.join(numbers)}."

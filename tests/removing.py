@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from annotation.actions.removing import removals
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator
 from studies.models import Project
 from tests.factories import NOON
@@ -16,15 +16,15 @@ def person(name: str) -> Annotator:
     return Annotator.objects.get(provider_id=name)
 
 
-def withdraw(project: Project, name: str, *, now: datetime = REMOVED) -> Followed:
+def withdraw(project: Project, name: str, *, now: datetime = REMOVED) -> RemovalEffects:
     return removals.withdraw(annotator=person(name), project=project, by="tests", now=now)
 
 
-def exclude(project: Project, name: str, *, reason: str = "clicked through", now: datetime = REMOVED) -> Followed:
+def exclude(project: Project, name: str, *, reason: str = "clicked through", now: datetime = REMOVED) -> RemovalEffects:
     return removals.exclude(annotator=person(name), project=project, reason=reason, by="tests", now=now)
 
 
-def include(project: Project, name: str, *, now: datetime = REMOVED) -> Followed:
+def include(project: Project, name: str, *, now: datetime = REMOVED) -> RemovalEffects:
     return removals.include(annotator=person(name), project=project, by="tests", now=now)
 
 

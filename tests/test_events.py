@@ -20,7 +20,7 @@ from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
 from annotation.actions.removing import removals, retire_questions
-from annotation.actions.sessions import end_early, free_network
+from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import Session, SessionState
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
@@ -186,11 +186,11 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "put_back": ("question put back", lambda _: with_fixed(retire_questions.put_back, question=_taken_out())),
     "ask": (
         "most answers raised",
-        lambda _: with_fixed(extend_study.ask, study=visited(), way=extend_study.Way.UNDECIDED, number=2),
+        lambda _: with_fixed(extend_study.extend, study=visited(), way=extend_study.ExtensionKind.UNDECIDED, number=2),
     ),
-    "ask_more": ("more answers wanted", lambda _: with_fixed(extend_study.ask_more, study=visited(), more=1)),
-    "raise_most": ("most answers raised", lambda _: with_fixed(extend_study.raise_most, study=visited(), to=2)),
-    "take_up_instances": ("instances taken up", lambda _: _with_a_new_instance()),
+    "add_answers": ("more answers wanted", lambda _: with_fixed(extend_study.add_answers, study=visited(), more=1)),
+    "raise_limit": ("most answers raised", lambda _: with_fixed(extend_study.raise_limit, study=visited(), to=2)),
+    "add_instances": ("instances taken up", lambda _: _with_a_new_instance()),
     "set_completion": (
         "completion set",
         lambda _: with_fixed(complete_study.set_completion, study=visited(), closes=True, mails=True),
@@ -203,7 +203,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(end_early, session=visited().sessions.get(), to=SessionState.RETURNED),
     ),
     "accept_times": ("times accepted", lambda _: with_fixed(accept_times, session=_doubted())),
-    "free_network": ("seat freed", lambda _: with_fixed(free_network, session=_from_a_network())),
+    "end_sessions": ("seat freed", lambda _: with_fixed(end_sessions_from_network, session=_from_a_network())),
     "open_to_networks": (
         "networks opened",
         lambda _: with_fixed(open_to_networks, study=visited(), networks="192.0.2.7"),
@@ -387,7 +387,7 @@ def _from_a_network() -> Session:
 def _with_a_new_instance() -> Callable[..., object]:
     study = visited()
     make_instance(study.project, "came-later")
-    return with_fixed(extend_study.take_up_instances, study=study)
+    return with_fixed(extend_study.add_instances, study=study)
 
 
 def _all_answered() -> Callable[..., object]:

@@ -6,8 +6,8 @@ from datetime import datetime
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.actions.answering import drafts, live_sessions
-from annotation.actions.arriving.eligibility import barred, of_barred
-from annotation.actions.launching.reopen_studies import await_answers
+from annotation.actions.arriving.eligibility import barred, is_barred
+from annotation.actions.launching.reopen_studies import reopen
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
 from studies.eligibility import Barred
@@ -24,7 +24,7 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
         for number in range(1, survey.seats_planned + 1)
     ]
     Seat.objects.bulk_create(seats, batch_size=BATCH)
-    await_answers(studies=[study.pk])
+    reopen(studies=[study.pk])
     # Of these surveys alone: a live study opens them one by one, and must not read all its questions for each.
     asked = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys])
     positions: dict[int, list[tuple[int, int, int]]] = {}
@@ -46,7 +46,7 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     )
 
 
-def awaiting_images(study: Study) -> set[int]:
+def questions_missing_images(study: Study) -> set[int]:
     """Return the questions that nobody gets for now: image files of theirs were found missing, and still are.
 
     Otherwise one lost file would be asked of everybody who comes, and each of them paid for skipping it.
@@ -63,18 +63,18 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> Qu
     """Return the open slots that `annotator` is given with their seat: all but the questions that `bars` keeps from
     them, those they have skipped, those that wait for their images, and those from which nothing follows any more."""
     undone = Question.objects.filter(study=study, undone_at__isnull=False)
-    slots = Slot.objects.filter(answered_at=None).exclude(question__in=awaiting_images(study))
+    slots = Slot.objects.filter(answered_at=None).exclude(question__in=questions_missing_images(study))
     slots = slots.exclude(question__in=undone.values("pk"))
     if bars:
         slots = slots.exclude(_barred_in(study, bars))
     if annotator is None:
         return slots
     if live_sessions.may_grow(study):
-        slots = slots.exclude(_known_to(annotator))
+        slots = slots.exclude(_held_or_answered_by(annotator))
     return slots.filter(~Exists(Skip.objects.filter(annotator=annotator, question=OuterRef("question"))))
 
 
-def _known_to(annotator: Annotator) -> Q:
+def _held_or_answered_by(annotator: Annotator) -> Q:
     """Pick the slots of questions that `annotator` holds, or has answered."""
     held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
@@ -82,7 +82,7 @@ def _known_to(annotator: Annotator) -> Q:
 
 
 def _barred_in(study: Study, bars: Barred) -> Q:
-    return Q(question__in=Question.objects.filter(of_barred(bars), study=study).values("pk"))
+    return Q(question__in=Question.objects.filter(is_barred(bars), study=study).values("pk"))
 
 
 def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
@@ -95,12 +95,12 @@ def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Sl
     if annotator is None:
         return seats
     if not live_sessions.may_grow(study):
-        clash = Slot.objects.filter(_known_to(annotator), seat=OuterRef("pk"), answered_at=None)
+        clash = Slot.objects.filter(_held_or_answered_by(annotator), seat=OuterRef("pk"), answered_at=None)
         seats = seats.exclude(Exists(clash))
     return seats.order_by("survey_id", "number")
 
 
-def is_one_free(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
+def has_free_seat(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
     """Tell whether `annotator`, None for somebody new, would get a seat now; `seat`, when given, or none."""
     slots = _slots_for(study=study, annotator=annotator, bars=barred(study=study, annotator=annotator))
     free = _free_seats(study=study, annotator=annotator, slots=slots)
@@ -128,16 +128,18 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: in
         return None
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
     if bars:
-        _leave_to_others(taken, Slot.objects.filter(_barred_in(taken.study, bars), seat=taken, answered_at=None))
+        _move_to_other_seat(taken, Slot.objects.filter(_barred_in(taken.study, bars), seat=taken, answered_at=None))
     if live_sessions.may_grow(session.study):
-        _leave_to_others(taken, Slot.objects.filter(_known_to(session.annotator), seat=taken, answered_at=None))
+        _move_to_other_seat(
+            taken, Slot.objects.filter(_held_or_answered_by(session.annotator), seat=taken, answered_at=None)
+        )
     if room is not None:
         too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]
-        _leave_to_others(taken, Slot.objects.filter(pk__in=list(too_many)))
+        _move_to_other_seat(taken, Slot.objects.filter(pk__in=list(too_many)))
     return slots.filter(seat=taken).update(annotator=session.annotator)
 
 
-def _leave_to_others(seat: Seat, moved: QuerySet[Slot]) -> None:
+def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
     """Move open slots of `seat`, which somebody has taken without them, to a free seat of the same survey: one that
     others were moved to before, or a new one.
 
@@ -158,7 +160,7 @@ def _leave_to_others(seat: Seat, moved: QuerySet[Slot]) -> None:
     moved.update(seat=into)
 
 
-def fill(*, session: Session, now: datetime) -> bool:
+def close_if_answered(*, session: Session, now: datetime) -> bool:
     """Close the seat of `session` where nothing is left to answer in it; tell whether that is so. In a transaction."""
     # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
     held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
@@ -167,7 +169,7 @@ def fill(*, session: Session, now: datetime) -> bool:
     if held is not None:
         # What may stand again is then for somebody else; what its author withdrew never will.
         stands_again = undone.filter(Q(withdrawn_from=None) | Q(question__taken_out_at__isnull=False), seat=held)
-        _leave_to_others(held, stands_again)
+        _move_to_other_seat(held, stands_again)
     if unanswered.exclude(pk__in=undone.values("pk")).exists():
         return False
     if held is not None:
@@ -175,7 +177,7 @@ def fill(*, session: Session, now: datetime) -> bool:
     return True
 
 
-def return_seat(*, session: Session, seat: Seat, now: datetime) -> None:
+def record_filled_seat(*, session: Session, seat: Seat, now: datetime) -> None:
     """Close a seat that nobody holds and in which nothing is left to answer, as one that `session` has filled."""
     free = Seat.objects.select_for_update().filter(pk=seat.pk, session=None, filled_at=None).first()
     if free is not None and not Slot.objects.filter(seat=free, answered_at=None).exists():

@@ -56,7 +56,7 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
-    _finish_what_is_done(study=study, annotator=annotator, now=now)
+    _finish_completed_session(study=study, annotator=annotator, now=now)
     admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
     digest = network_places.admit(study=study, annotator=annotator, network=network, now=now)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
@@ -75,8 +75,8 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
         last_seen_at=now,
         lease_until=now + min(FIRST_LEASE, lease_of(study)),
     )
-    given = lobby.take_place(session=session, now=now, seat=seat)
-    if given is None and not lobby.is_open_to(study=study, annotator=annotator, now=now):
+    given = lobby.take_seat(session=session, now=now, seat=seat)
+    if given is None and not lobby.may_wait(study=study, annotator=annotator, now=now):
         raise admission.nothing_left(study=study, annotator=annotator, provider=entry.provider, now=now)
     session.questions_total = given or 0
     session.save(update_fields=["questions_total"])
@@ -115,7 +115,7 @@ def lease_of(study: Study) -> timedelta:
     return timedelta(minutes=study.design.time.limit_minutes) + GRACE
 
 
-def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) -> None:
+def check_can_start(*, study: Study, entry: Entry | None, provider: str, now: datetime) -> None:
     """Raise what `start` would raise for this arrival, None for somebody new, but start nothing.
 
     Raises OtherPerson, CannotTakePart or NothingLeft. What is free now may be taken when they start.
@@ -127,17 +127,17 @@ def look_in(*, study: Study, entry: Entry | None, provider: str, now: datetime) 
     if annotator is not None and Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists():
         # Its seat goes over to the session that they would start now.
         return
-    if lobby.is_something_ready(study=study, annotator=annotator, now=now):
+    if lobby.has_questions_ready(study=study, annotator=annotator, now=now):
         return
-    if not lobby.is_open_to(study=study, annotator=annotator, now=now):
+    if not lobby.may_wait(study=study, annotator=annotator, now=now):
         raise admission.nothing_left(study=study, annotator=annotator, provider=provider, now=now)
 
 
-def _finish_what_is_done(*, study: Study, annotator: Annotator, now: datetime) -> None:
+def _finish_completed_session(*, study: Study, annotator: Annotator, now: datetime) -> None:
     """Finish the annotator's open session of this study where it has done its part: it is worth its pay, whatever other
     submission they come under next."""
     older = _open_session(study, annotator)
-    if older is not None and live_sessions.has_done_its_part(older):
+    if older is not None and live_sessions.has_filled_first_seat(older):
         leave(session=older, to=SessionState.FINISHED, now=now)
 
 
@@ -161,10 +161,10 @@ def resume(*, session: Session, now: datetime) -> Session:
     """Return `session` as somebody goes on with it; a lapsed one when its seat is still free."""
     if session.state == SessionState.LAPSED:
         return revive(session=session, now=now)
-    return see(session=session, now=now)
+    return record_visit(session=session, now=now)
 
 
-def see(*, session: Session, now: datetime) -> Session:
+def record_visit(*, session: Session, now: datetime) -> Session:
     """Note that somebody looks at `session`. It claims nothing, but nobody who is still reading loses their seat."""
     seen: dict[str, Any] = {"last_seen_at": now}
     session.last_seen_at = now
@@ -175,7 +175,7 @@ def see(*, session: Session, now: datetime) -> Session:
     return session
 
 
-def note_open_page(*, session: Session, now: datetime) -> bool:
+def record_open_page(*, session: Session, now: datetime) -> bool:
     """Note that the page of `session` is open, and give it back a place that it lost for want of a sign; tell whether
     it has to go on giving signs. Once something was answered, the time of the study alone decides.
 
@@ -204,7 +204,7 @@ def more_minutes(*, session: Session) -> int:
     return session.study.design.time.more_minutes
 
 
-def ask_for_more(*, session: Session, now: datetime) -> bool:
+def grant_more_time(*, session: Session, now: datetime) -> bool:
     """Keep the place of `session` for as much longer as its study allows, once; tell whether it was now."""
     minutes = more_minutes(session=session)
     if not minutes:
@@ -220,18 +220,18 @@ def is_on_first_lease(session: Session) -> bool:
     return session.consented_at is None and session.state in before_work
 
 
-def could_go_on(*, session: Session, now: datetime) -> bool:
+def can_revive(*, session: Session, now: datetime) -> bool:
     """Tell whether `revive` would let a lapsed session go on, with its seat if it had one."""
-    if session.state != SessionState.LAPSED or not _may_go_on(session):
+    if session.state != SessionState.LAPSED or not _may_continue(session):
         return False
     if Session.objects.filter(study=session.study_id, annotator=session.annotator_id, ended_at=None).exists():
         return False
     if session.last_seat is None:
         return _may_wait_again(session, now)
-    return seats.is_one_free(study=session.study, annotator=session.annotator, seat=session.last_seat)
+    return seats.has_free_seat(study=session.study, annotator=session.annotator, seat=session.last_seat)
 
 
-def _may_go_on(session: Session) -> bool:
+def _may_continue(session: Session) -> bool:
     if session.study.state == StudyState.CLOSED or session.annotator.blocked:
         return False
     return not admission.has_taken_part(study=session.study, annotator=session.annotator)
@@ -239,7 +239,7 @@ def _may_go_on(session: Session) -> bool:
 
 def _may_wait_again(session: Session, now: datetime) -> bool:
     """Tell whether a session that never had a seat may still get one."""
-    return not session.questions_total and lobby.is_open_to(study=session.study, annotator=session.annotator, now=now)
+    return not session.questions_total and lobby.may_wait(study=session.study, annotator=session.annotator, now=now)
 
 
 def revive(*, session: Session, now: datetime) -> Session:
@@ -248,7 +248,7 @@ def revive(*, session: Session, now: datetime) -> Session:
     Unchanged when the seat has gone, the study has ended, or the annotator has been blocked or has taken part under
     another session since. Who was practising reads the instructions again, and practises on if they still have to.
     """
-    if not _may_go_on(session) or (session.last_seat is None and not _may_wait_again(session, now)):
+    if not _may_continue(session) or (session.last_seat is None and not _may_wait_again(session, now)):
         return session
     before = SessionState(session.state_before_lapse)
     to = SessionState.INSTRUCTIONS if before == SessionState.PRACTICE else before
@@ -259,14 +259,14 @@ def revive(*, session: Session, now: datetime) -> Session:
             # at the same moment, a new arrival or an answer, neither waits for the other.
             lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
-            given = _given_back(session, now) if lapsed.first() else None
+            given = _reclaim_seat(session, now) if lapsed.first() else None
             if given is not None:
                 lapsed.update(
                     state=to,
                     state_before_lapse="",
                     ended_at=None,
                     handed_back_at=None,
-                    lease_until=_kept_until(session.study, to, now=now, first=first),
+                    lease_until=_lease_until(session.study, to, now=now, first=first),
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
                 )
@@ -277,14 +277,14 @@ def revive(*, session: Session, now: datetime) -> Session:
     return session
 
 
-def _kept_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
+def _lease_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
     """Return until when a session that goes on in the state `to` has time; `first`: before its annotator has agreed."""
     if to == SessionState.WAITING:
         return now + timedelta(minutes=study.design.lobby.minutes)
     return now + (min(FIRST_LEASE, lease_of(study)) if first else lease_of(study))
 
 
-def _given_back(session: Session, now: datetime) -> int | None:
+def _reclaim_seat(session: Session, now: datetime) -> int | None:
     """Give a session that goes on its own seat back; return how many questions it brings, None where it has gone."""
     if session.last_seat is None:
         return 0
@@ -327,9 +327,11 @@ def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -
     return True
 
 
-def free_network(*, session: Session, by: Actor, now: datetime) -> int:
+def end_sessions_from_network(*, session: Session, by: Actor, now: datetime) -> int:
     """End all open sessions that began from the network of `session`; return how many. Their answers stay."""
-    found = network_places.beside(session=session).select_related("study__project").order_by("pk")
+    found = (
+        network_places.open_sessions_from_same_network(session=session).select_related("study__project").order_by("pk")
+    )
     return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found))
 
 
@@ -346,11 +348,11 @@ def consent(*, session: Session, agreed: bool, now: datetime) -> None:
 def give_up(*, session: Session, now: datetime) -> None:
     """End a session whose annotator stops before its end. Whoever has answered all they were given at first has
     finished: they owe nothing of what came later."""
-    is_done = live_sessions.has_done_its_part(session)
+    is_done = live_sessions.has_filled_first_seat(session)
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.GIVEN_UP, now=now)
 
 
-def come_to_the_end(*, session: Session, now: datetime) -> None:
+def finish_unless_last_look(*, session: Session, now: datetime) -> None:
     """End a session that has just answered, or left out, its last question, unless its study offers a last look."""
     if not waits_for_last_look(session=session):
         finish(session=session, now=now)
@@ -369,7 +371,7 @@ def finish(*, session: Session, now: datetime) -> None:
     Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
     a researcher looks at it.
     """
-    if session.questions_answered and seats.fill(session=session, now=now):
+    if session.questions_answered and seats.close_if_answered(session=session, now=now):
         move(session=session, to=SessionState.FINISHED, now=now)
         return
     is_done = session.questions_answered > 0 and not skip_allowance.outweigh_answers(session=session)

@@ -12,7 +12,7 @@ PROVIDERS = (PROLIFIC, invite.PROVIDER)
 PROBLEMS_TOLD = 10
 
 
-def ids_listed(text: str, *, provider: str) -> list[str]:
+def parse_ids(text: str, *, provider: str) -> list[str]:
     """Return the ids at `provider` that stand in `text`, in their one spelling; of invited people it has the names.
 
     Raises StudyError with the number of each line that holds no such id.
@@ -56,7 +56,7 @@ def _id(line: str) -> str:
     return person
 
 
-def names_listed(text: str) -> list[str]:
+def parse_names(text: str) -> list[str]:
     """Return the names that stand in `text`, one on each line: there may be a space in one."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 

@@ -35,7 +35,7 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
         "error": "",
         "can_change": False,
         "changing": True,
-        "is_final": responses.is_built_on(given),
+        "is_final": responses.is_used_downstream(given),
         "earlier": urls.change_of(own[at - 1]) if at > 0 else "",
         "later": urls.change_of(own[at + 1]) if at + 1 < len(own) else "",
     }
@@ -85,5 +85,5 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
 @require_POST
 def finish(request: HttpRequest, session: Session) -> HttpResponse:
     """End a sitting after its last look, or instead of waiting for more."""
-    advance_session.rest(session=session, now=timezone.now())
+    advance_session.finish_if_done(session=session, now=timezone.now())
     return back(session)

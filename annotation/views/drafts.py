@@ -19,6 +19,6 @@ def keep_draft(request: HttpRequest, session: Session) -> HttpResponse:
     slot, now = read_id(request.POST.get("slot", "")), timezone.now()
     if slot is None:
         raise BadAnswer(gettext("The page did not say which question you mean. Reload it and try again."))
-    drafts.count_one(session=session, now=now)
-    number = drafts.keep(session=session, slot=slot, fields=read_posted(request.POST), now=now)
+    drafts.count_draft(session=session, now=now)
+    number = drafts.save(session=session, slot=slot, fields=read_posted(request.POST), now=now)
     return JsonResponse({"slot": slot, "number": number})

@@ -22,7 +22,7 @@ from annotation.errors import (
     OtherPerson,
     TooManyAtOnce,
 )
-from annotation.language import of_texts, speak
+from annotation.language import lang_attribute, speak
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
@@ -157,7 +157,7 @@ def _own_session(study: Study, entry: Entry) -> Session | None:
 
 def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
     try:
-        sessions.look_in(study=study, entry=entry, provider=provider, now=timezone.now())
+        sessions.check_can_start(study=study, entry=entry, provider=provider, now=timezone.now())
     except (NothingLeft, NotEligible) as error:
         _note_refusal(study, error, entry.person if entry else "")
         raise
@@ -170,7 +170,7 @@ def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpRes
         "estimated_minutes": estimated,
         "invited": invited,
         "visit": invite.new_visit(),
-        "text_language": of_texts(study.design.language),
+        "text_language": lang_attribute(study.design.language),
     }
     return render(request, "annotation/start.html", context)
 

@@ -86,34 +86,34 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
 
 def language_of(token: str) -> str:
     """Return the language of the study that a session belongs to, "" for an unknown token."""
-    return _said_by_study_of(token).language
+    return _study_facts(token).language
 
 
 def records_writing(token: str) -> bool:
     """Tell whether the study that a session belongs to records how texts are written; not for an unknown token."""
-    return _said_by_study_of(token).records_writing
+    return _study_facts(token).records_writing
 
 
 def study_of(token: str) -> int:
     """Return the id of the study that a session belongs to, 0 for an unknown token."""
-    return _said_by_study_of(token).pk
+    return _study_facts(token).pk
 
 
-class _OfStudy(NamedTuple):
+class _StudyFacts(NamedTuple):
     pk: int = 0
     language: str = ""
     records_writing: bool = False
 
 
-def _said_by_study_of(token: str) -> _OfStudy:
+def _study_facts(token: str) -> _StudyFacts:
     try:
-        return _kept_of_study_of(token)
+        return _cached_study_facts(token)
     except Session.DoesNotExist:
-        return _OfStudy()
+        return _StudyFacts()
 
 
 @lru_cache(maxsize=10_000)
-def _kept_of_study_of(token: str) -> _OfStudy:
+def _cached_study_facts(token: str) -> _StudyFacts:
     # A launched study never changes it, and every answer asks.
     study = Session.objects.select_related("study").get(token=token).study
-    return _OfStudy(study.pk, study.design.language, study.design.records_writing)
+    return _StudyFacts(study.pk, study.design.language, study.design.records_writing)

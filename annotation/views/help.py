@@ -76,7 +76,7 @@ def _ask(
 @require_POST
 def more_time(request: HttpRequest, session: Session) -> HttpResponse:
     """Keep the place for as much longer as the study allows, once."""
-    sessions.ask_for_more(session=session, now=timezone.now())
+    sessions.grant_more_time(session=session, now=timezone.now())
     if not wants_json(request):
         return back(session)
     until = session_bar(session, now=timezone.now()).until

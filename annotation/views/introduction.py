@@ -78,4 +78,4 @@ def begin(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def here(request: HttpRequest, session: Session) -> JsonResponse:
     """Take a sign that the page of a session is open; its script learns whether to send another one."""
-    return JsonResponse({"again": sessions.note_open_page(session=session, now=timezone.now())})
+    return JsonResponse({"again": sessions.record_open_page(session=session, now=timezone.now())})

@@ -15,13 +15,13 @@ from annotation.models import Session, SessionState
 from annotation.money import in_words, pay_of_waiting
 from annotation.pages import session_urls
 from annotation.views.guards import session_view, wants_json
-from annotation.views.page_context import back, context, of_withdrawn
+from annotation.views.page_context import back, context, withdrawn_context
 from throttle.networks import network_of
 
 
 def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
     extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
-    extra |= of_withdrawn(session)
+    extra |= withdrawn_context(session)
     feeding = session.study.fed_by
     if feeding is not None and switch_role.is_offered(session=session, now=timezone.now()):
         extra |= {"other_title": feeding.title, "other_pay": in_words(feeding.design.pay)}
@@ -34,8 +34,8 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     """Look whether there is a question by now. The page's script gets where to go, or how long it goes on waiting."""
     now = timezone.now()
     # First, because it asks when the page was last seen.
-    advance_session.look_again(session=session, now=now)
-    sessions.see(session=session, now=now)
+    advance_session.update_waiting(session=session, now=now)
+    sessions.record_visit(session=session, now=now)
     if not wants_json(request):
         return back(session)
     if session.state != SessionState.WAITING:

@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext_lazy
 
 from annotation.actions.answering import live_sessions, responses
-from annotation.language import of_texts
+from annotation.language import lang_attribute
 from annotation.models import Report, Session
 from annotation.models.sessions import OPEN_STATES
-from annotation.money import owed_in_words
+from annotation.money import format_owed
 from annotation.notices import notice_pages
 from annotation.pages import session_bar, session_urls
 from annotation.recruitment import invite
@@ -31,7 +31,7 @@ REASONS = {
 def context(session: Session) -> dict[str, Any]:
     """Return what every template of a session is given."""
     # Whoever has done their part loses nothing by stopping.
-    free_to_stop = {"stopped_by": "", "has_pay": False} if live_sessions.has_done_its_part(session) else {}
+    free_to_stop = {"stopped_by": "", "has_pay": False} if live_sessions.has_filled_first_seat(session) else {}
     told = of_study(session.study, part=session.part_begun, provider=session.provider) | free_to_stop
     return told | {
         "bar": session_bar(session, now=timezone.now()),
@@ -50,7 +50,7 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
     return {
         "instructions_heading": instructions.heading,
         "instructions_html": instructions.body,
-        "text_language": of_texts(study.design.language),
+        "text_language": lang_attribute(study.design.language),
         "contact": study.design.contact,
         "reasons": REASONS,
         "one_action": study.design.answering.one_action,
@@ -60,13 +60,13 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
     }
 
 
-def of_withdrawn(session: Session) -> dict[str, Any]:
+def withdrawn_context(session: Session) -> dict[str, Any]:
     """Return what a page says of questions that were withdrawn from `session`, of answers that came too late, and of
     what it is paid if it ends with those it has."""
     return {
-        "owed": owed_in_words(session, responses.stored_answers(session=session)),
+        "owed": format_owed(session, responses.stored_answers(session=session)),
         "withdrawn_by": withdrawn_by(session),
-        "kept_aside": responses.kept_aside(session=session).count(),
+        "kept_aside": responses.set_aside_answers(session=session).count(),
         "pays_answers": bool(session.study.design.pay.per_answer),
     }
 

@@ -16,7 +16,7 @@ from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
 from annotation.money import ending_pay, pay_of_waiting
 from annotation.views.guards import session_view
-from annotation.views.page_context import back, context, of_withdrawn, typed_text
+from annotation.views.page_context import back, context, typed_text, withdrawn_context
 from studies.actions.events import ANNOTATOR
 
 # WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
@@ -31,7 +31,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     stays = session.handed_back_at is not None or session.unseen_notices > 0
     now = timezone.now()
     if _is_for_somebody(request):
-        code = platform_outcome.hand_back(session=session, now=now)
+        code = platform_outcome.show_completion_code(session=session, now=now)
     else:
         code = platform_outcome.code_for(session=session, now=now)
     is_finished = session.state == SessionState.FINISHED
@@ -42,7 +42,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "left_out_here": skip_allowance.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
         # Without questions it was not at its practice: they were withdrawn.
         "in_practice": session.first_question_at is None and session.questions_total > 0,
-        "could_go_on": sessions.could_go_on(session=session, now=now),
+        "can_revive": sessions.can_revive(session=session, now=now),
         "pay": ending_pay(session, responses.stored_answers(session=session), code=code),
         "waiting_pay": pay_of_waiting(session.study),
         "code": code,
@@ -51,7 +51,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "answered": session.questions_answered,
         "comment_saved": bool(session.comment),
     }
-    return render(request, "annotation/end.html", context(session) | of_withdrawn(session) | extra)
+    return render(request, "annotation/end.html", context(session) | withdrawn_context(session) | extra)
 
 
 def _is_for_somebody(request: HttpRequest) -> bool:

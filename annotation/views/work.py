@@ -14,10 +14,10 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, answer_sql, drafts, responses, skip_allowance, skip_question
 from annotation.actions.arriving import switch_role
-from annotation.actions.removing.redact_descriptions import is_emptied
+from annotation.actions.removing.redact_descriptions import is_redacted
 from annotation.errors import BadAnswer, CannotSkip
-from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_sent
-from annotation.language import of_texts, speak
+from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_submission
+from annotation.language import lang_attribute, speak
 from annotation.models import Draft, Session, SessionState, Slot
 from annotation.notices import notices_html
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
@@ -37,7 +37,7 @@ PAGE_HEADER = "Lineup-Page"
 @session_view
 @require_safe
 def page(request: HttpRequest, session: Session) -> HttpResponse:
-    response = _page(request, sessions.see(session=session, now=timezone.now()))
+    response = _page(request, sessions.record_visit(session=session, now=timezone.now()))
     response.headers.setdefault(PAGE_HEADER, "other")
     return response
 
@@ -96,11 +96,11 @@ def _work(
     slots = responses.open_slots(session=session, limit=1 + QUESTIONS_AHEAD)
     if not slots and sessions.waits_for_last_look(session=session):
         return show_last_look(request, session, error=error, status=status)
-    if not slots or any(is_emptied(slot.question.kind, slot.question.content) for slot in slots):
+    if not slots or any(is_redacted(slot.question.kind, slot.question.content) for slot in slots):
         # Another tab's last answer, or the end of the time, has just gone by, or the author of a text has withdrawn:
         # look again where the session is. One that is left without a question, and still here, has come to its end, or
         # takes up more.
-        advance_session.go_on(session=session, now=timezone.now())
+        advance_session.advance(session=session, now=timezone.now())
         return back(session)
     if slots[0].part > session.part_begun:
         return show_instructions(request, session, part=slots[0].part)
@@ -110,7 +110,7 @@ def _work(
         session.questions_answered, session.questions_total = now_at.questions_answered, now_at.questions_total
     first = session.questions_answered + 1
     about = read_id(request.POST.get("slot", ""))
-    kept = drafts.of_slots(session=session, slots=slots)
+    kept = drafts.drafts_by_slot(session=session, slots=slots)
     pages = [
         _slot_page(session, slot, number=number, draft=kept.get(slot.pk), refused=refused if slot.pk == about else None)
         for number, slot in enumerate(slots, start=first)
@@ -135,7 +135,7 @@ def _notice(request: HttpRequest, session: Session) -> str:
         return gettext("Practice is over. Your answers count from now on.")
     if request.GET.get("kept") != "none":
         return ""
-    if skip_allowance.left(session=session) > 0:
+    if skip_allowance.remaining(session=session) > 0:
         return gettext("You skipped that question. Your pay is not affected.")
     return gettext(
         "You skipped that question. If one more question does not load, this session ends and the researcher decides "
@@ -149,8 +149,8 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
     speak(language_of(token))
     try:
-        sent, ahead = read_sent(request.POST, records_writing=records_writing(token)), _ahead(request)
-        receipt = responses.submit(token=token, sent=sent, ahead=ahead, now=timezone.now())
+        sent, prefetch = read_submission(request.POST, records_writing=records_writing(token)), _prefetch(request)
+        result = responses.submit(token=token, sent=sent, prefetch=prefetch, now=timezone.now())
     except BadAnswer as error:
         if wants_json(request):
             raise
@@ -159,67 +159,69 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
             raise
         return _work(request, session, error=error.message, status=error.status, refused=read_posted(request.POST))
     if wants_json(request):
-        return JsonResponse(_answered(token, receipt, sent, ahead))
+        return JsonResponse(_answer_json(token, result, sent, prefetch))
     response = redirect("session", token)
     response.status_code = 303
     return response
 
 
-def _is_behind(receipt: responses.Receipt, sent: responses.Sent) -> bool:
+def _is_page_outdated(result: responses.SubmissionResult, sent: responses.Submission) -> bool:
     """Tell whether the page that sent an answer holds what is asked no more: another one was faster."""
-    elsewhere = receipt.first_kept or receipt.newer_kept or receipt.is_final or receipt.came_again
-    return sent.replaces is not None or elsewhere or receipt.skipped or receipt.late or receipt.withdrawn
+    elsewhere = result.first_kept or result.newer_kept or result.is_final or result.replaced_earlier
+    return sent.replaces is not None or elsewhere or result.skipped or result.late or result.withdrawn
 
 
-def _ahead(request: HttpRequest) -> answer_sql.Ahead:
+def _prefetch(request: HttpRequest) -> answer_sql.Prefetch:
     """Return what the page's script holds; a form takes the page where the session is instead."""
     if not wants_json(request):
-        return answer_sql.Ahead()
+        return answer_sql.Prefetch()
     held = read_ids(request.POST.get("have", ""), most=1 + QUESTIONS_AHEAD)
-    return answer_sql.Ahead(held, room=1 + QUESTIONS_AHEAD - len(held))
+    return answer_sql.Prefetch(held, room=1 + QUESTIONS_AHEAD - len(held))
 
 
-def _answered(token: str, receipt: responses.Receipt, sent: responses.Sent, ahead: answer_sql.Ahead) -> dict[str, Any]:
+def _answer_json(
+    token: str, result: responses.SubmissionResult, sent: responses.Submission, prefetch: answer_sql.Prefetch
+) -> dict[str, Any]:
     """Return what the page's script learns: what became of the answer, and the questions after those it holds.
 
     It says which submission it is about, so that nothing between here and the page can answer in its place.
     """
     body: dict[str, Any] = {
         "submission": str(sent.submission),
-        "saved": receipt.stored,
+        "saved": result.stored,
         "slot": sent.slot,
-        "answered": receipt.answered,
-        "total": receipt.total,
+        "answered": result.answered,
+        "total": result.total,
         "next": None,
         "go": None,
     }
-    if receipt.unseen_notices:
+    if result.unseen_notices:
         body["notices"] = notices_html(Session.objects.select_related("study").get(token=token))
-    if receipt.state != SessionState.WORKING or _is_behind(receipt, sent):
+    if result.state != SessionState.WORKING or _is_page_outdated(result, sent):
         body["go"] = session_urls(token).page
         return body
-    following = receipt.following
+    following = result.following
     if following is None:
         following = answer_sql.next_slots(
-            seat=receipt.seat,
-            annotator=receipt.annotator,
-            besides=ahead.held,
-            part=receipt.part_begun,
-            limit=ahead.room,
+            seat=result.seat,
+            annotator=result.annotator,
+            besides=prefetch.held,
+            part=result.part_begun,
+            limit=prefetch.room,
         )
-    following = [slot for slot in following if not is_emptied(slot.kind, slot.content)]
-    if not following and not ahead.held:
+    following = [slot for slot in following if not is_redacted(slot.kind, slot.content)]
+    if not following and not prefetch.held:
         # The next part begins, with instructions of its own.
         body["go"] = session_urls(token).page
-    first = receipt.answered + len(ahead.held) + 1
-    pages = [_following_page(token, receipt, slot, number=number) for number, slot in enumerate(following, start=first)]
-    text_language = of_texts(language_of(token))
+    first = result.answered + len(prefetch.held) + 1
+    pages = [_following_page(token, result, slot, number=number) for number, slot in enumerate(following, start=first)]
+    text_language = lang_attribute(language_of(token))
     body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
     return body
 
 
 def _following_page(
-    token: str, receipt: responses.Receipt, following: answer_sql.NextSlot, *, number: int
+    token: str, result: responses.SubmissionResult, following: answer_sql.NextSlot, *, number: int
 ) -> QuestionPage:
     kind = get_kind(following.kind)
     return question_page(
@@ -227,11 +229,11 @@ def _following_page(
         kind_name=following.kind,
         content=following.content,
         order=shown_order(
-            kind, following.content, seed=receipt.seed, annotator=receipt.annotator, question=following.question
+            kind, following.content, seed=result.seed, annotator=result.annotator, question=following.question
         ),
         slot=following.slot,
         number=number,
-        total=receipt.total,
+        total=result.total,
         action=session_urls(token).answer,
         skip=session_urls(token).skip,
         draft=session_urls(token).draft,

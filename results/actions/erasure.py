@@ -14,8 +14,8 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from annotation.actions.removing import removals
-from annotation.actions.removing.erasure import Deleted, delete_rows
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.erasure import DeletedRows, delete_rows
+from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator, Response
 from annotation.models.responses import RESPONSE
 from results.actions import cached_statistics
@@ -40,8 +40,8 @@ class Forgotten:
     """What forgetting somebody did. `followed` is all 0 for somebody who had withdrawn before; `files` were deleted,
     `releases` got new rows and a new hash."""
 
-    followed: Followed
-    rows: Deleted
+    followed: RemovalEffects
+    rows: DeletedRows
     files: int
     releases: list[str]
 

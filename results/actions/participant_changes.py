@@ -6,12 +6,12 @@ from datetime import datetime
 from django.contrib.auth.models import User
 
 from annotation.actions.removing import removals
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.removals import RemovalEffects
 from results.actions import participants
 from results.actions.participants import Named
 from studies.models import Project
 
-Act = Callable[[Named, Project, str, User, datetime], Followed | int]
+Act = Callable[[Named, Project, str, User, datetime], RemovalEffects | int]
 
 ACTS: Mapping[str, Act] = {
     "withdraw": lambda person, project, _, by, now: participants.withdraw(

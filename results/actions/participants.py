@@ -8,7 +8,7 @@ from typing import TypeVar
 from django.db import transaction
 
 from annotation.actions.removing import removals
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator
 from annotation.recruitment import invite
 from results.actions import cached_statistics
@@ -22,7 +22,7 @@ Foreseen = TypeVar("Foreseen")
 
 
 @transaction.atomic
-def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
+def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
     """Take somebody's answers out of `project` as `removals.withdraw` does; no page keeps numbers that hold them."""
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
     cached_statistics.drop(project=project, now=now)

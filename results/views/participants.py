@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.actions.removing.removals import CannotRemove, Followed
+from annotation.actions.removing.removals import CannotRemove, RemovalEffects
 from annotation.models import Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
@@ -74,7 +74,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     reason = typed(request.POST, "reason")
     confirmed = request.method == "POST"
 
-    def act() -> Followed | int:
+    def act() -> RemovalEffects | int:
         # A look at what would follow needs a reason that nobody has typed yet.
         return ACTS[change](person, project, reason if confirmed else "foreseen", by, timezone.now())
 

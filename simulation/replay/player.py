@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.responses import Submission
 from annotation.actions.deciding import adjudication
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Seat
@@ -103,7 +103,7 @@ class Crowd:
             said = self.choose(question, seat)
             if isinstance(said, str):
                 said = get_kind(question.kind).made_up(question.content, order, dice=_DICE, label=said)
-            sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted=said)
+            sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted=said)
             responses.submit(token=session.token, sent=sent, now=timezone.now())
             yield
 

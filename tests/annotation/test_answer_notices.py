@@ -68,7 +68,7 @@ def test_of_one_browser_the_last_send_stands_and_the_one_before_is_kept() -> Non
     slot = next_slot(session)
     send(session, slot, "2", order=from_laptop(1))
     receipt = send(session, slot, "none", order=from_laptop(2))
-    assert (receipt.came_again, receipt.first_kept, receipt.answered) == (True, False, 1)
+    assert (receipt.replaced_earlier, receipt.first_kept, receipt.answered) == (True, False, 1)
     assert stored(session) == [("2", 1, False), ("none", 2, True)]
     notice = AnswerNotice.objects.get()
     assert (notice.why, notice.number, notice.answer) == ("sent_again", 1, Response.objects.get(version=1).answer)
@@ -109,7 +109,7 @@ def test_a_repeat_of_an_answer_that_another_took_the_place_of_changes_nothing() 
     send(session, slot, "1", order=from_laptop(1), submission=submission)
     send(session, slot, "2", order=from_laptop(2))
     again = send(session, slot, "1", order=from_laptop(1), submission=submission)
-    assert (again.stored, again.newer_kept, again.came_again) == (True, False, False)
+    assert (again.stored, again.newer_kept, again.replaced_earlier) == (True, False, False)
     assert stored(session) == [("1", 1, False), ("2", 2, True)]
     assert AnswerNotice.objects.count() == 1
 
@@ -175,7 +175,7 @@ def test_the_last_answer_can_be_sent_again_while_the_time_of_the_session_lasts()
     session.refresh_from_db()
     assert session.state == SessionState.FINISHED
     receipt = send(session, slot, "none", order=from_laptop(2))
-    assert (receipt.came_again, receipt.state) == (True, SessionState.FINISHED)
+    assert (receipt.replaced_earlier, receipt.state) == (True, SessionState.FINISHED)
     assert stored(session) == [("2", 1, False), ("none", 2, True)]
     Session.objects.update(lease_until=NOON)
     assert send(session, slot, "1", order=from_laptop(3)).is_final
@@ -257,7 +257,7 @@ def in_the_lobby(session: Session) -> str:
 
 def at_the_end(session: Session) -> str:
     at_the_last_look(session)
-    advance_session.rest(session=Session.objects.get(), now=NOON)
+    advance_session.finish_if_done(session=Session.objects.get(), now=NOON)
     return page_of(session)
 
 
@@ -395,6 +395,6 @@ def test_a_late_answer_after_an_exclusion_is_final(client: Client) -> None:
     send(session, slot, "1", order=from_laptop(1))
     exclude(annotator=session.annotator, project=session.study.project, reason="A script.", by=TESTS, now=NOON)
     later = NOON + timedelta(minutes=1)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "2"}, order=from_laptop(2))
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "2"}, order=from_laptop(2))
     assert responses.submit(token=session.token, sent=sent, now=later).is_final
     assert stored(session) == [("1", 1, True)]

@@ -28,11 +28,11 @@ def test_answers_that_arrive_while_more_are_asked_for_are_decided_by_all_that_ar
         for slot in (
             Slot.objects.filter(annotator=session.annotator_id).order_by("position").values_list("pk", flat=True)
         ):
-            sent = responses.Sent(slot=slot, submission=uuid.uuid4(), posted={"choice": "1"})
+            sent = responses.Submission(slot=slot, submission=uuid.uuid4(), posted={"choice": "1"})
             responses.submit(token=session.token, sent=sent, now=NOON)
 
     at_once(
-        lambda: extend_study.ask_more(study=study, more=3, by=TESTS, now=NOON),
+        lambda: extend_study.add_answers(study=study, more=3, by=TESTS, now=NOON),
         *[lambda session=session: send(session) for session in sittings],
     )
     questions = list(study.questions.order_by("pk").values_list("pk", flat=True))

@@ -92,7 +92,7 @@ def test_a_page_and_an_answer_that_come_back_together_both_find_the_session_at_w
     session = arrive_at_work(launch_study(instances=3))
     slot = next_slot(session)
     advance_session.expire(by="timetable", now=TOMORROW)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
 
     def look() -> str:
         known = Session.objects.select_related("study", "last_seat").get(pk=session.pk)
@@ -112,7 +112,7 @@ def test_a_late_answer_that_comes_with_a_new_arrival_is_never_in_its_way(attempt
     slot = next_slot(older)
     sessions.leave(session=older, to=SessionState.GIVEN_UP, now=NOON)
     arrive_at_work(study, "ben")
-    late = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+    late = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
 
     def come_back() -> bool:
         try:
@@ -120,7 +120,7 @@ def test_a_late_answer_that_comes_with_a_new_arrival_is_never_in_its_way(attempt
         except NothingLeft:
             # The late answer was first, and nobody is asked the same twice.
             return Response.objects.filter(session=older).exists()
-        answer = responses.Sent(slot=next_slot(newer).pk, submission=uuid.uuid4(), posted={"choice": "2"})
+        answer = responses.Submission(slot=next_slot(newer).pk, submission=uuid.uuid4(), posted={"choice": "2"})
         return responses.submit(token=newer.token, sent=answer, now=NOON).state == SessionState.FINISHED
 
     came_back, _ = at_once(come_back, lambda: responses.submit(token=older.token, sent=late, now=NOON))
@@ -130,7 +130,9 @@ def test_a_late_answer_that_comes_with_a_new_arrival_is_never_in_its_way(attempt
 def test_the_last_answer_sent_twice_at_once_finishes_once() -> None:
     session = arrive_at_work(launch_study(instances=1))
     slot = next_slot(session)
-    answers = [responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value}) for value in "1234"]
+    answers = [
+        responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value}) for value in "1234"
+    ]
     receipts = at_once(
         *[lambda sent=sent: responses.submit(token=session.token, sent=sent, now=NOON) for sent in answers]
     )
@@ -157,7 +159,7 @@ def test_skips_and_an_answer_of_one_question_at_once_are_one_of_the_two() -> Non
     study = launch_study(instances=3)
     session = arrive_at_work(study)
     slot = next_slot(session)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
     found = at_once(
         *[lambda: skip_question.skip(session=session, slot=slot.pk, failed_loads={}, now=NOON)] * 4,
         lambda: responses.submit(token=session.token, sent=sent, now=NOON),
@@ -177,7 +179,7 @@ def test_sessions_that_end_at_once_in_a_study_without_a_code_are_told_the_same_o
     for session in ended:
         session.refresh_from_db()
     codes = at_once(
-        *[lambda session=session: platform_outcome.hand_back(session=session, now=NOON) for session in ended]
+        *[lambda session=session: platform_outcome.show_completion_code(session=session, now=NOON) for session in ended]
     )
     assert set(codes) == {CompletionCode.objects.get(outcome="left_out").code}
 

@@ -65,7 +65,7 @@ def test_a_study_that_is_asked_for_more_is_complete_again_later() -> None:
     study = launch_study(instances=1)
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     assert noted() == ["best-vase"]
-    extend_study.ask_more(study=study, more=1, by=TESTS, now=NOON)
+    extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON)
     assert noted() == []
     answer_all(arrive_at_work(study, "ben"), "candidate-0")
     assert noted() == ["best-vase"]
@@ -87,7 +87,7 @@ def test_a_study_that_another_feeds_waits_for_it() -> None:
     answer_all(arrive_at_work(first, "ann"), "candidate-0")
     answer_all(arrive_at_work(second, "ben"), "both")
     assert Study.objects.get(pk=second.pk).responses.count() == 1
-    extend_study.ask_more(study=first, more=1, by=TESTS, now=NOON)
+    extend_study.add_answers(study=first, more=1, by=TESTS, now=NOON)
     # All that it asks is answered; but an answer there may bring more.
     assert noted() == []
     change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
@@ -187,7 +187,7 @@ def test_a_study_that_draws_once_more_is_complete_again_later() -> None:
     answer_all(arrive_at_work(first, "ann"), lambda asked: "none" if asked == rejected else "candidate-0")
     answer_all(arrive_at_work(second, "ben"), "both")
     assert set(noted()) == {"best-vase", "step-4"}
-    extend_study.ask_more(study=first, more=2, by=TESTS, now=NOON)
+    extend_study.add_answers(study=first, more=2, by=TESTS, now=NOON)
     for person in ("cleo", "dora"):
         answer_all(arrive_at_work(first, person), "candidate-0")
     arrive_at_work(second, "eve")

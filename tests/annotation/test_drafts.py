@@ -11,7 +11,7 @@ from django.test import Client
 from annotation.actions import sessions
 from annotation.actions.answering import drafts, responses, skip_question
 from annotation.actions.answering.drafts import LONGEST, MOST_PER_MINUTE
-from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.responses import Submission
 from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
 from annotation.actions.removing.erasure import delete_rows
 from annotation.actions.removing.removals import withdraw
@@ -31,11 +31,11 @@ def slots_of(session: Session) -> list[Slot]:
 
 
 def keep(session: Session, slot: Slot, fields: dict[str, str] | None = None) -> int | None:
-    return drafts.keep(session=session, slot=slot.pk, fields=fields or SO_FAR, now=NOON)
+    return drafts.save(session=session, slot=slot.pk, fields=fields or SO_FAR, now=NOON)
 
 
 def answer(session: Session, slot: Slot, text: str = "The lid of the vase is open.") -> None:
-    sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"text": text})
+    sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"text": text})
     responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -47,7 +47,7 @@ def test_the_last_of_what_was_written_is_kept_and_numbered() -> None:
         1,
         2,
     ]
-    kept = drafts.of_slots(session=session, slots=[first, second])
+    kept = drafts.drafts_by_slot(session=session, slots=[first, second])
     assert {slot: (draft.number, draft.fields) for slot, draft in kept.items()} == {
         first.pk: (2, {"text": "The lid", "b": ""}),
         second.pk: (1, SO_FAR),
@@ -79,7 +79,7 @@ def test_only_an_open_question_of_ones_own_that_is_written_has_a_draft() -> None
     study = describing(answers=2)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
     assert keep(ann, slots_of(ben)[0]) is None
-    assert drafts.keep(session=ann, slot=10**9, fields=SO_FAR, now=NOON) is None
+    assert drafts.save(session=ann, slot=10**9, fields=SO_FAR, now=NOON) is None
     Session.objects.filter(pk=ann.pk).update(state=SessionState.INSTRUCTIONS)
     assert keep(ann, slots_of(ann)[0]) is None
     make_instance(study.project, "vase")
@@ -101,11 +101,11 @@ def test_a_page_that_sends_too_often_is_told_to_wait() -> None:
     study = describing(answers=2)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
     for _ in range(MOST_PER_MINUTE):
-        drafts.count_one(session=ann, now=NOON)
+        drafts.count_draft(session=ann, now=NOON)
     with pytest.raises(TooManyAtOnce) as refused:
-        drafts.count_one(session=ann, now=NOON)
+        drafts.count_draft(session=ann, now=NOON)
     assert 1 <= refused.value.retry_after <= 60
-    drafts.count_one(session=ben, now=NOON)
+    drafts.count_draft(session=ben, now=NOON)
 
 
 @pytest.mark.parametrize("how", ["lapsed", "given up", "withdrawn", "forgotten", "skipped", "taken out"])

@@ -48,9 +48,9 @@ def study_about(project: Project, name: str, keys: list[str], *rules: dict[str, 
     return launch_study(project, instances=0, **asked | design)
 
 
-def answer_next(session: Session, value: str = "1") -> responses.Receipt:
+def answer_next(session: Session, value: str = "1") -> responses.SubmissionResult:
     (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value})
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value})
     return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -166,7 +166,7 @@ def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_m
     # Her seat is ben's now, and the question about "a" is in another one, for somebody else.
     assert keys_given(arrive_at_work(second, "ben")) == ["b"]
     for slot in (about_a, about_b):
-        sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+        sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
         assert responses.submit(token=ann.token, sent=sent, now=NOON).late
     kept = Response.objects.filter(session=ann, slot=None).order_by("pk")
     assert list(kept.values_list("question__instance__key", flat=True)) == ["a", "b"]
@@ -420,7 +420,7 @@ def test_who_says_too_often_that_nothing_tells_it_apart_where_others_say_it_is_k
 
     def send(session: Session, posted: dict[str, str]) -> None:
         (slot,) = responses.open_slots(session=session, limit=1)
-        responses.submit(token=session.token, sent=responses.Sent(slot.pk, uuid.uuid4(), posted), now=NOON)
+        responses.submit(token=session.token, sent=responses.Submission(slot.pk, uuid.uuid4(), posted), now=NOON)
 
     ann = arrive_at_work(write, "ann")
     for _ in range(4):

@@ -8,7 +8,7 @@ import pytest
 from annotation.actions.answering import answer_sql
 from annotation.actions.answering.responses import order_for
 from annotation.actions.launching import extend_study
-from annotation.actions.launching.extend_study import Grown
+from annotation.actions.launching.extend_study import ExtensionResult
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, Slot
 from studies.actions.studies import change_state
@@ -21,8 +21,8 @@ from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, l
 pytestmark = pytest.mark.django_db
 
 
-def more(study: Study, answers: int = 1) -> Grown:
-    return extend_study.ask_more(study=study, more=answers, by=TESTS, now=NOON)
+def more(study: Study, answers: int = 1) -> ExtensionResult:
+    return extend_study.add_answers(study=study, more=answers, by=TESTS, now=NOON)
 
 
 def decided(question: Question) -> tuple[str, str, int]:
@@ -34,7 +34,7 @@ def test_every_question_gets_exactly_so_many_answers_more() -> None:
     study = launch_study(instances=4, surveys={"size": 2})
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     # Two surveys of two questions, each with two more seats.
-    assert more(study, 2) == Grown(seats=4, answers=8, decisions=2)
+    assert more(study, 2) == ExtensionResult(seats=4, answers=8, decisions=2)
     assert set(study.questions.values_list("answers_wanted", flat=True)) == {3}
     for person in ("ben", "cleo", "dora", "eve", "fay"):
         answer_all(arrive_at_work(study, person), "candidate-0")
@@ -60,7 +60,7 @@ def test_what_one_answer_had_decided_is_open_until_the_others_are_in() -> None:
     question = study.questions.get()
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     assert decided(question) == ("accepted", "candidate-0", 1)
-    assert more(study, 2) == Grown(seats=2, answers=2, decisions=1)
+    assert more(study, 2) == ExtensionResult(seats=2, answers=2, decisions=1)
     assert decided(question) == ("undecided", "", 1)
     answer_all(arrive_at_work(study, "ben"), "candidate-1")
     assert decided(question) == ("undecided", "", 2)
@@ -77,13 +77,13 @@ def test_an_answer_that_was_on_its_way_is_decided_by_what_is_wanted_by_now(
         answer_all(arrive_at_work(study, "ben"), "candidate-0")
     session = arrive_at_work(study, "ann")
     slot = next_slot(session)
-    read = [answer_sql.asked_in(slot.pk, token=session.token)]
+    read = [answer_sql.question_state(slot.pk, token=session.token)]
     # What was read before more was asked for comes to be stored after it.
     more(study, 2)
     monkeypatch.setattr(
         answer_sql,
-        "asked_in",
-        lambda slot, token, real=answer_sql.asked_in: read.pop() if read else real(slot, token=token),
+        "question_state",
+        lambda slot, token, real=answer_sql.question_state: read.pop() if read else real(slot, token=token),
     )
     order = order_for(session=session, question=slot.question)
     send(session, slot, str(order.index("candidate-0") + 1))
@@ -95,12 +95,12 @@ def test_questions_that_come_later_get_as_many_answers_as_the_others() -> None:
     study = launch_study(instances=2)
     more(study)
     make_instance(study.project, "vase-2")
-    assert take_up(study) == Grown(seats=2, answers=2, questions=1)
+    assert take_up(study) == ExtensionResult(seats=2, answers=2, questions=1)
     assert set(study.questions.values_list("answers_wanted", flat=True)) == {2}
 
 
-def take_up(study: Study) -> Grown:
-    return extend_study.take_up_instances(study=study, by=TESTS, now=NOON)
+def take_up(study: Study) -> ExtensionResult:
+    return extend_study.add_instances(study=study, by=TESTS, now=NOON)
 
 
 def test_new_instances_are_asked_about_in_surveys_of_their_own() -> None:
@@ -108,7 +108,7 @@ def test_new_instances_are_asked_about_in_surveys_of_their_own() -> None:
     for number in (2, 3, 4):
         make_instance(study.project, f"vase-{number}")
     # Three instances, in surveys of two: 1.5 rounds to 2 surveys, of 1 and 2, with 2 seats each.
-    assert take_up(study) == Grown(seats=4, answers=6, questions=3)
+    assert take_up(study) == ExtensionResult(seats=4, answers=6, questions=3)
     assert list(study.surveys.values_list("number", "round", "seats_planned")) == [(1, 1, 2), (2, 1, 2), (3, 1, 2)]
     assert sorted(survey.survey_questions.count() for survey in study.surveys.filter(number__gt=1)) == [1, 2]
     with pytest.raises(StudyError, match="every instance that it selects already"):
@@ -122,7 +122,7 @@ def test_instances_that_cannot_be_asked_about_yet_wait() -> None:
     with pytest.raises(StudyError, match="1 instances that it selects are new, but none"):
         take_up(study)
     make_instance(study.project, "vase-2")
-    assert take_up(study) == Grown(seats=1, answers=1, questions=1, left_out=1)
+    assert take_up(study) == ExtensionResult(seats=1, answers=1, questions=1, left_out=1)
 
 
 def test_a_sample_stays_the_sample_that_was_drawn() -> None:
@@ -139,13 +139,13 @@ def test_undecided_questions_get_one_answer_more_at_a_time_once_that_is_allowed(
     answer_all(arrive_at_work(study, "ben"), lambda asked: "candidate-0" if asked == agreed else "candidate-1")
     with pytest.raises(NothingLeft):
         arrive(study, "cleo")
-    extend_study.raise_most(study=study, to=3, by=TESTS, now=NOON)
+    extend_study.raise_limit(study=study, to=3, by=TESTS, now=NOON)
     answer_all(arrive_at_work(study, "cleo"), "candidate-1")
     assert (decided(agreed), decided(parted)) == (("accepted", "candidate-0", 2), ("accepted", "candidate-1", 3))
     with pytest.raises(NothingLeft):
         arrive(study, "dora")
     with pytest.raises(StudyError, match="up to 3 answers already"):
-        extend_study.raise_most(study=study, to=3, by=TESTS, now=NOON)
+        extend_study.raise_limit(study=study, to=3, by=TESTS, now=NOON)
 
 
 @pytest.mark.parametrize("ask", [more, take_up])

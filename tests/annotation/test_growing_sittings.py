@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotation.actions import seats, sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.answering.responses import Submission, SubmissionResult
 from annotation.actions.ending import platform_outcome
 from annotation.actions.removing.removals import exclude, include, reopen_slots
 from annotation.errors import CannotTakePart, NothingLeft
@@ -40,12 +40,12 @@ def write(describe: Study, *people: str) -> None:
         say(arrive_at_work(describe, person), f"The lid of {person} is open.")
 
 
-def find(session: Session, *, now: datetime = NOON) -> Receipt:
+def find(session: Session, *, now: datetime = NOON) -> SubmissionResult:
     """Find the image of the description that `session` is asked about."""
     (slot,) = responses.open_slots(session=session, limit=1)
     order = responses.order_for(session=session, question=slot.question)
     posted = {"choice": str(order.index(slot.question.right) + 1)}
-    receipt = responses.submit(token=session.token, sent=Sent(slot.pk, uuid.uuid4(), posted), now=now)
+    receipt = responses.submit(token=session.token, sent=Submission(slot.pk, uuid.uuid4(), posted), now=now)
     session.refresh_from_db()
     return receipt
 
@@ -54,7 +54,7 @@ def led_on(describe: Study, study: Study, person: str = "ben", *, by: str = "ann
     """Return a session that has waited, and has just been led on to the description that `by` wrote."""
     session = wait(study, person)
     write(describe, by)
-    advance_session.look_again(session=session, now=NOON)
+    advance_session.update_waiting(session=session, now=NOON)
     assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
     return session
 
@@ -88,7 +88,7 @@ def test_whoever_waits_for_more_is_led_on_and_keeps_what_they_have() -> None:
     assert (session.state, session.lease_until) == (SessionState.WAITING, NOON + 10 * MINUTE)
     write(describe, "cleo")
     later = NOON + 3 * MINUTE
-    advance_session.look_again(session=session, now=later)
+    advance_session.update_waiting(session=session, now=later)
     assert (session.state, session.questions_total, session.first_question_at) == (SessionState.WORKING, 2, NOON)
     find(session, now=later)
     assert (session.state, session.questions_answered) == (SessionState.WAITING, 2)
@@ -117,7 +117,7 @@ def test_of_a_free_place_it_takes_as_many_questions_as_there_is_room_for(waits: 
     write(describe, "cleo", "dora", "eve")
     sessions.leave(session=arrive_at_work(study, "finn"), to=SessionState.GIVEN_UP, now=NOON)
     if waits:
-        advance_session.look_again(session=session, now=NOON)
+        advance_session.update_waiting(session=session, now=NOON)
     else:
         find(session)
     assert (session.state, session.questions_total) == (SessionState.WORKING, 3)
@@ -180,14 +180,14 @@ def test_after_the_longest_wait_it_is_finished_with_what_it_has_whether_or_not_t
         find(session)
         late = NOON + 10 * MINUTE + timedelta(seconds=1)
         if is_open:
-            sessions.see(session=session, now=late)
-            advance_session.look_again(session=session, now=late)
+            sessions.record_visit(session=session, now=late)
+            advance_session.update_waiting(session=session, now=late)
         else:
             assert advance_session.expire(by=TESTS, now=late) == 0
             session.refresh_from_db()
         assert (session.state, session.ended_at, session.questions_answered) == (SessionState.FINISHED, late, 1)
         code = CompletionCode.objects.get(study=study, outcome="finished").code
-        assert platform_outcome.hand_back(session=session, now=late) == code
+        assert platform_outcome.show_completion_code(session=session, now=late) == code
 
 
 def test_it_takes_up_nothing_and_waits_for_nothing_once_its_time_on_the_platform_is_over() -> None:
@@ -198,7 +198,7 @@ def test_it_takes_up_nothing_and_waits_for_nothing_once_its_time_on_the_platform
     # It waits no longer than that either.
     assert (session.state, session.lease_until) == (SessionState.WAITING, NOON + 60 * MINUTE)
     write(describe, "cleo")
-    advance_session.look_again(session=session, now=NOON + 58 * MINUTE)
+    advance_session.update_waiting(session=session, now=NOON + 58 * MINUTE)
     # What is taken up at the end may still be answered: in a quarter of an hour, and ten minutes of grace.
     assert session.lease_until == NOON + 83 * MINUTE
     write(describe, "dora")
@@ -215,7 +215,7 @@ def test_a_study_that_closes_or_pauses_lets_it_end() -> None:
     assert find(working).state == SessionState.FINISHED
     Study.objects.filter(pk=study.pk).update(state=StudyState.CLOSED, closed_at=NOON)
     waiting = Session.objects.get(pk=waiting.pk)
-    advance_session.look_again(session=waiting, now=NOON)
+    advance_session.update_waiting(session=waiting, now=NOON)
     assert waiting.state == SessionState.FINISHED
 
 
@@ -264,9 +264,9 @@ def test_a_worker_that_was_lost_after_the_last_answer_is_made_up_for(monkeypatch
     for way in ("page", "repeated", "time"):
         session = led_on(describe, study, f"ben-{way}", by=f"ann-{way}")
         (slot,) = responses.open_slots(session=session, limit=1)
-        sent = Sent(slot.pk, uuid.uuid4(), {"choice": "1"})
+        sent = Submission(slot.pk, uuid.uuid4(), {"choice": "1"})
         with monkeypatch.context() as killed:
-            killed.setattr(advance_session, "go_on", lambda **_: (_ for _ in ()).throw(KeyboardInterrupt))
+            killed.setattr(advance_session, "advance", lambda **_: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 responses.submit(token=session.token, sent=sent, now=NOON)
         lost[way] = session, sent
@@ -330,7 +330,7 @@ def test_answers_of_each_of_its_places_come_back_when_somebody_is_let_back() -> 
     find(session)
     find(session)
     about: dict[str, Any] = {"annotator": session.annotator, "project": study.project, "by": TESTS, "now": NOON}
-    advance_session.rest(session=session, now=NOON)
+    advance_session.finish_if_done(session=session, now=NOON)
     exclude(**about, reason="Too fast.")
     assert reopen_slots(**about) == 2
     assert include(**about).without_place == 0
@@ -348,7 +348,7 @@ def test_whoever_was_blocked_or_excluded_takes_up_nothing_more() -> None:
     exclude(annotator=excluded.annotator, project=study.project, reason="Too fast.", by=TESTS, now=NOON)
     excluded.refresh_from_db()
     assert excluded.state == SessionState.STOPPED
-    advance_session.look_again(session=excluded, now=NOON)
+    advance_session.update_waiting(session=excluded, now=NOON)
     assert excluded.state == SessionState.STOPPED
     assert Question.objects.filter(study=study).count() == 2
 
@@ -418,7 +418,8 @@ def test_finishing_and_being_led_on_at_the_same_moment_leaves_no_place_held() ->
     write(describe, "cleo")
     one, other = Session.objects.get(pk=session.pk), Session.objects.get(pk=session.pk)
     at_once(
-        lambda: advance_session.look_again(session=one, now=NOON), lambda: advance_session.rest(session=other, now=NOON)
+        lambda: advance_session.update_waiting(session=one, now=NOON),
+        lambda: advance_session.finish_if_done(session=other, now=NOON),
     )
     session.refresh_from_db()
     held = Seat.objects.filter(session=session, filled_at=None).count()

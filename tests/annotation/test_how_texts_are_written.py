@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.actions.answering import responses
-from annotation.forms import read_sent
+from annotation.forms import read_submission
 from annotation.models import Response, Session
 from tests.annotation.test_repetitions import describing
 from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_person, make_project
@@ -107,7 +107,7 @@ def test_what_is_none_is_left_unknown_and_never_refused(said: object, kept: obje
 
 def test_a_page_without_scripts_says_nothing_of_it() -> None:
     posted = {"slot": "1", "submission": str(uuid.uuid4()), "text": "The lid is open."}
-    assert read_sent(posted, records_writing=True).measured["writing"] is None
+    assert read_submission(posted, records_writing=True).measured["writing"] is None
 
 
 def test_it_stands_in_the_responses_that_leave(tmp_path: Path) -> None:

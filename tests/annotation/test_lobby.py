@@ -83,10 +83,10 @@ def test_once_nothing_more_can_come_all_places_are_taken() -> None:
 def test_whoever_waits_is_led_on_as_soon_as_something_is_ready() -> None:
     first, second = make_live()
     waiting = wait(second, "ben")
-    advance_session.look_again(session=waiting, now=NOON + MINUTE)
+    advance_session.update_waiting(session=waiting, now=NOON + MINUTE)
     assert waiting.state == SessionState.WAITING
     accept_one(arrive_at_work(first, "ann"))
-    advance_session.look_again(session=waiting, now=NOON + 2 * MINUTE)
+    advance_session.update_waiting(session=waiting, now=NOON + 2 * MINUTE)
     assert (waiting.state, waiting.questions_total) == (SessionState.WORKING, 1)
     assert waiting.first_question_at == NOON + 2 * MINUTE
     # The time to answer begins now.
@@ -108,7 +108,7 @@ def test_of_two_who_wait_one_is_led_on_by_one_question() -> None:
     waiting = [wait(second, "ben"), wait(second, "cleo")]
     accept_one(arrive_at_work(first, "ann"))
     for session in waiting:
-        advance_session.look_again(session=session, now=NOON)
+        advance_session.update_waiting(session=session, now=NOON)
     assert [session.state for session in waiting] == [SessionState.WORKING, SessionState.WAITING]
 
 
@@ -117,15 +117,15 @@ def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_i
     _, second = make_live()
     session = wait(second, "ben")
     late = NOON + 10 * MINUTE + timedelta(seconds=1)
-    sessions.see(session=session, now=NOON + 9 * MINUTE)
+    sessions.record_visit(session=session, now=NOON + 9 * MINUTE)
     if way == "asked":
-        advance_session.look_again(session=session, now=late)
+        advance_session.update_waiting(session=session, now=late)
     else:
         assert advance_session.expire(by="test", now=late) == 0
     session.refresh_from_db()
     assert (session.state, session.ended_at) == (SessionState.WAITED, late)
     code = CompletionCode.objects.get(study=second, outcome="waited").code
-    assert platform_outcome.hand_back(session=session, now=late) == code
+    assert platform_outcome.show_completion_code(session=session, now=late) == code
     assert CompletionCode.objects.filter(study=second, code=code).count() == 1
     # It is settled: nobody waits twice for the pay.
     with pytest.raises(CannotTakePart):
@@ -135,12 +135,12 @@ def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_i
 def test_whoever_closes_the_page_has_not_waited_and_may_come_back() -> None:
     _, second = make_live()
     session = wait(second, "ben")
-    sessions.see(session=session, now=NOON + 7 * MINUTE)
+    sessions.record_visit(session=session, now=NOON + 7 * MINUTE)
     late = NOON + 11 * MINUTE
     advance_session.expire(by="test", now=late)
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
-    assert platform_outcome.hand_back(session=session, now=late) == ""
+    assert platform_outcome.show_completion_code(session=session, now=late) == ""
     sessions.resume(session=session, now=late)
     assert session.state == SessionState.WAITING
 
@@ -149,8 +149,8 @@ def test_waiting_in_vain_is_paid_once_however_many_surveys_one_may_take() -> Non
     _, second = make_live(recruitment={"any_ids": True, "sessions_per_annotator": 0})
     session = wait(second, "ben")
     late = NOON + 10 * MINUTE
-    sessions.see(session=session, now=late)
-    advance_session.look_again(session=session, now=late)
+    sessions.record_visit(session=session, now=late)
+    advance_session.update_waiting(session=session, now=late)
     assert session.state == SessionState.WAITED
     with pytest.raises(NothingLeft):
         arrive(second, "ben", session="another", now=late)
@@ -161,7 +161,7 @@ def test_nobody_is_kept_waiting_for_what_cannot_come() -> None:
     first, second = make_live(instances=1)
     session = wait(second, "ben")
     send(arrive_at_work(first, "ann"), next_slot(Session.objects.get(study=first)), "none")
-    advance_session.look_again(session=session, now=NOON + MINUTE)
+    advance_session.update_waiting(session=session, now=NOON + MINUTE)
     assert session.state == SessionState.WAITED
     with pytest.raises(NothingLeft):
         arrive(second, "cleo")
@@ -173,11 +173,11 @@ def test_a_study_that_pauses_leads_nobody_on_and_sends_nobody_away() -> None:
     accept_one(arrive_at_work(first, "ann"))
     Study.objects.filter(pk=second.pk).update(state=StudyState.PAUSED)
     session = Session.objects.get(pk=session.pk)
-    advance_session.look_again(session=session, now=NOON + MINUTE)
+    advance_session.update_waiting(session=session, now=NOON + MINUTE)
     assert session.state == SessionState.WAITING
     Study.objects.filter(pk=second.pk).update(state=StudyState.CLOSED, closed_at=NOON)
     session = Session.objects.get(pk=session.pk)
-    advance_session.look_again(session=session, now=NOON + MINUTE)
+    advance_session.update_waiting(session=session, now=NOON + MINUTE)
     assert session.state == SessionState.WAITED
 
 
@@ -188,7 +188,7 @@ def test_whoever_read_for_too_long_before_there_was_a_seat_goes_on_reading() -> 
     assert advance_session.expire(by="test", now=late) == 1
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
-    assert sessions.could_go_on(session=session, now=late)
+    assert sessions.can_revive(session=session, now=late)
     assert sessions.resume(session=session, now=late).state == SessionState.INSTRUCTIONS
 
 

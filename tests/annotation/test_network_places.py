@@ -76,14 +76,14 @@ def test_five_hundred_arrivals_from_one_address_keep_out_no_one_else(settings: L
     now = timezone.now() + timedelta(minutes=5, seconds=30)
     false = Session.objects.filter(network=digest_of(STRANGER, day=timezone.now().date()))
     for session in Session.objects.exclude(pk__in=false).select_related("study", "last_seat"):
-        assert sessions.note_open_page(session=session, now=now - timedelta(seconds=30))
+        assert sessions.record_open_page(session=session, now=now - timedelta(seconds=30))
     assert advance_session.expire(by=TESTS, now=now) == 5
     assert free_places(study) == 15
     # Their holders' pages take them again, and the button frees them for good.
     for session in false.select_related("study", "last_seat"):
-        assert sessions.note_open_page(session=session, now=now)
+        assert sessions.record_open_page(session=session, now=now)
     assert free_places(study) == 10
-    assert sessions.free_network(session=false[0], by=TESTS, now=now) == 5
+    assert sessions.end_sessions_from_network(session=false[0], by=TESTS, now=now) == 5
     assert free_places(study) == 15
     assert Session.objects.filter(ended_at=None).count() == 25
 
@@ -255,5 +255,5 @@ def test_a_stranger_changes_nothing(address: str) -> None:
 def test_a_session_whose_network_is_forgotten_has_none_beside_it() -> None:
     study = with_seats(20)
     one, other = (sessions.start(study=study, entry=entry(number), now=NOON) for number in (1, 2))
-    assert not network_places.beside(session=one).exists()
-    assert sessions.free_network(session=other, by=TESTS, now=NOON) == 0
+    assert not network_places.open_sessions_from_same_network(session=one).exists()
+    assert sessions.end_sessions_from_network(session=other, by=TESTS, now=NOON) == 0

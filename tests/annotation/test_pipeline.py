@@ -9,7 +9,7 @@ import yaml
 from django.core.management import call_command
 
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.responses import Submission
 from annotation.actions.deciding import adjudication
 from annotation.actions.launching import launch
 from annotation.errors import BadAnswer, NothingLeft
@@ -54,7 +54,7 @@ def answer_all(session: Session, choose: Any) -> None:
         value = key if key in {"none", "both"} else str(order.index(key) + 1)
         if slots[0].part > session.part_begun:
             Session.objects.filter(pk=session.pk).update(part_begun=slots[0].part)
-        sent = Sent(slot=slots[0].pk, submission=uuid.uuid4(), posted={"choice": value})
+        sent = Submission(slot=slots[0].pk, submission=uuid.uuid4(), posted={"choice": value})
         responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -317,9 +317,9 @@ def two_parts() -> Session:
     return arrive_at_work(launch_file(project, {"study": "parts", "parts": parts}))
 
 
-def send_first(session: Session, slot: Slot) -> responses.Receipt:
+def send_first(session: Session, slot: Slot) -> responses.SubmissionResult:
     return responses.submit(
-        token=session.token, sent=Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}), now=NOON
+        token=session.token, sent=Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}), now=NOON
     )
 
 

@@ -111,7 +111,7 @@ def test_whoever_has_passed_does_not_practise_again() -> None:
     while state_of(session) == SessionState.WORKING:
         send(session, next_slot(session))
     again = arrive(study, session="s2")
-    assert not practice_rounds.are_ahead(study=study, annotator=again.annotator)
+    assert not practice_rounds.is_required(study=study, annotator=again.annotator)
     advance_session.begin(session=again, part=0, now=NOON)
     assert again.state == SessionState.WORKING
 

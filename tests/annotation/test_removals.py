@@ -12,7 +12,7 @@ from annotation.actions.answering import advance_session, responses
 from annotation.actions.deciding import adjudication
 from annotation.actions.ending import platform_outcome
 from annotation.actions.removing import removals
-from annotation.actions.removing.removals import CannotRemove, Followed
+from annotation.actions.removing.removals import CannotRemove, RemovalEffects
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Decision, Removal, Response, Seat, Session, SessionState, Slot
 from studies.models import Event, Project, Question, Study
@@ -26,15 +26,15 @@ from tests.removing import person
 pytestmark = pytest.mark.django_db
 
 
-def withdraw(study: Study, name: str) -> Followed:
+def withdraw(study: Study, name: str) -> RemovalEffects:
     return removing.withdraw(study.project, name)
 
 
-def exclude(study: Study, name: str, reason: str = "clicked through") -> Followed:
+def exclude(study: Study, name: str, reason: str = "clicked through") -> RemovalEffects:
     return removing.exclude(study.project, name, reason=reason)
 
 
-def include(study: Study, name: str) -> Followed:
+def include(study: Study, name: str) -> RemovalEffects:
     return removing.include(study.project, name)
 
 
@@ -58,7 +58,7 @@ def three_of_three() -> Study:
 def test_answers_of_who_withdraws_leave_votes_and_decision(three_of_three: Study) -> None:
     assert decision(three_of_three).winner == "candidate-0"
     followed = withdraw(three_of_three, "ann")
-    assert followed == Followed(answers=1, decisions=1)
+    assert followed == RemovalEffects(answers=1, decisions=1)
     now = decision(three_of_three)
     # One of three each is no majority of three wanted.
     assert (now.state, now.winner, now.votes, now.answers) == (
@@ -72,7 +72,7 @@ def test_answers_of_who_withdraws_leave_votes_and_decision(three_of_three: Study
 
 
 def test_a_decision_that_stays_keeps_its_moment(three_of_three: Study) -> None:
-    assert withdraw(three_of_three, "cleo") == Followed(answers=1, decisions=0)
+    assert withdraw(three_of_three, "cleo") == RemovalEffects(answers=1, decisions=0)
     now = decision(three_of_three)
     assert (now.winner, now.votes, now.decided_at) == ("candidate-0", {"candidate-0": 2}, NOON)
 
@@ -94,7 +94,7 @@ def test_every_version_of_an_answer_is_marked(three_of_three: Study) -> None:
 
 def test_withdrawing_twice_is_once(three_of_three: Study) -> None:
     withdraw(three_of_three, "ann")
-    assert withdraw(three_of_three, "ann") == Followed()
+    assert withdraw(three_of_three, "ann") == RemovalEffects()
     assert (Removal.objects.count(), Event.objects.filter(what="annotator withdrawn").count()) == (1, 1)
 
 
@@ -111,7 +111,7 @@ def test_an_open_session_ends_and_its_seat_is_free(client: Any) -> None:
     study = launch_study(instances=3)
     session = arrive_at_work(study, "ann")
     send(session, next_slot(session), "1")
-    assert withdraw(study, "ann") == Followed(answers=1, decisions=1, sessions=1)
+    assert withdraw(study, "ann") == RemovalEffects(answers=1, decisions=1, sessions=1)
     session.refresh_from_db()
     assert (session.state, session.ended_at) == (SessionState.WITHDRAWN, LATER)
     assert Seat.objects.get().session is None
@@ -127,7 +127,7 @@ def test_no_code_is_handed_out_for_a_session_that_was_withdrawn() -> None:
     session = arrive_at_work(study, "ann")
     withdraw(study, "ann")
     session.refresh_from_db()
-    assert platform_outcome.hand_back(session=session, now=LATER) == ""
+    assert platform_outcome.show_completion_code(session=session, now=LATER) == ""
 
 
 def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) -> None:
@@ -135,7 +135,7 @@ def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) ->
     session = Session.objects.get(annotator=person("ann"))
     assert session.state == SessionState.FINISHED
     code = three_of_three.completion_codes.get(outcome="finished").code
-    assert platform_outcome.hand_back(session=session, now=LATER) == code
+    assert platform_outcome.show_completion_code(session=session, now=LATER) == code
 
 
 def test_a_lapsed_session_does_not_come_back() -> None:
@@ -166,7 +166,7 @@ def test_an_answer_that_comes_after_the_withdrawal_is_not_kept() -> None:
     withdraw(study, "ann")
     receipt = responses.submit(
         token=session.token,
-        sent=responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}),
+        sent=responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}),
         now=LATER,
     )
     assert (receipt.stored, receipt.state) == (False, SessionState.WITHDRAWN)
@@ -178,7 +178,7 @@ def test_an_answer_that_comes_after_the_exclusion_is_kept_and_marked() -> None:
     session = arrive_at_work(study, "ann")
     slot = next_slot(session)
     assert exclude(study, "ann").sessions == 1
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
     receipt = responses.submit(token=session.token, sent=sent, now=LATER + timedelta(seconds=1))
     assert receipt.late
     assert receipt.state == SessionState.STOPPED
@@ -212,16 +212,16 @@ def test_excluding_wants_a_reason_and_somebody_who_counts(three_of_three: Study)
 
 def test_who_was_excluded_and_let_back_counts_as_before(three_of_three: Study) -> None:
     before = Decision.objects.values("state", "winner", "votes", "answers").get()
-    assert exclude(three_of_three, "ann") == Followed(answers=1, decisions=1)
-    assert exclude(three_of_three, "ann") == Followed()
-    assert include(three_of_three, "ann") == Followed(answers=1, decisions=1)
+    assert exclude(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
+    assert exclude(three_of_three, "ann") == RemovalEffects()
+    assert include(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
     assert Decision.objects.values("state", "winner", "votes", "answers").get() == before
     assert set(Event.objects.values_list("what", flat=True)) >= {"annotator excluded", "annotator let back"}
 
 
 def test_whoever_withdraws_after_being_excluded_has_withdrawn(three_of_three: Study) -> None:
     exclude(three_of_three, "ann")
-    assert withdraw(three_of_three, "ann") == Followed()
+    assert withdraw(three_of_three, "ann") == RemovalEffects()
     assert Response.objects.get(annotator=person("ann")).left_out == "withdrawn"
 
 
@@ -264,7 +264,7 @@ def test_slots_opened_again_are_somebody_elses_and_the_answer_is_let_back_only_w
     ben = arrive_at_work(study, "ben")
     send(ben, next_slot(ben), "1")
     sessions.leave(session=ben, to=SessionState.GIVEN_UP, now=LATER)
-    assert include(study, "ann") == Followed(answers=1, decisions=1, without_place=1)
+    assert include(study, "ann") == RemovalEffects(answers=1, decisions=1, without_place=1)
     assert sorted(Decision.objects.values_list("answers", flat=True)) == [1, 1]
     assert Response.objects.counted().filter(annotator=person("ann")).count() == 1
     seat.refresh_from_db()
@@ -327,7 +327,7 @@ def outcomes(study: Study) -> list[Outcome]:
 def test_what_was_drawn_from_an_acceptance_that_is_undone_leaves_the_dataset_and_answers_of_others_stay() -> None:
     _, step_3, step_4 = make_pipeline()
     followed = withdraw(step_3, "ann")
-    assert followed == Followed(answers=2, decisions=2, undone=2)
+    assert followed == RemovalEffects(answers=2, decisions=2, undone=2)
     assert set(Question.objects.filter(study=step_4).values_list("undone_at", flat=True)) == {LATER}
     assert outcomes(step_4) == [Outcome.UNDONE] * 2
     assert Response.objects.counted().filter(annotator=person("ben")).count() == 2

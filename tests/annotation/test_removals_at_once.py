@@ -29,7 +29,7 @@ def person(name: str) -> Annotator:
 
 
 def send_one(session: Session, slot: int) -> None:
-    sent = responses.Sent(slot=slot, submission=uuid.uuid4(), posted={"choice": "1"})
+    sent = responses.Submission(slot=slot, submission=uuid.uuid4(), posted={"choice": "1"})
     responses.submit(token=session.token, sent=sent, now=LATER)
 
 

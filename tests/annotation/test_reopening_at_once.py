@@ -60,10 +60,10 @@ def test_an_answer_that_reopens_a_study_waits_for_nobody_who_waits_for_its_decis
     dan = arrive_at_work(asked, "dan")
     slot = next_slot(dan)
     choice = str(responses.order_for(session=dan, question=slot.question).index("candidate-0") + 1)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": choice})
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": choice})
     # The answer has decided its question, and is about to reopen the study that asked about it; the removal holds all
     # studies, and is about to decide the same question.
-    together(monkeypatch, (undo_acceptance, "await_what_is_open"), (removals, "take_out"))
+    together(monkeypatch, (undo_acceptance, "reopen_asking"), (removals, "remove_answers"))
     at_once(
         lambda: responses.submit(token=dan.token, sent=sent, now=NOON),
         lambda: removals.exclude(annotator=people[1], project=project, reason="Clicked", by=TESTS, now=NOON),
@@ -86,7 +86,7 @@ def test_a_study_that_somebody_held_when_it_was_reopened_is_found_by_the_clock()
         with transaction.atomic(), connection.cursor() as cursor:
             # Where it waits after all, it is refused instead of waiting for ever.
             cursor.execute("SET LOCAL lock_timeout = '2s'")
-            reopen_studies.await_what_is_open(questions=[study.questions.get().pk])
+            reopen_studies.reopen_asking(questions=[study.questions.get().pk])
 
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)

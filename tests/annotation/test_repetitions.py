@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.actions.answering import responses
-from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.answering.responses import Submission, SubmissionResult
 from annotation.actions.removing.removals import exclude, include, withdraw
 from annotation.errors import BadAnswer
 from annotation.models import Response, Session, Slot
@@ -31,10 +31,10 @@ def describing(*, sets: int = 1, targets: int = 3, **design: Any) -> Study:
     return launch_study(project, instances=sets, kind="describe", ask=ask, **design)
 
 
-def say(session: Session, text: str, *, slot: Slot | None = None, **more: Any) -> Receipt:
+def say(session: Session, text: str, *, slot: Slot | None = None, **more: Any) -> SubmissionResult:
     slot = slot or responses.open_slots(session=session, limit=1)[0]
     posted = {"text": text} if text else {"text": "", "not_possible": "yes"}
-    sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted, **more)
+    sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted, **more)
     return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -78,7 +78,7 @@ def test_not_possible_may_be_said_as_often_as_it_is_so() -> None:
 def test_ones_own_text_is_no_repetition_of_itself_when_it_is_changed_or_comes_twice() -> None:
     ann = arrive_at_work(describing())
     slots = responses.open_slots(session=ann, limit=2)
-    sent = Sent(slot=slots[0].pk, submission=uuid.uuid4(), posted={"text": SAID})
+    sent = Submission(slot=slots[0].pk, submission=uuid.uuid4(), posted={"text": SAID})
     for _ in range(2):
         assert responses.submit(token=ann.token, sent=sent, now=NOON).stored
     say(ann, SAME, slot=slots[0], replaces=1)
@@ -112,7 +112,7 @@ def test_what_counts_no_more_may_be_said_by_somebody_else(left_out: str) -> None
 def test_other_kinds_ask_the_database_no_more_than_before() -> None:
     session = arrive_at_work(launch_study(answers=2))
     slot = responses.open_slots(session=session, limit=1)[0]
-    sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+    sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
     with CaptureQueriesContext(
         connection,
     ) as asked:

@@ -8,7 +8,7 @@ from django.db import DataError, connection
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.responses import Submission
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from tests.factories import NOON, arrive, arrive_at_work, launch_study
@@ -20,9 +20,9 @@ def next_slot(session: Session) -> Slot:
     return responses.open_slots(session=session, limit=1)[0]
 
 
-def send(session: Session, slot: Slot, value: str = "1", **more: object) -> responses.Receipt:
+def send(session: Session, slot: Slot, value: str = "1", **more: object) -> responses.SubmissionResult:
     fields = {"slot": slot.pk, "submission": uuid.uuid4(), "posted": {"choice": value}} | more
-    return responses.submit(token=session.token, sent=Sent(**fields), now=NOON)  # type: ignore[arg-type]
+    return responses.submit(token=session.token, sent=Submission(**fields), now=NOON)  # type: ignore[arg-type]
 
 
 def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place() -> None:

@@ -6,7 +6,7 @@ from analytics.outcomes import Outcome
 from annotation.actions.answering import advance_session
 from annotation.actions.deciding import adjudication
 from annotation.actions.removing import retire_questions
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.removals import RemovalEffects
 from annotation.actions.removing.retire_questions import CannotTakeOut
 from annotation.errors import NothingLeft
 from annotation.models import Decision, Response, Session, SessionState, Slot
@@ -20,11 +20,11 @@ from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, m
 pytestmark = pytest.mark.django_db
 
 
-def out(question: Question) -> Followed:
+def out(question: Question) -> RemovalEffects:
     return retire_questions.take_out(question=question, reason="The picture is broken.", by=TESTS, now=NOON)
 
 
-def back(question: Question) -> Followed:
+def back(question: Question) -> RemovalEffects:
     return retire_questions.put_back(question=question, by=TESTS, now=NOON)
 
 
@@ -46,13 +46,13 @@ def test_its_answers_count_nowhere_until_it_is_put_back(answered: Question) -> N
     before = ("accepted", "candidate-0", {"candidate-0": 2, "candidate-1": 1}, 3, Outcome.ACCEPTED)
     assert decided(answered) == before
     # Three answers, one decision.
-    assert out(answered) == Followed(answers=3, decisions=1)
+    assert out(answered) == RemovalEffects(answers=3, decisions=1)
     assert decided(answered) == ("undecided", "", {}, 0, Outcome.UNDONE)
     assert not Response.objects.counted().exists()
-    assert out(answered) == Followed()
-    assert back(answered) == Followed(answers=3, decisions=1)
+    assert out(answered) == RemovalEffects()
+    assert back(answered) == RemovalEffects(answers=3, decisions=1)
     assert decided(answered) == before
-    assert back(answered) == Followed()
+    assert back(answered) == RemovalEffects()
 
 
 def test_it_is_not_taken_out_without_a_reason(answered: Question) -> None:
@@ -108,7 +108,7 @@ def test_whoever_has_nothing_left_is_done_when_they_come_next(answers: int, ends
     for _ in range(answers):
         send(session, next_slot(session))
     assert out(next_slot(session).question).sessions == 0
-    advance_session.go_on(session=session, now=NOON)
+    advance_session.advance(session=session, now=NOON)
     assert session.state == ends_as
 
 
@@ -123,7 +123,7 @@ def test_whoever_had_not_begun_and_has_nothing_left_gets_another_place_while_one
         if session.state == SessionState.INSTRUCTIONS:
             advance_session.begin(session=session, part=0, now=NOON)
         else:
-            advance_session.go_on(session=session, now=NOON)
+            advance_session.advance(session=session, now=NOON)
         assert session.state == state
 
 

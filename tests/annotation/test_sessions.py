@@ -244,7 +244,7 @@ def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
     session = arrive(study)
     agreed_at = NOON + timedelta(minutes=14)
     sessions.consent(session=session, agreed=True, now=agreed_at)
-    sessions.note_open_page(session=session, now=agreed_at + timedelta(minutes=108))
+    sessions.record_open_page(session=session, now=agreed_at + timedelta(minutes=108))
     assert advance_session.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
     assert advance_session.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
 
@@ -254,7 +254,7 @@ def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() ->
     for minutes in range(5, 31, 5):
         seen_at = NOON + timedelta(minutes=minutes)
         assert advance_session.expire(by=TESTS, now=seen_at) == 0
-        sessions.see(session=session, now=seen_at)
+        sessions.record_visit(session=session, now=seen_at)
     # 20 minutes and the grace of 10.
     assert session.lease_until == NOON + timedelta(minutes=30)
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
@@ -266,7 +266,7 @@ def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: b
     session = arrive_at_work(study) if agreed else arrive(study)
     for minute in range(1, 12):
         assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minute)) == 0
-        assert sessions.note_open_page(session=session, now=NOON + timedelta(minutes=minute))
+        assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=minute))
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16)) == 0
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16, seconds=1)) == 1
     session.refresh_from_db()
@@ -280,7 +280,7 @@ def test_a_place_lost_for_want_of_a_sign_is_its_holders_again_while_it_is_free()
     session.refresh_from_db()
     assert session.state == SessionState.LAPSED
     # The device slept, and its page is open again.
-    assert sessions.note_open_page(session=session, now=later)
+    assert sessions.record_open_page(session=session, now=later)
     assert (session.state, Seat.objects.get().session) == (SessionState.WORKING, session)
 
 
@@ -291,13 +291,13 @@ def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
         # Asleep for more than five minutes, then awake.
         advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
         session.refresh_from_db()
-        assert sessions.note_open_page(session=session, now=NOON + timedelta(minutes=minutes))
+        assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=minutes))
         session.refresh_from_db()
         assert session.lease_until == until
     later = until + timedelta(seconds=1)
     assert advance_session.expire(by=TESTS, now=later) == 1
     session.refresh_from_db()
-    assert not sessions.note_open_page(session=session, now=later)
+    assert not sessions.record_open_page(session=session, now=later)
     assert session.state == SessionState.LAPSED
 
 
@@ -316,7 +316,7 @@ def test_a_sign_takes_no_place_that_somebody_else_has_by_now() -> None:
     advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20))
     arrive(study, "ben", now=NOON + timedelta(minutes=20))
     session.refresh_from_db()
-    assert not sessions.note_open_page(session=session, now=NOON + timedelta(minutes=21))
+    assert not sessions.record_open_page(session=session, now=NOON + timedelta(minutes=21))
     assert session.state == SessionState.LAPSED
 
 
@@ -324,7 +324,7 @@ def test_who_waits_for_a_question_or_has_answered_one_gives_no_signs() -> None:
     session = arrive_at_work(launch_study())
     send(session, next_slot(session))
     session.refresh_from_db()
-    assert not sessions.note_open_page(session=session, now=NOON)
+    assert not sessions.record_open_page(session=session, now=NOON)
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20)) == 0
 
 
@@ -348,7 +348,7 @@ def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
     session = arrive(launch_study(consent="Agree?"))
     session.lease_until = NOON + timedelta(minutes=130)
     session.save()
-    sessions.see(session=session, now=NOON + timedelta(minutes=1))
+    sessions.record_visit(session=session, now=NOON + timedelta(minutes=1))
     session.refresh_from_db()
     assert session.lease_until == NOON + timedelta(minutes=130)
 
@@ -364,7 +364,7 @@ def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() 
     assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
     lapsed.refresh_from_db()
     assert lapsed.state == SessionState.LAPSED
-    assert not sessions.could_go_on(session=lapsed, now=NOON)
+    assert not sessions.can_revive(session=lapsed, now=NOON)
 
 
 def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:
@@ -373,7 +373,7 @@ def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:
     CompletionCode.objects.filter(study=study, outcome="left_out").delete()
     Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
     session.refresh_from_db()
-    code = platform_outcome.hand_back(session=session, now=NOON)
+    code = platform_outcome.show_completion_code(session=session, now=NOON)
     assert CompletionCode.objects.get(study=study, outcome="left_out").code == code
     assert code not in CompletionCode.objects.exclude(outcome="left_out").values_list("code", flat=True)
-    assert platform_outcome.hand_back(session=session, now=NOON) == code
+    assert platform_outcome.show_completion_code(session=session, now=NOON) == code

@@ -322,7 +322,7 @@ def test_skipping_everything_without_proof_ends_early_and_gives_all_of_it_back()
 def test_three_questions_or_five_in_a_hundred_may_be_left_out_without_proof(given: int, allowed: int) -> None:
     session = arrive(launch_study(instances=1))
     session.questions_total = given
-    assert skip_allowance.left(session=session) == allowed
+    assert skip_allowance.remaining(session=session) == allowed
 
 
 def test_whoever_leaves_out_a_few_and_answers_the_rest_has_finished() -> None:

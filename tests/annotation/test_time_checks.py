@@ -11,7 +11,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.responses import Submission
 from annotation.actions.ending import platform_outcome, time_checks
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QUESTIONS_AHEAD
@@ -42,7 +42,7 @@ def five(**design: Any) -> Study:
 def send(session: Session, *, at: float, **measured: Any) -> None:
     """Answer the next question of `session`, `at` seconds after it was served its first."""
     slot = responses.open_slots(session=session, limit=1)[0]
-    sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}, measured=measured)
+    sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}, measured=measured)
     responses.submit(token=session.token, sent=sent, now=NOON + timedelta(seconds=at))
 
 
@@ -136,7 +136,7 @@ def test_who_changes_their_mind_in_no_time_is_not_marked() -> None:
         send(session, at=10 * (number + 1), send_ms=9000)
     first = Response.objects.order_by("pk")[0]
     assert first.slot_id is not None
-    change = Sent(first.slot_id, uuid.uuid4(), {"choice": "2"}, replaces=1, measured={"send_ms": 100})
+    change = Submission(first.slot_id, uuid.uuid4(), {"choice": "2"}, replaces=1, measured={"send_ms": 100})
     responses.submit(token=session.token, sent=change, now=NOON + timedelta(seconds=41))
     send(session, at=50, send_ms=9000)
     session.refresh_from_db()
@@ -161,7 +161,7 @@ def test_a_burst_that_comes_after_the_place_was_lost_is_marked_before_it_is_paid
     advance_session.expire(by=TESTS, now=lost_at)
     arrive(study, "ben", now=lost_at)
     for number, slot in enumerate(held, start=1):
-        late = Sent(slot.pk, uuid.uuid4(), {"choice": "1"}, measured={"unmeasured": "no_scripts"})
+        late = Submission(slot.pk, uuid.uuid4(), {"choice": "1"}, measured={"unmeasured": "no_scripts"})
         receipt = responses.submit(token=session.token, sent=late, now=lost_at + timedelta(seconds=number / 10))
         assert receipt.late
     session.refresh_from_db()

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.answering.responses import Submission, SubmissionResult
 from annotation.actions.ending import platform_outcome
 from annotation.errors import NotYourQuestion
 from annotation.models import Response, Seat, Session, SessionState, Slot
@@ -39,8 +39,8 @@ def slot_of(session: Session) -> Slot:
     return responses.open_slots(session=session, limit=1)[0]
 
 
-def send(session: Session, slot: Slot, submission: uuid.UUID | None = None) -> Receipt:
-    sent = Sent(slot.pk, submission or uuid.uuid4(), {"choice": "1"})
+def send(session: Session, slot: Slot, submission: uuid.UUID | None = None) -> SubmissionResult:
+    sent = Submission(slot.pk, submission or uuid.uuid4(), {"choice": "1"})
     return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -80,8 +80,8 @@ def test_whoever_looks_at_it_waits_where_nothing_is_ready_and_is_paid_as_the_stu
     assert "data-lobby" in page
     assert (session.state, session.questions_total) == (SessionState.WAITING, 0)
     late = NOON + 10 * MINUTE
-    sessions.see(session=session, now=late)
-    advance_session.look_again(session=session, now=late)
+    sessions.record_visit(session=session, now=late)
+    advance_session.update_waiting(session=session, now=late)
     assert session.state == SessionState.WAITED
     page = look(session)
     assert BY_AUTHOR in page
@@ -118,7 +118,7 @@ def test_whoever_reads_the_instructions_meanwhile_waits_afterwards() -> None:
     assert BY_AUTHOR in look(session)
     assert session.state == SessionState.WAITING
     write(describe, "cleo")
-    advance_session.look_again(session=session, now=NOON)
+    advance_session.update_waiting(session=session, now=NOON)
     assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
 
 
@@ -186,7 +186,7 @@ def test_an_answer_from_a_browser_that_was_offline_until_the_sitting_ended_is_ke
     withdraw(describe.project, "ann" if "ann" in first.question.content["caption"] else "cleo")
     look(session)
     send(session, second)
-    advance_session.rest(session=Session.objects.get(pk=session.pk), now=NOON)
+    advance_session.finish_if_done(session=Session.objects.get(pk=session.pk), now=NOON)
     receipt = send(session, first)
     assert (receipt.stored, receipt.late, receipt.state) == (True, True, SessionState.FINISHED)
     page = look(session)
@@ -231,7 +231,7 @@ def test_the_last_question_of_a_survey_may_be_withdrawn() -> None:
     assert BY_AUTHOR in look(session)
     # One of the two that a sitting takes is still to come.
     assert (session.state, session.questions_answered) == (SessionState.WAITING, 1)
-    advance_session.rest(session=session, now=NOON)
+    advance_session.finish_if_done(session=session, now=NOON)
     assert session.state == SessionState.FINISHED
     assert BY_AUTHOR in look(session)
     nothing_is_left_over(study)

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Receipt, Sent
+from annotation.actions.answering.responses import Submission, SubmissionResult
 from annotation.actions.removing import removals
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Slot
@@ -27,16 +27,16 @@ def withdraw(study: Study, name: str) -> None:
     removals.withdraw(annotator=author, project=study.project, by="tests", now=NOON)
 
 
-def send(session: Session, slot: Slot) -> Receipt:
-    sent = Sent(slot.pk, uuid.uuid4(), {"choice": "1"})
+def send(session: Session, slot: Slot) -> SubmissionResult:
+    sent = Submission(slot.pk, uuid.uuid4(), {"choice": "1"})
     return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
 def look(session: Session) -> None:
-    advance_session.go_on(session=Session.objects.get(pk=session.pk), now=NOON)
+    advance_session.advance(session=Session.objects.get(pk=session.pk), now=NOON)
 
 
-def check(study: Study, receipts: list[Receipt]) -> None:
+def check(study: Study, receipts: list[SubmissionResult]) -> None:
     """Every answer that was taken is stored once, and nobody holds what nobody may answer."""
     assert all(receipt.stored for receipt in receipts)
     kept = Response.objects.filter(study=study, is_current=True)
@@ -114,7 +114,7 @@ def test_a_changed_answer_stands_whether_it_came_before_or_after(attempt: int) -
     session = arrive_at_work(study, "ben")
     slot = responses.open_slots(session=session, limit=2)[0]
     send(session, slot)
-    changed = Sent(slot.pk, uuid.uuid4(), {"choice": "2"}, replaces=1)
+    changed = Submission(slot.pk, uuid.uuid4(), {"choice": "2"}, replaces=1)
     at_once(
         lambda: responses.submit(token=session.token, sent=changed, now=NOON),
         lambda: withdraw(study, "ann"),

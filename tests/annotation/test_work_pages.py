@@ -312,7 +312,7 @@ def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeyp
     def be_overtaken(**wanted: Any) -> list[Slot]:
         monkeypatch.undo()
         first = look(session=session, limit=1)[0]
-        sent = responses.Sent(slot=first.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+        sent = responses.Submission(slot=first.pk, submission=uuid.uuid4(), posted={"choice": "1"})
         responses.submit(token=session.token, sent=sent, now=NOON)
         return look(**wanted)
 

@@ -40,7 +40,7 @@ def say(study: Study, person: str, said: Mapping[str, str], **measured: Any) -> 
         posted = kind.made_up(question.content, order, dice=random.Random(0), label=label)
         if word == NOT_POSSIBLE:
             posted = {"text": "", "not_possible": "yes"}
-        sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted, measured=measured)
+        sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted, measured=measured)
         responses.submit(token=session.token, sent=sent, now=NOON)
     sessions.leave(session=session, to=SessionState.RETURNED, now=NOON)
 

@@ -83,13 +83,13 @@ def write_study(project: Project, **design: Any) -> Study:
     return launch_study(project, instances=0, **{"study": "write", "kind": "write_about"} | design)
 
 
-def send(session: Session, **posted: str) -> responses.Receipt:
+def send(session: Session, **posted: str) -> responses.SubmissionResult:
     (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
     return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
-def choose(session: Session, *, place: int) -> responses.Receipt:
+def choose(session: Session, *, place: int) -> responses.SubmissionResult:
     """Choose the image at `place` of the set, from 0."""
     (slot,) = responses.open_slots(session=session, limit=1)
     order = responses.order_for(session=session, question=slot.question)

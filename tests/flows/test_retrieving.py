@@ -4,7 +4,7 @@ import pytest
 
 from annotation.actions.answering import advance_session, responses
 from annotation.actions.deciding.adjudication import settle, unsettle
-from annotation.actions.deciding.description_outcomes import fates_of
+from annotation.actions.deciding.description_outcomes import downstream_outcomes
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response
 from results.actions.pseudonyms import name_annotators
@@ -236,12 +236,12 @@ def test_whoever_only_measures_accepts_and_rejects_no_description() -> None:
     send(arrive_at_work(write, "ann"), text="The one that is half open.")
     choose(arrive_at_work(other, "ben"), place=2)
     assert states_of(write) == ["undecided"]
-    assert fates_of(Response.objects.filter(study=write)) == {}
+    assert downstream_outcomes(Response.objects.filter(study=write)) == {}
     choose(arrive_at_work(find, "cleo"), place=5)
     assert states_of(find) == ["rejected"]
     # So that it is written once more.
     assert Decision.objects.get(study=write).asks_more
-    assert list(fates_of(Response.objects.filter(study=write)).values()) == [[rules.State.REJECTED]]
+    assert list(downstream_outcomes(Response.objects.filter(study=write)).values()) == [[rules.State.REJECTED]]
 
 
 @pytest.mark.django_db

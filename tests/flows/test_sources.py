@@ -12,7 +12,7 @@ import pytest
 
 from annotation.actions import sessions
 from annotation.actions.answering import responses
-from annotation.actions.arriving.draw_questions import ready_for
+from annotation.actions.arriving.draw_questions import ready_items
 from annotation.actions.launching.launch import launch
 from annotation.actions.removing import removals
 from annotation.errors import AnnotationError, BadAnswer
@@ -142,9 +142,9 @@ def make(project: Project, *, instances: int = 1) -> tuple[Study, Study]:
     return write, find
 
 
-def send(session: Session, **posted: str) -> responses.Receipt:
+def send(session: Session, **posted: str) -> responses.SubmissionResult:
     (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
     return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
@@ -161,7 +161,7 @@ def test_an_answer_becomes_a_question_for_others_and_what_they_say_decides_it() 
     assert (note.choice, note.answer) == ("", {"text": "the round one"})
     assert Decision.objects.get(question=note.question).state == "undecided"
     # Nobody finds what they wrote themselves.
-    assert ready_for(find, now=NOON, annotator=note.annotator) == []
+    assert ready_items(find, now=NOON, annotator=note.annotator) == []
     with pytest.raises(AnnotationError):
         arrive_at_work(find, person="ann")
     session = arrive_at_work(find, person="ben")
@@ -207,7 +207,7 @@ def test_an_answer_that_others_are_asked_about_is_changed_no_more() -> None:
     (slot,) = responses.open_slots(session=session, limit=1)
     send(session, text="the thing")
     arrive_at_work(find, person="ben")
-    again = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"text": "another"}, replaces=1)
+    again = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"text": "another"}, replaces=1)
     assert responses.submit(token=session.token, sent=again, now=NOON).is_final
 
 
@@ -228,7 +228,7 @@ def test_a_text_that_is_no_answer_gets_its_sentence() -> None:
     with pytest.raises(BadAnswer, match="Write something"):
         send(session, text="")
     assert not Response.objects.exists()
-    assert sessions.see(session=session, now=NOON).questions_answered == 0
+    assert sessions.record_visit(session=session, now=NOON).questions_answered == 0
 
 
 def test_options_of_a_made_up_kind_come_from_its_content() -> None:

@@ -146,5 +146,5 @@ def _arrive(study: Study, person: str) -> Session:
 
 def _send(session: Session, slot: int, posted: Mapping[str, str], **measured: Any) -> None:
     measured = {"send_ms": 4200} | measured
-    sent = responses.Sent(slot=slot, submission=uuid.uuid4(), posted=posted, measured=measured)
+    sent = responses.Submission(slot=slot, submission=uuid.uuid4(), posted=posted, measured=measured)
     responses.submit(token=session.token, sent=sent, now=NOON)

@@ -8,7 +8,7 @@ import yaml
 from django.contrib.auth.models import User
 
 from annotation.actions.answering import responses
-from annotation.actions.answering.responses import Sent
+from annotation.actions.answering.responses import Submission
 from annotation.actions.launching import launch
 from annotation.models import Report, Session, Skip
 from studies.actions.studies import create_study
@@ -65,7 +65,7 @@ def go_on(session: Session, choose: Choice) -> None:
             Session.objects.filter(pk=session.pk).update(part_begun=slot.part)
         order = responses.order_for(session=session, question=slot.question)
         value = key if key in {"none", "both"} else str(order.index(key) + 1)
-        sent = Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value}, measured={"send_ms": 4200})
+        sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value}, measured={"send_ms": 4200})
         responses.submit(token=session.token, sent=sent, now=NOON)
 
 

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions.deciding import adjudication
-from annotation.actions.removing.removals import Followed
+from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Decision, Session
 from results import tasks
 from results.actions import participants
@@ -95,7 +95,7 @@ class ChangePerson(ProjectEndpoint):
         dry_run, reason = form.validated_data["dry_run"], form.validated_data["reason"]
         person = participants.person_called(project=self.project, name=name.replace("\0", ""))
 
-        def act() -> Followed | int:
+        def act() -> RemovalEffects | int:
             # A look at what would follow needs no reason.
             why = reason or ("foreseen" if dry_run else "")
             return ACTS[change](person, self.project, why, self.user, timezone.now())
@@ -106,9 +106,9 @@ class ChangePerson(ProjectEndpoint):
         return Response(FollowedSerializer(_numbers(followed) | {"sentence": told(change, followed)}).data)
 
 
-def _numbers(followed: Followed | int) -> dict[str, Any]:
+def _numbers(followed: RemovalEffects | int) -> dict[str, Any]:
     if isinstance(followed, int):
-        return {**asdict(Followed()), "slots": followed}
+        return {**asdict(RemovalEffects()), "slots": followed}
     return {**asdict(followed), "slots": 0}
 
 

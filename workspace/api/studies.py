@@ -221,7 +221,7 @@ class MoreSerializer(serializers.Serializer[Any]):
     """What is asked besides, of a study that is open or paused."""
 
     what = serializers.ChoiceField(
-        choices=[way.value for way in extend_study.Way],
+        choices=[way.value for way in extend_study.ExtensionKind],
         help_text="`answers`: so many more to every question. `undecided`: up to so many to questions that stay "
         "undecided. `instances`: questions about those that came to the project since.",
     )
@@ -255,10 +255,12 @@ class AskMore(StudyEndpoint):
         sent = MoreSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         wish = sent.validated_data
-        way = extend_study.Way(wish["what"])
+        way = extend_study.ExtensionKind(wish["what"])
 
-        def grow() -> extend_study.Grown:
-            return extend_study.ask(study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now())
+        def grow() -> extend_study.ExtensionResult:
+            return extend_study.extend(
+                study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now()
+            )
 
         grown = foresee(grow) if wish["dry_run"] else grow()
         told = asdict(grown) | {"untried": untried(self.study) if grown.questions else ""}

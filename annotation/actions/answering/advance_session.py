@@ -11,7 +11,7 @@ from django.db.models import Q
 from annotation.actions import seats, sessions
 from annotation.actions.answering import live_sessions, practice_rounds
 from annotation.actions.arriving import lobby
-from annotation.actions.removing.redact_descriptions import withdraw_emptied
+from annotation.actions.removing.redact_descriptions import withdraw_redacted
 from annotation.models import Annotator, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor
@@ -23,19 +23,19 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
     yet, else to the questions. A later part begins when nothing of those before it is left."""
     study, annotator = session.study, session.annotator
     if session.state == SessionState.WORKING:
-        if session.part_begun < part < len(study.design.parts) and not _is_left_before(part, session):
+        if session.part_begun < part < len(study.design.parts) and not _has_open_slot_before(part, session):
             Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
             session.refresh_from_db()
         return
     lease = {"lease_until": now + sessions.lease_of(study)} if sessions.is_on_first_lease(session) else {}
-    if practice_rounds.are_ahead(study=study, annotator=annotator):
-        practice_round = practice_rounds.current(study=study, annotator=annotator)
+    if practice_rounds.is_required(study=study, annotator=annotator):
+        practice_round = practice_rounds.current_round(study=study, annotator=annotator)
         sessions.move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
     else:
         begin_work(session=session, now=now, **lease)
 
 
-def _is_left_before(part: int, session: Session) -> bool:
+def _has_open_slot_before(part: int, session: Session) -> bool:
     mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
     return mine.filter(part__lt=part).exists()
 
@@ -43,37 +43,37 @@ def _is_left_before(part: int, session: Session) -> bool:
 def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
     if not session.questions_total:
         # It has no seat: there was nothing to ask when it arrived, or that was withdrawn since.
-        until = lobby.waits_until(session=session, now=now)
+        until = lobby.wait_deadline(session=session, now=now)
         if sessions.move(session=session, to=SessionState.WAITING, now=now, **fields | {"lease_until": until}):
-            look_again(session=session, now=now)
+            update_waiting(session=session, now=now)
         return
     begun = session.first_question_at or now
     sessions.move(session=session, to=SessionState.WORKING, now=now, first_question_at=begun, **fields)
 
 
-def look_again(*, session: Session, now: datetime) -> None:
+def update_waiting(*, session: Session, now: datetime) -> None:
     """Lead a session that waits on to its questions if there are some by now; end it where its time to wait is over, or
     nothing will come. Does nothing to any other session."""
     study, annotator = session.study, session.annotator
     if session.state != SessionState.WAITING:
         return
-    room = live_sessions.room(session=session, now=now) if session.questions_answered else None
-    is_over = session.lease_until <= now and lobby.is_offered(study)
+    room = live_sessions.remaining_questions(session=session, now=now) if session.questions_answered else None
+    is_over = session.lease_until <= now and lobby.has_lobby(study)
     if is_over or study.state == StudyState.CLOSED or room == 0:
         # Who has left the page has not waited; they may come back to it.
-        waited = study.state == StudyState.CLOSED or lobby.is_still_there(session=session)
+        waited = study.state == StudyState.CLOSED or lobby.is_page_open(session=session)
         _end_waiting(session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
     elif study.state == StudyState.PAUSED:
         # Until it goes on nobody gets a place, and nobody is sent away.
         return
-    elif lobby.is_something_ready(study=study, annotator=annotator, now=now):
-        _lead_on(session=session, now=now)
-    elif not _may_bring_more(session, now):
+    elif lobby.has_questions_ready(study=study, annotator=annotator, now=now):
+        _resume_from_lobby(session=session, now=now)
+    elif not _may_get_more(session, now):
         _end_waiting(session, to=SessionState.WAITED, now=now)
 
 
-def _may_bring_more(session: Session, now: datetime) -> bool:
-    look = lobby.may_bring if session.questions_answered else lobby.is_open_to
+def _may_get_more(session: Session, now: datetime) -> bool:
+    look = lobby.may_get_questions if session.questions_answered else lobby.may_wait
     return look(study=session.study, annotator=session.annotator, now=now)
 
 
@@ -81,7 +81,7 @@ def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
     """End a session that waits: finished where it was for more than it has answered, and as `to` says otherwise."""
     if session.questions_answered:
         sessions.finish(session=session, now=now)
-    elif to == SessionState.WAITED and not lobby.is_offered(session.study):
+    elif to == SessionState.WAITED and not lobby.has_lobby(session.study):
         # All that it was given was withdrawn, and its study pays nobody for waiting: a researcher decides.
         sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
     else:
@@ -89,13 +89,13 @@ def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
 
 
 @transaction.atomic
-def _lead_on(*, session: Session, now: datetime) -> None:
+def _resume_from_lobby(*, session: Session, now: datetime) -> None:
     locked = _locked(session, SessionState.WAITING)
     if locked is None:
         return
     is_first = not locked.questions_answered
-    given = lobby.take_place(
-        session=locked, now=now, room=None if is_first else live_sessions.room(session=locked, now=now)
+    given = lobby.take_seat(
+        session=locked, now=now, room=None if is_first else live_sessions.remaining_questions(session=locked, now=now)
     )
     if given is not None:
         lease = now + sessions.lease_of(locked.study) if is_first else _longer(locked, now)
@@ -116,11 +116,11 @@ def _locked(session: Session, state: SessionState) -> Session | None:
 
 def _longer(session: Session, now: datetime) -> datetime:
     """Return until when what a sitting takes up besides is kept for it."""
-    return max(live_sessions.is_over_at(session), now + live_sessions.LEAST_TIME) + sessions.GRACE
+    return max(live_sessions.ends_at(session), now + live_sessions.LEAST_TIME) + sessions.GRACE
 
 
 @transaction.atomic
-def go_on(*, session: Session, now: datetime) -> None:
+def advance(*, session: Session, now: datetime) -> None:
     """Say what follows for a session at work in which nothing is left to answer: more questions where it may take some
     up, waiting where some may come, or its end. Twice is once; a session that has something to answer is left alone.
 
@@ -129,31 +129,31 @@ def go_on(*, session: Session, now: datetime) -> None:
     """
     locked = _locked(session, SessionState.WORKING)
     if locked is not None:
-        withdraw_emptied(locked)
-    if locked is not None and not _has_something_open(locked):
+        withdraw_redacted(locked)
+    if locked is not None and not _has_open_slot(locked):
         if locked.questions_total:
-            _go_on_after_answers(locked, now=now)
+            _advance_after_answers(locked, now=now)
         else:
             begin_work(session=locked, now=now)
     session.refresh_from_db()
 
 
-def _go_on_after_answers(locked: Session, *, now: datetime) -> None:
-    room = live_sessions.room(session=locked, now=now)
+def _advance_after_answers(locked: Session, *, now: datetime) -> None:
+    room = live_sessions.remaining_questions(session=locked, now=now)
     # What it left out in its seat goes to somebody else with it.
-    if not room or not seats.fill(session=locked, now=now):
+    if not room or not seats.close_if_answered(session=locked, now=now):
         sessions.finish(session=locked, now=now)
-    elif given := lobby.take_place(session=locked, now=now, room=room):
+    elif given := lobby.take_seat(session=locked, now=now, room=room):
         lease, total = _longer(locked, now), locked.questions_total + given
         Session.objects.filter(pk=locked.pk).update(questions_total=total, lease_until=lease, last_seen_at=now)
-    elif lobby.may_bring(study=locked.study, annotator=locked.annotator, now=now):
-        until = lobby.waits_until(session=locked, now=now)
+    elif lobby.may_get_questions(study=locked.study, annotator=locked.annotator, now=now):
+        until = lobby.wait_deadline(session=locked, now=now)
         sessions.move(session=locked, to=SessionState.WAITING, now=now, lease_until=until)
     else:
         sessions.finish(session=locked, now=now)
 
 
-def _has_something_open(session: Session) -> bool:
+def _has_open_slot(session: Session) -> bool:
     return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None).exists()
 
 
@@ -161,10 +161,10 @@ def _has_unanswered(session: Session) -> bool:
     return session.questions_answered < session.questions_total or not session.questions_answered
 
 
-def rest(*, session: Session, now: datetime) -> None:
+def finish_if_done(*, session: Session, now: datetime) -> None:
     """End a session whose annotator has seen to the end of it: after its last look, or instead of waiting for more."""
     waits_for_more = session.state == SessionState.WAITING and session.questions_answered > 0
-    if waits_for_more or (session.state == SessionState.WORKING and not _has_something_open(session)):
+    if waits_for_more or (session.state == SessionState.WORKING and not _has_open_slot(session)):
         sessions.finish(session=session, now=now)
 
 
@@ -180,15 +180,15 @@ def expire(*, by: Actor, now: datetime) -> int:
             # Locked, it may have answered, ended or given a sign meanwhile.
             session = found.filter(is_due, pk=pk, state__in=OPEN_STATES).first()
             if session is not None:
-                withdraw_emptied(session)
+                withdraw_redacted(session)
                 if session.state == SessionState.WAITING:
-                    look_again(session=session, now=now)
+                    update_waiting(session=session, now=now)
                     continue
                 if session.state == SessionState.WORKING and not _has_unanswered(session):
                     # All is answered; only the last look was not taken.
                     sessions.finish(session=session, now=now)
                     continue
-                if live_sessions.has_done_its_part(session):
+                if live_sessions.has_filled_first_seat(session):
                     sessions.leave(session=session, to=SessionState.FINISHED, now=now)
                     continue
                 lapsed += sessions.end_early(session=session, to=SessionState.LAPSED, by=by, now=now)

@@ -41,7 +41,7 @@ def unseen(session: Session) -> QuerySet[AnswerNotice]:
     return AnswerNotice.objects.filter(session=session, seen_at=None).select_related("slot__question")
 
 
-def settle(*, session: Session, slot: Slot, answer: Any, now: datetime) -> None:
+def discard_for_answer(*, session: Session, slot: Slot, answer: Any, now: datetime) -> None:
     """Drop what was to be told of `answer`: it stands now."""
     if session.unseen_notices:
         told = [notice.pk for notice in unseen(session).filter(slot=slot) if notice.answer == answer]

@@ -18,7 +18,7 @@ from django.db.models import Field
 from annotation.models import Response
 from annotation.models.responses import RESPONSE
 
-_ASKED = """
+_QUESTION_STATE = """
 SELECT question.id, question.kind, question.content, question."right", question.answers_wanted, slot.seat_id,
        slot.part, study.id, study.rule,
        CASE study.raised_to WHEN 0 THEN COALESCE(CAST(study.design ->> 'max_answers' AS integer), 1)
@@ -63,7 +63,7 @@ _DECISION = """
 """
 _DECIDE = f"UPDATE annotation_decision SET {_DECISION} WHERE question_id = %s"  # noqa: S608 (the words above)
 # A researcher who asks for more answers holds the row: whoever waited for it finds that what was served is old.
-_DECIDE_AS_SERVED = f"{_DECIDE} AND more_asked_at IS NULL"
+_DECIDE_IF_CURRENT = f"{_DECIDE} AND more_asked_at IS NULL"
 _POSSIBLE_TIME = "UPDATE annotation_response SET possible_ms = %s WHERE id = %s"
 # The slot is found before its question is read: joined first, every question left in the survey would be read.
 _NEXT = """
@@ -81,7 +81,7 @@ _DIVISION_BY_ZERO = "22012"
 # Counting, taking the slot, storing and deciding, each only where the one before did something, and the questions that
 # come next. A slot that cannot be taken any more, or a question that wants more answers by now, divides by zero, which
 # undoes the counting with all the rest.
-_STORE_AT_ONCE = """
+_STORE_IN_ONE_STATEMENT = """
 WITH counted AS (
     UPDATE annotation_session
        SET questions_answered = questions_answered + 1, last_seen_at = %s
@@ -105,7 +105,7 @@ SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 
 
 
 @dataclass(frozen=True)
-class AskedInSlot:
+class QuestionState:
     """What is asked in a slot: frozen when the study was launched.
 
     `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
@@ -138,7 +138,7 @@ class AskedInSlot:
 
 
 @dataclass(frozen=True)
-class Counted:
+class SessionProgress:
     """How far a session is after one more of its answers was counted."""
 
     answered: int
@@ -147,7 +147,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionValues:
     """What follows for a question from its answers: the columns of its decision, and `at` when it was decided."""
 
     question: int
@@ -161,7 +161,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Prefetch:
     """The slots that a page has `held` besides the one it sent, and for how many more it has `room`."""
 
     held: Sequence[int] = ()
@@ -176,7 +176,7 @@ class NextSlot:
     content: dict[str, Any]
 
 
-def asked_in(slot: int, *, token: str) -> AskedInSlot | None:
+def question_state(slot: int, *, token: str) -> QuestionState | None:
     """Return what is asked in a slot of the study whose session `token` names, as far as that session is at work on it.
 
     The first statement of a request: a connection that was lost since the last one is found here, and the statement is
@@ -184,33 +184,33 @@ def asked_in(slot: int, *, token: str) -> AskedInSlot | None:
     """
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
-        row = _asked_in(slot, token)
+        row = _fetch_question_state(slot, token)
     except (InterfaceError, OperationalError):
         if connection.in_atomic_block:
             raise
         connection.close()
-        row = _asked_in(slot, token)
+        row = _fetch_question_state(slot, token)
     if row is None:
         return None
     question, kind, content, *others, begun = row
     if begun is not None and begun.tzinfo is None:
         # SQLite has no time zones: all of its times are UTC.
         begun = begun.replace(tzinfo=UTC)
-    return AskedInSlot(*(question, kind, json.loads(content), *others, begun))
+    return QuestionState(*(question, kind, json.loads(content), *others, begun))
 
 
-def _asked_in(slot: int, token: str) -> tuple[Any, ...] | None:
+def _fetch_question_state(slot: int, token: str) -> tuple[Any, ...] | None:
     with connection.cursor() as cursor:
-        cursor.execute(_ASKED, [RESPONSE, slot, token])
+        cursor.execute(_QUESTION_STATE, [RESPONSE, slot, token])
         return cast("tuple[Any, ...] | None", cursor.fetchone())
 
 
-def count_answer(*, session: int, now: datetime) -> Counted | None:
+def count_answer(*, session: int, now: datetime) -> SessionProgress | None:
     """Count one more answer of a session that is at its questions; None for any other. Locks the session's row."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_ANSWER, [_time(now), session])
         row = cursor.fetchone()
-    return None if row is None else Counted(*row)
+    return None if row is None else SessionProgress(*row)
 
 
 def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
@@ -266,33 +266,33 @@ def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
         cursor.executemany(_POSSIBLE_TIME, times)
 
 
-def store_decision(decided: Decided) -> None:
+def store_decision(decided: DecisionValues) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_DECIDE, [*_decision(decided), decided.question])
 
 
-def store_decision_as_served(decided: Decided) -> bool:
+def store_decision_if_current(decided: DecisionValues) -> bool:
     """Store what follows for a question from what was known of it when it was served; False, and nothing is changed,
     where a researcher has changed how many answers it may get."""
     with connection.cursor() as cursor:
-        cursor.execute(_DECIDE_AS_SERVED, [*_decision(decided), decided.question])
+        cursor.execute(_DECIDE_IF_CURRENT, [*_decision(decided), decided.question])
         return bool(cursor.rowcount == 1)
 
 
-def _decision(decided: Decided) -> list[Any]:
+def _decision(decided: DecisionValues) -> list[Any]:
     at = None if decided.at is None else _time(decided.at)
     votes = json.dumps(decided.votes)
     return [decided.rule, votes, decided.answers, decided.asks_more, decided.state, decided.winner, at]
 
 
-def can_store_at_once() -> bool:
+def supports_one_statement() -> bool:
     """Tell whether the database takes statements that do several things; SQLite's WITH changes no rows."""
     return connection.vendor == "postgresql"
 
 
-def store_at_once(
-    *, asked: AskedInSlot, columns: Mapping[str, Any], decided: Decided, ahead: Ahead, now: datetime
-) -> tuple[Counted, list[NextSlot]] | None:
+def store_in_one_statement(
+    *, asked: QuestionState, columns: Mapping[str, Any], decided: DecisionValues, prefetch: Prefetch, now: datetime
+) -> tuple[SessionProgress, list[NextSlot]] | None:
     """Count, store and decide an answer that is not the last of its session, in one statement; return how far the
     session is, and the slots that come next.
 
@@ -302,11 +302,11 @@ def store_at_once(
     slot = columns["slot_id"]
     values = [_time(now), asked.session, _time(now), slot, asked.annotator]
     values += [*_values(columns), *_decision(decided), asked.question]
-    values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *ahead.held], ahead.room)
+    values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held], prefetch.room)
     try:
         # Inside of a transaction a statement that fails would undo all of it.
         with transaction.atomic() if connection.in_atomic_block else nullcontext(), connection.cursor() as cursor:
-            cursor.execute(_at_once(tuple(columns)), values)
+            cursor.execute(_one_statement(tuple(columns)), values)
             rows = cursor.fetchall()
     except DataError as error:
         if getattr(error.__cause__, "sqlstate", "") != _DIVISION_BY_ZERO:
@@ -314,12 +314,12 @@ def store_at_once(
         return None
     if not rows:
         return None
-    return Counted(*rows[0][:3]), [_next_slot(*row[4:]) for row in rows if row[4] is not None]
+    return SessionProgress(*rows[0][:3]), [_next_slot(*row[4:]) for row in rows if row[4] is not None]
 
 
 @cache
-def _at_once(columns: Sequence[str]) -> str:
-    return _STORE_AT_ONCE.format(
+def _one_statement(columns: Sequence[str]) -> str:
+    return _STORE_IN_ONE_STATEMENT.format(
         names=_names(columns), values=_placeholders(columns), decision=_DECISION, following=_NEXT
     )
 

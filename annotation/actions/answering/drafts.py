@@ -23,14 +23,14 @@ MOST_FIELDS = 30
 MOST_PER_MINUTE = 60
 
 
-def count_one(*, session: Session, now: datetime) -> None:
+def count_draft(*, session: Session, now: datetime) -> None:
     """Count one more draft that a page of `session` sends. Raises TooManyAtOnce. Outside of a transaction."""
     verdict = hit(scope="drafts", key=session.token, limit=MOST_PER_MINUTE, window=timedelta(minutes=1), now=now)
     if not verdict.allowed:
         raise TooManyAtOnce(gettext("Your page sends too much at once."), retry_after=verdict.retry_after)
 
 
-def keep(*, session: Session, slot: int, fields: Mapping[str, str], now: datetime) -> int | None:
+def save(*, session: Session, slot: int, fields: Mapping[str, str], now: datetime) -> int | None:
     """Keep what the form of an open question holds, in place of what was kept before; return the number of this draft.
 
     None, and nothing is kept, where the question is not (any more) this session's to answer, or nothing is written
@@ -60,7 +60,7 @@ def _is_open(session: Session, slot: int) -> bool:
     return kind is not None and get_kind(kind).is_written
 
 
-def of_slots(*, session: Session, slots: Sequence[Slot]) -> dict[int, Draft]:
+def drafts_by_slot(*, session: Session, slots: Sequence[Slot]) -> dict[int, Draft]:
     """Return the drafts of `session` by their slot; asks nothing where nothing is written."""
     written = [slot.pk for slot in slots if get_kind(slot.question.kind).is_written]
     if not written:

@@ -21,10 +21,10 @@ def may_grow(study: Study) -> bool:
     return bool(design.lobby.minutes) and design.asks_about_answers and not design.answering.last_look
 
 
-def room(*, session: Session, now: datetime) -> int:
+def remaining_questions(*, session: Session, now: datetime) -> int:
     """Return how many more questions a sitting may take up that has answered its own; 0 for none."""
     study = session.study
-    if not may_grow(study) or study.state != StudyState.OPEN or now >= is_over_at(session):
+    if not may_grow(study) or study.state != StudyState.OPEN or now >= ends_at(session):
         return 0
     if session.annotator.blocked:
         return 0
@@ -32,14 +32,14 @@ def room(*, session: Session, now: datetime) -> int:
     return left if left >= questions_per_instance(study) else 0
 
 
-def is_over_at(session: Session) -> datetime:
+def ends_at(session: Session) -> datetime:
     """Return when a sitting takes up nothing more: when its time on the platform is over, waiting included."""
     time = session.study.design.time
     more = time.more_minutes if session.more_time_at is not None else 0
     return session.arrived_at + timedelta(minutes=time.limit_minutes + more)
 
 
-def has_done_its_part(session: Session) -> bool:
+def has_filled_first_seat(session: Session) -> bool:
     """Tell whether an open session has answered all that it was given at first: it owes nothing of what came later."""
     if session.state not in OPEN_STATES or not may_grow(session.study):
         return False

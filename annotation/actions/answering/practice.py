@@ -45,7 +45,7 @@ class RoundResult:
 
 def terms(*, session: Session) -> Terms | None:
     """Return what the practice before the questions asks, None where none is ahead."""
-    if not practice_rounds.are_ahead(study=session.study, annotator=session.annotator):
+    if not practice_rounds.is_required(study=session.study, annotator=session.annotator):
         return None
     asked = session.study.design.practice
     return Terms(PracticeQuestion.objects.filter(study=session.study_id).count(), asked.needed, asked.rounds)
@@ -53,13 +53,13 @@ def terms(*, session: Session) -> Terms | None:
 
 def round_before(*, session: Session) -> RoundResult | None:
     """Return how the round before the one that `session` is in ended, None in the first."""
-    done = practice_rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
+    done = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
     return _result(session=session, number=max(done)) if done else None
 
 
 def ended_round(*, session: Session, given: PracticeAnswer) -> RoundResult | None:
     """Return how the round of `given` ended, None while questions of it are left."""
-    mine = practice_rounds.given(study=session.study, annotator=session.annotator).filter(round=given.round)
+    mine = practice_rounds.practice_answers(study=session.study, annotator=session.annotator).filter(round=given.round)
     last = mine.order_by("-at", "-pk").first()
     if last != given or mine.count() < PracticeQuestion.objects.filter(study=session.study_id).count():
         return None
@@ -68,7 +68,7 @@ def ended_round(*, session: Session, given: PracticeAnswer) -> RoundResult | Non
 
 def _result(*, session: Session, number: int) -> RoundResult:
     study = session.study
-    given = practice_rounds.given(study=study, annotator=session.annotator).filter(round=number)
+    given = practice_rounds.practice_answers(study=study, annotator=session.annotator).filter(round=number)
     shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
     return RoundResult(
         right=given.filter(is_right=True).count(),
@@ -93,7 +93,7 @@ def next_question(*, session: Session) -> PracticeQuestion | None:
 
 def round_shown(*, session: Session) -> int:
     """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
-    begun = practice_rounds.begun(study=session.study, annotator=session.annotator) - {session.practice_round}
+    begun = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
     rounds_there_are = session.study.design.practice.rounds
     return min(len(begun) + 1, rounds_there_are)
 
@@ -143,8 +143,8 @@ def _end_round(*, session: Session, now: datetime) -> None:
     study, annotator = session.study, session.annotator
     if _result(session=session, number=session.practice_round).is_passed:
         advance_session.begin_work(session=session, now=now)
-    elif len(practice_rounds.begun(study=study, annotator=annotator)) < study.design.practice.rounds:
-        after = practice_rounds.following(study=study, annotator=annotator)
+    elif len(practice_rounds.begun_rounds(study=study, annotator=annotator)) < study.design.practice.rounds:
+        after = practice_rounds.new_round(study=study, annotator=annotator)
         Session.objects.filter(pk=session.pk).update(practice_round=after, last_seen_at=now)
     else:
         sessions.leave(session=session, to=SessionState.FAILED_CHECKS, now=now)

@@ -6,7 +6,7 @@ from annotation.models import Annotator, PracticeAnswer, Session, SessionState
 from studies.models import PracticeQuestion, Study
 
 
-def given(*, study: Study, annotator: Annotator) -> QuerySet[PracticeAnswer]:
+def practice_answers(*, study: Study, annotator: Annotator) -> QuerySet[PracticeAnswer]:
     """Return all practice answers of `annotator` in `study`."""
     return PracticeAnswer.objects.filter(annotator=annotator, practice_question__study=study)
 
@@ -16,7 +16,7 @@ def has_passed(*, study: Study, annotator: Annotator) -> bool:
     return Session.objects.filter(study=study, annotator=annotator).exclude(first_question_at=None).exists()
 
 
-def are_ahead(*, study: Study, annotator: Annotator) -> bool:
+def is_required(*, study: Study, annotator: Annotator) -> bool:
     """Tell whether practice comes before the questions; who has passed it once is done with it."""
     asks = PracticeQuestion.objects.filter(study=study).exists()
     return asks and not has_passed(study=study, annotator=annotator)
@@ -26,22 +26,22 @@ def has_failed(*, study: Study, annotator: Annotator) -> bool:
     return Session.objects.filter(study=study, annotator=annotator, state=SessionState.FAILED_CHECKS).exists()
 
 
-def begun(*, study: Study, annotator: Annotator) -> set[int]:
+def begun_rounds(*, study: Study, annotator: Annotator) -> set[int]:
     """Return the numbers of the rounds that `annotator` has answered something in."""
-    return set(given(study=study, annotator=annotator).order_by().values_list("round", flat=True).distinct())
+    return set(practice_answers(study=study, annotator=annotator).order_by().values_list("round", flat=True).distinct())
 
 
-def current(*, study: Study, annotator: Annotator) -> int:
+def current_round(*, study: Study, annotator: Annotator) -> int:
     """Return the number of the round that `annotator` is in: the one they left half way, or else a new one."""
-    last = given(study=study, annotator=annotator).order_by("-at", "-pk").first()
+    last = practice_answers(study=study, annotator=annotator).order_by("-at", "-pk").first()
     if last is None:
         return 1
-    done = given(study=study, annotator=annotator).filter(round=last.round).count()
+    done = practice_answers(study=study, annotator=annotator).filter(round=last.round).count()
     if done < PracticeQuestion.objects.filter(study=study).count():
         return last.round
-    return following(study=study, annotator=annotator)
+    return new_round(study=study, annotator=annotator)
 
 
-def following(*, study: Study, annotator: Annotator) -> int:
+def new_round(*, study: Study, annotator: Annotator) -> int:
     """Return a number that no round of `annotator` has yet."""
-    return max(begun(study=study, annotator=annotator), default=0) + 1
+    return max(begun_rounds(study=study, annotator=annotator), default=0) + 1

@@ -42,15 +42,15 @@ def report(*, session: Session, slot: int, reason: str, words: str, instead: boo
 def _is_theirs(session: Session, slot: Slot) -> bool:
     if session.state not in OPEN_STATES:
         return False
-    return slot.annotator_id == session.annotator_id or responses.is_gone(session=session, slot=slot)
+    return slot.annotator_id == session.annotator_id or responses.is_skipped_or_withdrawn(session=session, slot=slot)
 
 
 def _go_on_without(session: Session, slot: Slot, *, now: datetime) -> bool:
     if session.state != SessionState.WORKING or slot.answered_at is not None:
         return False
-    if responses.is_gone(session=session, slot=slot):
+    if responses.is_skipped_or_withdrawn(session=session, slot=slot):
         return True
-    if skip_allowance.left(session=session) <= 0:
+    if skip_allowance.remaining(session=session) <= 0:
         raise CannotSkip(
             gettext("You have skipped as many questions as is allowed."),
             gettext("Answer it as well as you can and report it with your answer, or stop here."),

@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 from annotation.actions import seats, sessions
 from annotation.actions.answering import advance_session, answer_sql, drafts, live_sessions
 from annotation.actions.answering import answer_notices as notices
-from annotation.actions.answering.answer_sql import Ahead, AskedInSlot, Counted, NextSlot
-from annotation.actions.deciding.decisions import ToDecide, decide_question, decided_by, to_decide
-from annotation.actions.deciding.undo_acceptance import drawn_after, follow_questions
+from annotation.actions.answering.answer_sql import NextSlot, Prefetch, QuestionState, SessionProgress
+from annotation.actions.deciding.decisions import DecisionInput, decide_question, decision_from_answer, decision_input
+from annotation.actions.deciding.undo_acceptance import downstream_questions, update_downstream_of_questions
 from annotation.actions.ending.time_checks import check_times, possible_so_far
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import translated
@@ -25,7 +25,7 @@ from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
 from studies.models import Instance, Question
 from studies.rules import Asked
 
-NOTHING_AHEAD = Ahead()
+NO_PREFETCH = Prefetch()
 Why = AnswerNotice.Why
 
 
@@ -38,7 +38,7 @@ class SendOrder:
 
 
 @dataclass(frozen=True)
-class Sent:
+class Submission:
     """What one press of Send carries. `posted`: what the page says of the answer, by the names of its fields;
     `measured`: what the browser says of the question's showing. `after`: the submissions of this question that the
     same browser had sent before, whether or not they had arrived when its page was made. `order` is None for a page
@@ -54,17 +54,16 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Receipt:
-    """What became of a sent answer, and where its session is now.
+class SubmissionResult:
+    """The result of a submission, and the state of its session.
 
-    `stored` is false only when the session may not answer (any more) and a newer one of the same person will, or when
-    they have taken their consent back. `late`: kept, but its place had gone to somebody else. `withdrawn`: its question
-    was withdrawn before it came; it is kept like one that came in time. `came_again`: it took the place of another
-    answer. `first_kept`: the question already had an answer of this session, which stands. `newer_kept`: a later answer
-    or a change from elsewhere stands. `is_final`: the answer that stands can no longer be changed. `skipped`: the
-    session has gone on without the question, so that nothing is stored. `unseen_notices`: how many answers there are
-    that the annotator has still to be told about. `following`: the slots that come after those that the page holds,
-    None where nobody has looked yet.
+    stored: False only when the session can no longer answer and a newer session of the same person will, or when the
+    person has withdrawn their consent. late: stored, but somebody else holds the slot. withdrawn: the question was
+    withdrawn first; the answer is stored like one that came in time. first_kept: an earlier answer of the annotator
+    stands. newer_kept: a later answer or an edit from elsewhere stands. is_final: the current answer can no longer
+    change. replaced_earlier: it replaced another answer. skipped: the session has skipped the question, so nothing is
+    stored. unseen_notices: number of notices that the annotator has not seen. following: the slots after those that the
+    page holds; None if they were not looked up.
     """
 
     state: SessionState
@@ -80,108 +79,112 @@ class Receipt:
     first_kept: bool = False
     newer_kept: bool = False
     is_final: bool = False
-    came_again: bool = False
+    replaced_earlier: bool = False
     skipped: bool = False
     unseen_notices: int = 0
     following: Sequence[NextSlot] | None = None
 
 
-class _OutOfTheOrdinary(Exception):
+class _FastPathNotApplicable(Exception):
     """The answer is a repeat, late, or of a session that is elsewhere: the short way does not fit."""
 
 
-def submit(*, token: str, sent: Sent, now: datetime, ahead: Ahead = NOTHING_AHEAD) -> Receipt:
+def submit(*, token: str, sent: Submission, now: datetime, prefetch: Prefetch = NO_PREFETCH) -> SubmissionResult:
     """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer.
 
-    `ahead`: what the page that sent it holds, and has room for.
+    `prefetch`: what the page that sent it holds, and has room for.
     """
-    receipt = _submit(token=token, sent=sent, ahead=ahead, now=now)
-    if receipt.state == SessionState.WORKING and receipt.answered == receipt.total:
-        return _with_what_follows(receipt, token=token, now=now)
-    return receipt
+    result = _submit(token=token, sent=sent, prefetch=prefetch, now=now)
+    if result.state == SessionState.WORKING and result.answered == result.total:
+        return _continue_after_last_answer(result, token=token, now=now)
+    return result
 
 
-def _with_what_follows(receipt: Receipt, *, token: str, now: datetime) -> Receipt:
+def _continue_after_last_answer(result: SubmissionResult, *, token: str, now: datetime) -> SubmissionResult:
     """Let a sitting that grows go on after its last answer, which is stored by now; return where it is then."""
     session = Session.objects.select_related("study", "annotator").get(token=token)
     if not live_sessions.may_grow(session.study):
         # It waits for a last look.
-        return receipt
-    advance_session.go_on(session=session, now=now)
-    return replace(receipt, state=SessionState(session.state), total=session.questions_total)
+        return result
+    advance_session.advance(session=session, now=now)
+    return replace(result, state=SessionState(session.state), total=session.questions_total)
 
 
-def _submit(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Receipt:
+def _submit(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) -> SubmissionResult:
     try:
         if sent.replaces is None:
             try:
-                return _store_first(token=token, sent=sent, ahead=ahead, now=now)
-            except _OutOfTheOrdinary:
+                return _store_fast_path(token=token, sent=sent, prefetch=prefetch, now=now)
+            except _FastPathNotApplicable:
                 pass
-        return _store_with_care(token=token, sent=sent, now=now)
+        return _store_slow_path(token=token, sent=sent, now=now)
     except IntegrityError as error:
         raise BadAnswer(
             gettext("This answer was already sent for another question. Reload the page and go on.")
         ) from error
 
 
-def _store_first(*, token: str, sent: Sent, ahead: Ahead, now: datetime) -> Receipt:
+def _store_fast_path(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) -> SubmissionResult:
     """Store the first answer to an open question of a session that is at work: nearly every answer there is."""
-    asked = answer_sql.asked_in(sent.slot, token=token)
+    asked = answer_sql.question_state(sent.slot, token=token)
     if asked is None:
-        raise _OutOfTheOrdinary
+        raise _FastPathNotApplicable
     kind = get_kind(asked.kind)
     order = shown_order(kind, asked.content, seed=asked.order_seed, annotator=asked.annotator, question=asked.question)
     answer = read_answer(asked.kind, asked.content, order, sent.posted)
     columns = _columns(asked.study, asked.question, asked.session, asked.annotator, sent, answer, order, now=now)
     columns |= {"slot_id": sent.slot, "possible_ms": possible_so_far(sent.measured, begun=asked.begun, now=now)}
-    if _stands_alone(asked):
-        return _store_at_once(asked, columns, answer, ahead=ahead, now=now)
+    if _affects_only_its_decision(asked):
+        return _store_in_one_statement(asked, columns, answer, prefetch=prefetch, now=now)
     return _store_step_by_step(asked, columns, answer, now=now)
 
 
-def _stands_alone(asked: AskedInSlot) -> bool:
+def _affects_only_its_decision(asked: QuestionState) -> bool:
     """Tell whether nothing follows from an answer but the decision of its own question."""
     if get_kind(asked.kind).is_written:
         # Another answer may say the same, and its draft goes with it.
         return False
     is_only_one = asked.answers_wanted == 1 and asked.left > 1 and not asked.grown
-    return is_only_one and not asked.undone and not asked.response and answer_sql.can_store_at_once()
+    return is_only_one and not asked.undone and not asked.response and answer_sql.supports_one_statement()
 
 
-def _store_at_once(
-    asked: AskedInSlot, columns: Mapping[str, Any], answer: Answer, *, ahead: Ahead, now: datetime
-) -> Receipt:
-    decided = decided_by(answer, asked=_to_decide(asked), now=now)
-    stored = answer_sql.store_at_once(asked=asked, columns=columns, decided=decided, ahead=ahead, now=now)
+def _store_in_one_statement(
+    asked: QuestionState, columns: Mapping[str, Any], answer: Answer, *, prefetch: Prefetch, now: datetime
+) -> SubmissionResult:
+    decided = decision_from_answer(answer, asked=_decision_input(asked), now=now)
+    stored = answer_sql.store_in_one_statement(
+        asked=asked, columns=columns, decided=decided, prefetch=prefetch, now=now
+    )
     if stored is None:
-        raise _OutOfTheOrdinary
+        raise _FastPathNotApplicable
     counted, following = stored
-    return _receipt_of_first(asked, counted, SessionState.WORKING, following)
+    return _fast_path_result(asked, counted, SessionState.WORKING, following)
 
 
 @transaction.atomic
-def _store_step_by_step(asked: AskedInSlot, columns: Mapping[str, Any], answer: Answer, *, now: datetime) -> Receipt:
+def _store_step_by_step(
+    asked: QuestionState, columns: Mapping[str, Any], answer: Answer, *, now: datetime
+) -> SubmissionResult:
     counted = answer_sql.count_answer(session=asked.session, now=now)
     # What is raised from here on rolls the count back.
     if counted is None:
-        raise _OutOfTheOrdinary
+        raise _FastPathNotApplicable
     if not answer_sql.take_slot(slot=columns["slot_id"], annotator=asked.annotator, now=now):
-        raise _OutOfTheOrdinary
-    _refuse_a_repetition(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
+        raise _FastPathNotApplicable
+    _reject_duplicate(asked.kind, answer, study=asked.study, question=asked.question, slot=columns["slot_id"])
     answer_sql.insert_response(columns)
     if get_kind(asked.kind).is_written:
         drafts.discard(session=asked.session, slot=columns["slot_id"])
-    decide_question(asked=_to_decide(asked), now=now, only_answer=answer)
+    decide_question(asked=_decision_input(asked), now=now, only_answer=answer)
     if asked.undone:
-        follow_questions(questions=[asked.question], now=now)
-    return _receipt_of_first(asked, counted, _state_after(asked.session, counted, now=now))
+        update_downstream_of_questions(questions=[asked.question], now=now)
+    return _fast_path_result(asked, counted, _state_after(asked.session, counted, now=now))
 
 
-def _receipt_of_first(
-    asked: AskedInSlot, counted: Counted, state: SessionState, following: Sequence[NextSlot] | None = None
-) -> Receipt:
-    return Receipt(
+def _fast_path_result(
+    asked: QuestionState, counted: SessionProgress, state: SessionState, following: Sequence[NextSlot] | None = None
+) -> SubmissionResult:
+    return SubmissionResult(
         state=state,
         answered=counted.answered,
         total=counted.total,
@@ -194,20 +197,20 @@ def _receipt_of_first(
     )
 
 
-def _to_decide(asked: AskedInSlot) -> ToDecide:
+def _decision_input(asked: QuestionState) -> DecisionInput:
     most = max(asked.max_answers, asked.answers_wanted)
     seen = Asked(asked.answers_wanted, most, asked.right, asked.content, get_kind(asked.kind).rejecting_options)
-    return ToDecide(asked.question, asked.kind, asked.rule, seen, asked.response)
+    return DecisionInput(asked.question, asked.kind, asked.rule, seen, asked.response)
 
 
-def _state_after(session: int, counted: Counted, *, now: datetime) -> SessionState:
+def _state_after(session: int, counted: SessionProgress, *, now: datetime) -> SessionState:
     """Return where a session is after an answer; the last one ends it, unless more may follow in this sitting."""
     if counted.answered < counted.total:
         return SessionState.WORKING
     ending = Session.objects.select_related("study").get(pk=session)
     if live_sessions.may_grow(ending.study):
         return SessionState.WORKING
-    sessions.come_to_the_end(session=ending, now=now)
+    sessions.finish_unless_last_look(session=ending, now=now)
     return SessionState(ending.state)
 
 
@@ -219,7 +222,7 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
         raise BadAnswer(translated(str(error)) % error.named if error.named else translated(str(error))) from error
 
 
-def _refuse_a_repetition(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
+def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
     """Raise BadAnswer where `answer` must differ from those about its instance, and one in another slot says the same.
 
     Runs in the transaction that stores it: whoever says the same at the same moment waits here, and then finds it.
@@ -245,7 +248,7 @@ def order_for(*, session: Session, question: Question) -> list[str]:
 
 
 @transaction.atomic
-def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
+def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> SubmissionResult:
     """Settle what is out of the ordinary: a repeat, a change, a late answer, a session that is elsewhere."""
     # First, as whoever starts a session does: nobody is given a question while an older answer of theirs is stored.
     sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
@@ -253,7 +256,7 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
     if session is not None and slot is not None and was_skipped(session=session, slot=slot):
         _tell(session, slot, sent, _readable_answer(session, slot, sent), Why.SKIPPED, now=now)
-        return _receipt(session, slot, skipped=True)
+        return _result(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
     if slot.part > session.part_begun:
@@ -263,15 +266,15 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
     known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
     if known is not None:
         # Something else under the same number was chosen on a page that the way back had brought again.
-        is_repeat = _is_what_was_said(known, answer)
-        return _receipt(session, slot) if is_repeat else _keep_first(session, slot, sent, answer, now=now)
+        is_repeat = _is_same_answer(known, answer)
+        return _result(session, slot) if is_repeat else _keep_first_answer(session, slot, sent, answer, now=now)
     if sent.replaces is not None:
         return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
     given = Response.objects.filter(question=slot.question, annotator=session.annotator_id)
-    if _may_come_again(given.filter(session=session, slot=slot, is_current=True).first(), sent):
+    if _may_replace(given.filter(session=session, slot=slot, is_current=True).first(), sent):
         return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
     if given.exists():
-        return _keep_first(session, slot, sent, answer, now=now)
+        return _keep_first_answer(session, slot, sent, answer, now=now)
     if session.state == SessionState.LAPSED:
         session = sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
@@ -279,13 +282,13 @@ def _store_with_care(*, token: str, sent: Sent, now: datetime) -> Receipt:
         return _store_without_slot(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now)
     if session.state == SessionState.WORKING:
         # The seat was still free, and came back now or with a page just before: the answer counts like any other.
-        return _store_first(token=token, sent=sent, ahead=NOTHING_AHEAD, now=now)
+        return _store_fast_path(token=token, sent=sent, prefetch=NO_PREFETCH, now=now)
     # The question is open: this session is not at its questions yet, or a newer one of the same person is.
     _tell(session, slot, sent, answer, Why.MOVED, now=now)
-    return _receipt(session, slot, stored=False)
+    return _result(session, slot, stored=False)
 
 
-def _readable_answer(session: Session, slot: Slot, sent: Sent) -> Answer | None:
+def _readable_answer(session: Session, slot: Slot, sent: Submission) -> Answer | None:
     """Return what was sent for a question that may hold nothing any more."""
     order = order_for(session=session, question=slot.question)
     try:
@@ -295,37 +298,39 @@ def _readable_answer(session: Session, slot: Slot, sent: Sent) -> Answer | None:
 
 
 def _tell(
-    session: Session, slot: Slot, sent: Sent, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
+    session: Session, slot: Slot, sent: Submission, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
 ) -> None:
     """Have the annotator told what became of the answer that has just come."""
     value = None if answer is None else answer.value
     notices.add(session=session, slot=slot, submission=sent.submission, answer=value, why=why, now=now)
 
 
-def _keep_first(session: Session, slot: Slot, sent: Sent, answer: Answer, *, now: datetime) -> Receipt:
+def _keep_first_answer(
+    session: Session, slot: Slot, sent: Submission, answer: Answer, *, now: datetime
+) -> SubmissionResult:
     _tell(session, slot, sent, answer, Why.FIRST_STANDS, now=now)
-    return _receipt(session, slot, first_kept=True)
+    return _result(session, slot, first_kept=True)
 
 
-def _may_come_again(current: Response | None, sent: Sent) -> bool:
+def _may_replace(current: Response | None, sent: Submission) -> bool:
     """Tell whether an answer to a question that had been answered may take the place of `current`: its browser says in
     which order it sends, or sent it while `current` was on its way."""
     return current is not None and (sent.order is not None or current.submission_id in sent.after)
 
 
 def _store_without_slot(
-    *, session: Session, slot: Slot, sent: Sent, answer: Answer, order: list[str], now: datetime
-) -> Receipt:
+    *, session: Session, slot: Slot, sent: Submission, answer: Answer, order: list[str], now: datetime
+) -> SubmissionResult:
     """Store an answer to a question that its session has no more: it is kept, and counts only where the question was
     withdrawn, so that nobody else has its slot."""
     removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
     if Removal.Why.WITHDRAWN in removed:
         # Their consent ended before it came: nothing more of theirs is kept.
-        return _receipt(session, slot, stored=False)
+        return _result(session, slot, stored=False)
     if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
         # A newer session of the same person asks it, and an answer now would be in its way.
         _tell(session, slot, sent, answer, Why.MOVED, now=now)
-        return _receipt(session, slot, stored=False)
+        return _result(session, slot, stored=False)
     what: dict[str, Any] = {
         "session": session,
         "slot": slot,
@@ -334,14 +339,14 @@ def _store_without_slot(
         "order": order,
         "now": now,
     }
-    if not removed and _takes_back(session=session, slot=slot, now=now):
+    if not removed and _reclaim_slot(session=session, slot=slot, now=now):
         return _store_withdrawn(**what)
     _store(**what, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
     if session.ended_at is not None:
         # Its times were checked when it ended, without this answer, which is paid too.
         check_times(session=session)
     _tell(session, slot, sent, answer, Why.LATE, now=now)
-    return _receipt(session, slot, late=True)
+    return _result(session, slot, late=True)
 
 
 def was_withdrawn(*, session: Session, slot: Slot) -> bool:
@@ -349,7 +354,7 @@ def was_withdrawn(*, session: Session, slot: Slot) -> bool:
     return slot.withdrawn_from_id == session.pk and slot.annotator_id is None
 
 
-def _takes_back(*, session: Session, slot: Slot, now: datetime) -> bool:
+def _reclaim_slot(*, session: Session, slot: Slot, now: datetime) -> bool:
     """Give an open session the slot of a withdrawn question back, for the answer to it; tell whether it could be."""
     is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
     if not is_open or not was_withdrawn(session=session, slot=slot):
@@ -357,7 +362,7 @@ def _takes_back(*, session: Session, slot: Slot, now: datetime) -> bool:
     free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
     if not free.update(annotator=session.annotator_id, answered_at=now):
         return False
-    seats.return_seat(session=session, seat=slot.seat, now=now)
+    seats.record_filled_seat(session=session, seat=slot.seat, now=now)
     counted = {"questions_answered": F("questions_answered") + 1, "questions_total": F("questions_total") + 1}
     Session.objects.filter(pk=session.pk).update(last_seen_at=now, **counted)
     session.refresh_from_db(fields=["questions_answered", "questions_total", "last_seen_at"])
@@ -365,21 +370,21 @@ def _takes_back(*, session: Session, slot: Slot, now: datetime) -> bool:
 
 
 def _store_withdrawn(
-    *, session: Session, slot: Slot, sent: Sent, answer: Answer, order: list[str], now: datetime
-) -> Receipt:
+    *, session: Session, slot: Slot, sent: Submission, answer: Answer, order: list[str], now: datetime
+) -> SubmissionResult:
     """Store an answer whose question was withdrawn before it came, like one that came in time."""
     left_out = LeftOut.TAKEN_OUT if slot.question.taken_out_at is not None else ""
     _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, left_out=left_out)
-    decide_question(asked=to_decide(slot.question, session.study), now=now)
+    decide_question(asked=decision_input(slot.question, session.study), now=now)
     if session.state == SessionState.WORKING:
-        counted = Counted(session.questions_answered, session.questions_total, session.part_begun)
+        counted = SessionProgress(session.questions_answered, session.questions_total, session.part_begun)
         _state_after(session.pk, counted, now=now)
         session.refresh_from_db()
     _tell(session, slot, sent, answer, Why.WITHDRAWN, now=now)
-    return _receipt(session, slot, withdrawn=True)
+    return _result(session, slot, withdrawn=True)
 
 
-def _is_what_was_said(stored: Response, answer: Answer) -> bool:
+def _is_same_answer(stored: Response, answer: Answer) -> bool:
     return stored.choice == answer.label and stored.whole_answer == answer.value
 
 
@@ -396,7 +401,7 @@ def was_skipped(*, session: Session, slot: Slot) -> bool:
     return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
 
 
-def is_gone(*, session: Session, slot: Slot) -> bool:
+def is_skipped_or_withdrawn(*, session: Session, slot: Slot) -> bool:
     """Tell whether `session` goes on without this question already."""
     return was_skipped(session=session, slot=slot) or was_withdrawn(session=session, slot=slot)
 
@@ -412,8 +417,8 @@ def _was_given(*, session: Session, slot: Slot) -> bool:
     return session.first_question_at is not None and last is not None and last.survey_id == slot.seat.survey_id
 
 
-def _receipt(session: Session, slot: Slot, **flags: Any) -> Receipt:
-    return Receipt(
+def _result(session: Session, slot: Slot, **flags: Any) -> SubmissionResult:
+    return SubmissionResult(
         state=SessionState(session.state),
         answered=session.questions_answered,
         total=session.questions_total,
@@ -431,7 +436,7 @@ def _columns(
     question: int,
     session: int,
     annotator: int,
-    sent: Sent,
+    sent: Submission,
     answer: Answer,
     order: Sequence[str],
     *,
@@ -460,7 +465,7 @@ def _store(
     *,
     session: Session,
     slot: Slot,
-    sent: Sent,
+    sent: Submission,
     answer: Answer,
     order: list[str],
     now: datetime,
@@ -477,7 +482,7 @@ def _store(
     Response.objects.create(**columns)
 
 
-def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: datetime) -> Receipt:
+def _replace(*, session: Session, slot: Slot, sent: Submission, answer: Answer, now: datetime) -> SubmissionResult:
     """Store another answer to a question as its next version, if the question may still be changed and the answer goes
     before the one that stands. Tell the annotator which one does not stand, unless their page had shown it."""
     if session.state == SessionState.LAPSED:
@@ -488,31 +493,31 @@ def _replace(*, session: Session, slot: Slot, sent: Sent, answer: Answer, now: d
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if current.left_out == LeftOut.WITHDRAWN:
         # Nothing more is kept of somebody who took their consent back.
-        return _receipt(session, slot, stored=False)
-    if (final := _final_because(session, slot, current, now=now)) is not None:
+        return _result(session, slot, stored=False)
+    if (final := _why_final(session, slot, current, now=now)) is not None:
         _tell(session, slot, sent, answer, final, now=now)
-        return _receipt(session, slot, is_final=True)
-    if (newer := _stands_because(current, sent)) is not None:
+        return _result(session, slot, is_final=True)
+    if (newer := _why_current_stands(current, sent)) is not None:
         _tell(session, slot, sent, answer, newer, now=now)
-        return _receipt(session, slot, newer_kept=True)
-    _refuse_a_repetition(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
+        return _result(session, slot, newer_kept=True)
+    _reject_duplicate(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
     Response.objects.filter(pk=current.pk).update(is_current=False)
     what: dict[str, Any] = {"version": current.version + 1, "left_out": current.left_out, "order": current.shown_order}
     _store(session=session, slot=slot, sent=sent, answer=answer, now=now, **what)
     Session.objects.filter(pk=session.pk).update(last_seen_at=now)
-    decide_question(asked=to_decide(slot.question, session.study), now=now, only_answer=answer)
-    if drawn_after(slot.question).exists():
-        follow_questions(questions=[slot.question_id], now=now)
-    _tell_of_replaced(session, slot, current, sent, answer, now=now)
-    return _receipt(session, slot, came_again=True)
+    decide_question(asked=decision_input(slot.question, session.study), now=now, only_answer=answer)
+    if downstream_questions(slot.question).exists():
+        update_downstream_of_questions(questions=[slot.question_id], now=now)
+    _notify_of_replacement(session, slot, current, sent, answer, now=now)
+    return _result(session, slot, replaced_earlier=True)
 
 
-def _final_because(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
+def _why_final(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
     """Return why the answer that stands can no longer be changed, None where it can.
 
     Tabs of a session that has just ended may still hold its questions: what they send counts while its time lasts.
     """
-    if drawn_after(slot.question).filter(undone_at=None).exists():
+    if downstream_questions(slot.question).filter(undone_at=None).exists():
         return Why.BUILT_ON
     is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
     has_just_ended = session.state == SessionState.FINISHED and now < session.lease_until
@@ -520,7 +525,7 @@ def _final_because(session: Session, slot: Slot, current: Response, *, now: date
     return Why.ENDED if is_excluded or not (is_open or has_just_ended) else None
 
 
-def _stands_because(current: Response, sent: Sent) -> AnswerNotice.Why | None:
+def _why_current_stands(current: Response, sent: Submission) -> AnswerNotice.Why | None:
     """Return why the answer that stands goes before the one that has come, None where the one that has come does.
 
     In one browser the last Send counts, even if it arrives first. Of two browsers the answer that arrives last counts,
@@ -533,12 +538,12 @@ def _stands_because(current: Response, sent: Sent) -> AnswerNotice.Why | None:
     return None if is_known else Why.NEWER_STANDS
 
 
-def _tell_of_replaced(
-    session: Session, slot: Slot, current: Response, sent: Sent, answer: Answer, *, now: datetime
+def _notify_of_replacement(
+    session: Session, slot: Slot, current: Response, sent: Submission, answer: Answer, *, now: datetime
 ) -> None:
     """Have the annotator told that `current` stands no more, unless they changed it on a page that showed it."""
-    notices.settle(session=session, slot=slot, answer=answer.value, now=now)
-    if current.version == sent.replaces or _is_what_was_said(current, answer):
+    notices.discard_for_answer(session=session, slot=slot, answer=answer.value, now=now)
+    if current.version == sent.replaces or _is_same_answer(current, answer):
         return
     is_same = current.submission_id in sent.after or (sent.order is not None and current.browser == sent.order.browser)
     why = Why.SENT_AGAIN if is_same else Why.OTHER_BROWSER
@@ -563,7 +568,7 @@ def questions_in_part(*, session: Session, part: int) -> int:
     return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, part=part).count()
 
 
-def kept_aside(*, session: Session) -> QuerySet[Response]:
+def set_aside_answers(*, session: Session) -> QuerySet[Response]:
     """Return the answers of a sitting that came too late to count, or whose question a researcher took out."""
     without_place = Q(slot=None) | Q(left_out=LeftOut.TAKEN_OUT)
     return Response.objects.filter(without_place, session=session, is_current=True)
@@ -590,6 +595,6 @@ def answer_in(*, session: Session, slot: int) -> Response:
     return own_answers(session=session).get(slot=slot)
 
 
-def is_built_on(response: Response) -> bool:
+def is_used_downstream(response: Response) -> bool:
     """Tell whether another study asks something because of an answer, so that it is final."""
-    return drawn_after(response.question).filter(undone_at=None).exists()
+    return downstream_questions(response.question).filter(undone_at=None).exists()

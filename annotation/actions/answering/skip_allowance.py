@@ -12,7 +12,7 @@ MOST_UNPROVEN_PERCENT = 5
 _WITH_A_CODE = (SessionState.FINISHED, SessionState.LEFT_OUT)
 
 
-def _together_with(session: Session) -> Q:
+def _in_same_count(session: Session) -> Q:
     """Pick what the annotator did in this session, and in those of the study that ended without a code: who comes back
     under a new session starts no new count."""
     ended = Session.objects.filter(study=session.study_id, annotator=session.annotator_id, state__in=_WITH_A_CODE)
@@ -22,10 +22,10 @@ def _together_with(session: Session) -> Q:
 
 def unproven(*, session: Session) -> int:
     """Return how many questions were left out though the server has their images."""
-    return Skip.objects.filter(_together_with(session), file_missing=False).count()
+    return Skip.objects.filter(_in_same_count(session), file_missing=False).count()
 
 
-def left(*, session: Session) -> int:
+def remaining(*, session: Session) -> int:
     """Return how many more may be left out without proof; below 0 when there were too many."""
     given = session.questions_total + Skip.objects.filter(session=session).count()
     return max(MOST_UNPROVEN, given * MOST_UNPROVEN_PERCENT // 100) - unproven(session=session)
@@ -33,5 +33,5 @@ def left(*, session: Session) -> int:
 
 def outweigh_answers(*, session: Session) -> bool:
     """Tell whether more questions were left out without proof than were answered."""
-    answered = Response.objects.filter(_together_with(session), is_current=True).count()
+    answered = Response.objects.filter(_in_same_count(session), is_current=True).count()
     return unproven(session=session) > answered

@@ -36,7 +36,7 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
     CannotSkip when the server can show every image and the page has not failed often enough.
     """
     given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
-    if given is not None and responses.is_gone(session=session, slot=given):
+    if given is not None and responses.is_skipped_or_withdrawn(session=session, slot=given):
         return
     if given is None or given.annotator_id != session.annotator_id:
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
@@ -70,10 +70,10 @@ def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now
     session.refresh_from_db(fields=["questions_total"])
     why = "its images do not come" if images else "it was reported"
     logger.warning("session %s went on without question %s: %s", session.pk, slot.question_id, why)
-    if skip_allowance.left(session=session) < 0:
+    if skip_allowance.remaining(session=session) < 0:
         sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
     elif session.questions_answered == session.questions_total:
-        sessions.come_to_the_end(session=session, now=now)
+        sessions.finish_unless_last_look(session=session, now=now)
     return True
 
 

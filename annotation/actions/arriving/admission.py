@@ -29,7 +29,7 @@ def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -
             gettext("You have already taken part in this study. Thank you!"),
             gettext("Your answers are saved; there is nothing to do."),
         )
-    if not _is_in_the_middle(study=study, annotator=annotator):
+    if not _has_open_session(study=study, annotator=annotator):
         eligibility.check(study=study, annotator=annotator, provider=provider)
 
 
@@ -44,7 +44,7 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
 
 
-def _is_in_the_middle(*, study: Study, annotator: Annotator | None) -> bool:
+def _has_open_session(*, study: Study, annotator: Annotator | None) -> bool:
     """Tell whether rules of eligibility come too late for somebody, who comes back under a new submission."""
     if annotator is None or not study.design.eligibility:
         return False
@@ -81,10 +81,10 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
             "This is not your fault. A place may become free: try the same link again later, or return the study on "
             "the platform that invited you."
         )
-    kept = next(iter(eligibility.by_rule(study=study, annotator=annotator)), "")
-    if kept and lobby.is_something_ready(study=study, annotator=None, now=now):
+    kept = next(iter(eligibility.barred_by_rule(study=study, annotator=annotator)), "")
+    if kept and lobby.has_questions_ready(study=study, annotator=None, now=now):
         return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
-    if lobby.may_come(study=study, annotator=annotator, now=now):
+    if lobby.may_get_questions_later(study=study, annotator=annotator, now=now):
         return _nothing_yet(provider)
     return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
 

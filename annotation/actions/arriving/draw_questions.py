@@ -8,7 +8,7 @@ from itertools import islice
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.actions import seats
-from annotation.actions.arriving.eligibility import barred, of_barred
+from annotation.actions.arriving.eligibility import barred, is_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
@@ -30,7 +30,7 @@ CHUNK = 200
 UNDO = timedelta(seconds=5)
 
 
-def ready_for(
+def ready_items(
     study: Study,
     *,
     now: datetime,
@@ -102,7 +102,7 @@ def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int 
     # One draw at a time, so that nothing is drawn twice.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
     size = study.design.surveys.size if room is None else min(room, study.design.surveys.size)
-    return _ask_again(locked, annotator, size) or _ask_about_what_is_ready(locked, annotator, size, now=now)
+    return _open_survey_of_undecided(locked, annotator, size) or _open_survey_of_ready(locked, annotator, size, now=now)
 
 
 def could_draw(
@@ -128,10 +128,10 @@ def _ready(
 ) -> list[About]:
     if study.design.instances.sample is not None:
         return []
-    return ready_for(study, now=now, annotator=annotator, limit=limit, about=about)
+    return ready_items(study, now=now, annotator=annotator, limit=limit, about=about)
 
 
-def _ask_about_what_is_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
+def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
     most = max(1, size // questions_per_instance(study))
     drawn = _ready(study, annotator, limit=most, now=now)
     if not drawn:
@@ -151,17 +151,17 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     undecided = undecided.filter(asks_more=True)
     # Where fewer count than were asked for, somebody's were taken out: their slots are opened again on request.
     undecided = undecided.filter(answers__gte=F("question__answers_wanted"), question__undone_at=None)
-    undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.awaiting_images(study))
+    undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.questions_missing_images(study))
     if annotator is None:
         return undecided
     if bars := barred(study=study, annotator=annotator):
-        undecided = undecided.exclude(of_barred(bars, "question__"))
+        undecided = undecided.exclude(is_barred(bars, "question__"))
     skipped = Skip.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
     return undecided.filter(~Exists(skipped), ~Exists(answered))
 
 
-def _ask_again(study: Study, annotator: Annotator | None, size: int) -> bool:
+def _open_survey_of_undecided(study: Study, annotator: Annotator | None, size: int) -> bool:
     """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
     undecided = _undecided(study, annotator).select_related("question").order_by("question")
     questions = [decision.question for decision in undecided[:size]]

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.actions.deciding.description_outcomes import decisions_about, fates_of
+from annotation.actions.deciding.description_outcomes import decisions_about, downstream_outcomes
 from annotation.errors import NotEligible
 from annotation.language import translated
 from annotation.models import Annotator, Decision, GroupMember, Response, Session, Slot
@@ -50,12 +50,12 @@ def refusal(rule: str, provider: str) -> NotEligible:
 def barred(*, study: Study, annotator: Annotator | None) -> Barred:
     """Return which questions of `study` are not asked of `annotator`, None for somebody new, who may be asked all."""
     found = NOTHING
-    for rule in by_rule(study=study, annotator=annotator).values():
+    for rule in barred_by_rule(study=study, annotator=annotator).values():
         found |= rule
     return found
 
 
-def by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
+def barred_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
     """Return which questions are not asked of `annotator` by the name of the rule; only rules that bar any."""
     if annotator is None:
         return {}
@@ -65,7 +65,7 @@ def by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
         for name, given in rules:
             if bars := get_rule(name).bars(person, given):
                 found[name] = found.get(name, NOTHING) | bars
-    if before_them := _before_them_where_strangers_are_asked(study, annotator):
+    if before_them := _open_downstream_instances(study, annotator):
         found[NOT_SAME_INSTANCE] = found.get(NOT_SAME_INSTANCE, NOTHING) | Barred(before_them)
     return found
 
@@ -82,7 +82,7 @@ def _rules_about_questions(study: Study) -> list[Rule]:
     return rules
 
 
-def _before_them_where_strangers_are_asked(study: Study, annotator: Annotator) -> frozenset[int]:
+def _open_downstream_instances(study: Study, annotator: Annotator) -> frozenset[int]:
     """Return the instances of the open questions that `annotator` has in studies that ask about answers of `study`, and
     ask nobody who has met the instance there: what they would see here is what they are still to find."""
     not_met_here = NOT_SAME_INSTANCE, {"study": study.slug}
@@ -93,7 +93,7 @@ def _before_them_where_strangers_are_asked(study: Study, annotator: Annotator) -
     return frozenset(open_slots.values_list("question__instance", flat=True))
 
 
-def of_barred(bars: Barred, path: str = "") -> Q:
+def is_barred(bars: Barred, path: str = "") -> Q:
     """Return what picks the questions that `bars` keeps from somebody; `path` leads to them, such as "question__"."""
     made_from = Q(**{f"{path}source_type": RESPONSE, f"{path}source_id__in": bars.answers})
     return Q(**{f"{path}instance__in": bars.instances}) | made_from
@@ -106,7 +106,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     named = {entry["study"] for entry in given if "study" in entry}
     followed = {entry["study"] for entry in given if entry.get("by") == ACCEPTANCE}
     records = {
-        each.slug: _record(each, annotator, with_fate=each.slug in followed)
+        each.slug: _record(each, annotator, with_outcomes=each.slug in followed)
         for each in Study.objects.filter(project=study.project_id, slug__in=named)
     }
     groups: frozenset[str] = frozenset()
@@ -119,7 +119,7 @@ def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[s
     return Person(records, groups, answers)
 
 
-def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
+def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Record:
     mine = _current(study.pk, annotator)
     own = [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
     known = counts() & ~Q(question__right="") & ~Q(question__kind__in=own)
@@ -145,10 +145,10 @@ def _record(study: Study, annotator: Annotator, *, with_fate: bool) -> Record:
     rows = (held.values_list("question__instance"), met.values_list("instance"), looked_at.values_list("instance"))
     instances = frozenset(pk for some in rows for (pk,) in some)
     accepted, rejected = (0, 0)
-    if with_fate:
+    if with_outcomes:
         counted = mine.filter(counts())
-        accepted, rejected = _what_became(counted)
-        rejected += _could_be_done(counted)
+        accepted, rejected = _count_outcomes(counted)
+        rejected += _count_superseded(counted)
     return Record(
         answered=answered,
         known=known_in_all,
@@ -172,14 +172,14 @@ def _scores_by_seat(answers: QuerySet[Response]) -> Mapping[int | None, Sequence
     return found
 
 
-def _what_became(answers: QuerySet[Response]) -> tuple[int, int]:
+def _count_outcomes(answers: QuerySet[Response]) -> tuple[int, int]:
     """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
-    decided = [set(states) - {State.UNDECIDED} for states in fates_of(answers).values()]
+    decided = [set(states) - {State.UNDECIDED} for states in downstream_outcomes(answers).values()]
     rejected = sum(State.REJECTED in states for states in decided)
     return sum(bool(states) for states in decided) - rejected, rejected
 
 
-def _could_be_done(answers: QuerySet[Response]) -> int:
+def _count_superseded(answers: QuerySet[Response]) -> int:
     """Return how many of `answers` gave others nothing to ask about, to questions to which somebody else's answer was
     accepted by a study that asked about it."""
     to_the_same = Response.objects.counted().filter(question__in=answers.values("question")).order_by()

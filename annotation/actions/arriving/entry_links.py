@@ -60,7 +60,7 @@ def count_newcomer(*, study: Study, network: str, now: datetime) -> None:
     Outside of a transaction.
     """
     limit = settings.ARRIVALS_PER_NETWORK
-    if not limit or not network or network_places.is_open_to(study=study, network=network):
+    if not limit or not network or network_places.is_exempt(study=study, network=network):
         return
     verdict = hit(scope="arrivals", key=network, limit=limit, window=WINDOW, now=now)
     if not verdict.allowed:

@@ -17,18 +17,18 @@ from studies.models import Instance, Study, StudyState
 SILENCE = timedelta(minutes=2)
 
 
-def is_offered(study: Study) -> bool:
+def has_lobby(study: Study) -> bool:
     """Tell whether somebody may wait in `study` while nothing is ready."""
     return bool(study.design.lobby.minutes)
 
 
-def is_open_to(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+def may_wait(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether somebody, None for a newcomer, for whom nothing is ready in `study` may wait for it."""
-    if not is_offered(study) or study.state == StudyState.CLOSED:
+    if not has_lobby(study) or study.state == StudyState.CLOSED:
         return False
     if study.design.lobby.pay and _has_waited(study, annotator):
         return False
-    return may_bring(study=study, annotator=annotator, now=now)
+    return may_get_questions(study=study, annotator=annotator, now=now)
 
 
 def _has_waited(study: Study, annotator: Annotator | None) -> bool:
@@ -36,12 +36,12 @@ def _has_waited(study: Study, annotator: Annotator | None) -> bool:
     return Session.objects.filter(study=study, annotator=annotator, state=SessionState.WAITED).exists()
 
 
-def is_still_there(*, session: Session) -> bool:
+def is_page_open(*, session: Session) -> bool:
     """Tell whether the page of a session that waits was open until its time was over: it asks again and again."""
     return session.last_seen_at >= session.lease_until - SILENCE
 
 
-def may_bring(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+def may_get_questions(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether the study that feeds `study` has, or may get, something that `annotator` can be asked about."""
     if study.fed_by is None or study.design.instances.sample is not None:
         return False
@@ -53,13 +53,15 @@ def may_bring(*, study: Study, annotator: Annotator | None, now: datetime) -> bo
     return _may_be_answered(study.fed_by, about, besides=annotator, now=now)
 
 
-def may_come(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
-    """Tell whether `study` may get something for `annotator` later: `may_bring`, or its feeding study has not begun, or
-    pauses."""
+def may_get_questions_later(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+    """Tell whether `study` may get questions for `annotator` later.
+
+    True as well while the upstream study is a draft or paused.
+    """
     if study.fed_by is None or study.design.instances.sample is not None:
         return False
     stands_still = study.fed_by.state in (StudyState.DRAFT, StudyState.PAUSED)
-    return stands_still or may_bring(study=study, annotator=annotator, now=now)
+    return stands_still or may_get_questions(study=study, annotator=annotator, now=now)
 
 
 def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annotator | None, now: datetime) -> bool:
@@ -80,13 +82,13 @@ def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annota
     return _may_be_answered(study.fed_by, about & selected_instances(study).order_by(), besides=besides, now=now)
 
 
-def is_something_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
+def has_questions_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
     """Tell whether `annotator`, None for somebody new, would get a place now, without locking anything."""
-    free = seats.is_one_free(study=study, annotator=annotator)
+    free = seats.has_free_seat(study=study, annotator=annotator)
     return free or draw_questions.could_draw(study=study, annotator=annotator, now=now)
 
 
-def take_place(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
+def take_seat(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
     """Give `session` a free seat, that one if it still is, or one that is opened for it; return how many questions it
     brings, at most `room` where that is given, None where there is none. Runs in a transaction."""
     given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
@@ -96,7 +98,7 @@ def take_place(*, session: Session, now: datetime, seat: Seat | None = None, roo
     return given
 
 
-def waits_until(*, session: Session, now: datetime) -> datetime:
+def wait_deadline(*, session: Session, now: datetime) -> datetime:
     """Return how long `session` waits from now on at most; where it is for more, no longer than it may take that up."""
     longest = now + timedelta(minutes=session.study.design.lobby.minutes)
-    return min(longest, live_sessions.is_over_at(session)) if session.questions_answered else longest
+    return min(longest, live_sessions.ends_at(session)) if session.questions_answered else longest

@@ -32,7 +32,7 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
     if not network or not can_be_told_apart():
         return ""
     today = digest_of(network, day=now.date())
-    if not settings.PLACES_PER_NETWORK or is_open_to(study=study, network=network):
+    if not settings.PLACES_PER_NETWORK or is_exempt(study=study, network=network):
         return today
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
     digests = [today, digest_of(network, day=now.date() - timedelta(days=1))]
@@ -49,7 +49,7 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
     return today
 
 
-def is_open_to(*, study: Study, network: str) -> bool:
+def is_exempt(*, study: Study, network: str) -> bool:
     """Tell whether a researcher lets any number of people from `network` into `study`."""
     return is_within(network, read_networks(study.open_networks))
 
@@ -60,7 +60,7 @@ def most_places(*, study: Study) -> int:
     return max(ALWAYS_ALLOWED, ceil(not_filled * settings.PLACES_PER_NETWORK / 100))
 
 
-def beside(*, session: Session) -> QuerySet[Session]:
+def open_sessions_from_same_network(*, session: Session) -> QuerySet[Session]:
     """Return the open sessions of its study that began from the network of `session`, with it; none where that is not
     known (any more)."""
     found = Session.objects.filter(study=session.study_id, network=session.network, state__in=OPEN_STATES)

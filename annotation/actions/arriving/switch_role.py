@@ -19,7 +19,7 @@ def is_offered(*, session: Session, now: datetime) -> bool:
         # This submission has answers already, which are paid here.
         return False
     try:
-        sessions.look_in(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
+        sessions.check_can_start(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)
     except AnnotationError:
         return False
     return True

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotation.actions.deciding.decisions import asked_of, decide_question, decide_what_was_asked_about, to_decide
-from annotation.actions.deciding.undo_acceptance import drawn_after, follow_questions
+from annotation.actions.deciding.decisions import decide_question, decide_source_questions, decision_input, rule_input
+from annotation.actions.deciding.undo_acceptance import downstream_questions, update_downstream_of_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
 from annotation.models.responses import RESPONSE
@@ -42,7 +42,7 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
     if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:
         raise CannotSettle("The answers have already decided this question.")
     _check_unused(question)
-    asked = asked_of(question, question.study)
+    asked = rule_input(question, question.study)
     # One alone decides nothing where a rule needs two.
     verdict = decide(decision.rule, replace(asked, wanted=asked.most), [Given(choice, choice)] * asked.most)
     Decision.objects.filter(pk=decision.pk).update(
@@ -54,9 +54,9 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
         decided_at=now,
     )
     # What had been drawn from it and was undone stands again, when it is accepted as it was.
-    follow_questions(questions=[question.pk], now=now)
+    update_downstream_of_questions(questions=[question.pk], now=now)
     if question.source_type == RESPONSE:
-        decide_what_was_asked_about(responses=[question.source_id], now=now)
+        decide_source_questions(responses=[question.source_id], now=now)
     decision.refresh_from_db()
     _record(question, What.QUESTION_SETTLED, by=by, now=now, choice=choice)
     return decision
@@ -71,7 +71,7 @@ def unsettle(*, question: Question, by: Actor, now: datetime) -> Decision:
     _check_unused(question)
     choice = decision.settled_choice
     Decision.objects.filter(pk=decision.pk).update(settled_choice="", settled_by=None, settled_note="")
-    decide_question(asked=to_decide(question, question.study), now=now)
+    decide_question(asked=decision_input(question, question.study), now=now)
     decision.refresh_from_db()
     _record(question, What.QUESTION_UNSETTLED, by=by, now=now, choice=choice)
     return decision
@@ -85,5 +85,5 @@ def _record(question: Question, what: What, *, by: Actor, now: datetime, choice:
 
 
 def _check_unused(question: Question) -> None:
-    if drawn_after(question).filter(undone_at=None).exists():
+    if downstream_questions(question).filter(undone_at=None).exists():
         raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from annotation.actions.answering.answer_sql import Decided, store_decision, store_decision_as_served
-from annotation.actions.deciding.description_outcomes import fates_of
-from annotation.actions.deciding.undo_acceptance import follow_questions
+from annotation.actions.answering.answer_sql import DecisionValues, store_decision, store_decision_if_current
+from annotation.actions.deciding.description_outcomes import downstream_outcomes
+from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Response
 from annotation.models.responses import RESPONSE
 from studies.kinds import Answer, get_kind
@@ -21,7 +21,7 @@ _DECIDED = ("state", "winner", "votes", "answers", "asks_more", "decided_at")
 
 
 @dataclass(frozen=True)
-class ToDecide:
+class DecisionInput:
     """A question, and what its rule sees of it besides its answers. `response`: the one that it was made from, or 0."""
 
     question: int
@@ -31,55 +31,55 @@ class ToDecide:
     response: int = 0
 
 
-def to_decide(question: Question, study: Study) -> ToDecide:
+def decision_input(question: Question, study: Study) -> DecisionInput:
     response = question.source_id if question.source_type == RESPONSE else 0
-    return ToDecide(question.pk, question.kind, study.rule, asked_of(question, study), response)
+    return DecisionInput(question.pk, question.kind, study.rule, rule_input(question, study), response)
 
 
-def asked_of(question: Question, study: Study) -> Asked:
+def rule_input(question: Question, study: Study) -> Asked:
     """Return what the rule of `study` sees of its `question`."""
     most = max(question.answers_wanted, study.most_answers)
     rejecting = get_kind(question.kind).rejecting_options
     return Asked(question.answers_wanted, most, question.right, question.content, rejecting)
 
 
-def decide_question(*, asked: ToDecide, now: datetime, only_answer: Answer | None = None) -> None:
+def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer | None = None) -> None:
     """Apply its rule to the current counted responses of a question; store what follows.
 
     Must run inside the transaction that stored the response. `only_answer` spares reading when a question wants one
     answer and this is it; otherwise the decision's row is locked first, so that of two answers sent at the same
     moment the later one sees both. Where a researcher has asked for more answers, what the rule sees is read anew.
     """
-    if only_answer is None or asked.asked.wanted > 1 or not _decided_alone(asked, only_answer, now=now):
-        asked = _as_it_is_now(asked)
-        given = _given([asked.question], with_fate=get_rule(asked.rule).needs.became)[asked.question]
+    if only_answer is None or asked.asked.wanted > 1 or not _decide_by_one_answer(asked, only_answer, now=now):
+        asked = _lock_and_reload(asked)
+        given = _given([asked.question], with_outcomes=get_rule(asked.rule).needs.became)[asked.question]
         store_decision(_decided(asked, given, now=now))
     if asked.response:
-        decide_what_was_asked_about(responses=[asked.response], now=now)
+        decide_source_questions(responses=[asked.response], now=now)
 
 
-def _decided_alone(asked: ToDecide, answer: Answer, *, now: datetime) -> bool:
-    return store_decision_as_served(decided_by(answer, asked=asked, now=now))
+def _decide_by_one_answer(asked: DecisionInput, answer: Answer, *, now: datetime) -> bool:
+    return store_decision_if_current(decision_from_answer(answer, asked=asked, now=now))
 
 
-def _as_it_is_now(asked: ToDecide) -> ToDecide:
+def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
     """Lock the decision of a question; return what its rule sees by now."""
     if Decision.objects.select_for_update().get(question=asked.question).more_asked_at is None:
         return asked
     # Read after the lock: joined to it, the question would be as it was before this waited.
     question = Question.objects.select_related("study").get(pk=asked.question)
-    return replace(asked, asked=asked_of(question, question.study))
+    return replace(asked, asked=rule_input(question, question.study))
 
 
-def decided_by(answer: Answer, *, asked: ToDecide, now: datetime) -> Decided:
+def decision_from_answer(answer: Answer, *, asked: DecisionInput, now: datetime) -> DecisionValues:
     """Return what follows for a question that wants one answer from this one."""
-    return _decided(asked, [_alone(answer, asked)], now=now)
+    return _decided(asked, [_single_vote(answer, asked)], now=now)
 
 
-def _alone(answer: Answer, asked: ToDecide) -> Given:
+def _single_vote(answer: Answer, asked: DecisionInput) -> Given:
     """Return an answer that has just come, so that nobody was asked about it yet."""
-    with_fate = get_rule(asked.rule).needs.became
-    hands_on = not with_fate or _hands_on(asked.kind, asked.asked.content, answer.value)
+    with_outcomes = get_rule(asked.rule).needs.became
+    hands_on = not with_outcomes or _hands_on(asked.kind, asked.asked.content, answer.value)
     return Given(answer.label, answer.value, hands_on=hands_on)
 
 
@@ -87,9 +87,9 @@ def _hands_on(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
     return get_kind(kind).hands_on(content, answer) is not None
 
 
-def _decided(asked: ToDecide, given: Sequence[Given], *, now: datetime) -> Decided:
+def _decided(asked: DecisionInput, given: Sequence[Given], *, now: datetime) -> DecisionValues:
     verdict = decide(asked.rule, asked.asked, given)
-    return Decided(
+    return DecisionValues(
         question=asked.question,
         rule=asked.rule,
         votes=votes_of(given),
@@ -101,7 +101,7 @@ def _decided(asked: ToDecide, given: Sequence[Given], *, now: datetime) -> Decid
     )
 
 
-def decide_what_was_asked_about(*, responses: Iterable[int], now: datetime) -> None:
+def decide_source_questions(*, responses: Iterable[int], now: datetime) -> None:
     """Decide the questions again to which `responses` are answers: what other studies make of them has changed.
 
     Only where their rule looks at that. Runs in a transaction, after the questions about the responses are decided.
@@ -109,27 +109,27 @@ def decide_what_was_asked_about(*, responses: Iterable[int], now: datetime) -> N
     asked_about = Question.objects.filter(responses__in=responses).select_related("study").distinct().order_by("pk")
     for question in asked_about:
         if get_rule(question.study.rule).needs.became:
-            decide_question(asked=to_decide(question, question.study), now=now)
-            follow_questions(questions=[question.pk], now=now)
+            decide_question(asked=decision_input(question, question.study), now=now)
+            update_downstream_of_questions(questions=[question.pk], now=now)
 
 
-def _given(questions: Sequence[int], *, with_fate: bool) -> dict[int, list[Given]]:
+def _given(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[Given]]:
     """Return the counted answers to each of `questions`, in the order in which they came.
 
-    with_fate: with what has become of each in the studies that ask about it, and whether any can.
+    with_outcomes: with what has become of each in the studies that ask about it, and whether any can.
     """
     given: dict[int, list[Given]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
     rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
     became: Mapping[int, Sequence[State]] = {}
     asked: dict[int, tuple[str, dict[str, Any]]] = {}
-    if with_fate:
+    if with_outcomes:
         of_these = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
         asked = {pk: (kind, content) for pk, kind, content in of_these}
-        became = fates_of([pk for pk, *_ in rows])
+        became = downstream_outcomes([pk for pk, *_ in rows])
     for pk, question, label, answer in rows:
         whole = label if answer is None else answer
-        hands_on = not with_fate or _hands_on(*asked[question], whole)
+        hands_on = not with_outcomes or _hands_on(*asked[question], whole)
         given[question].append(Given(label, whole, became.get(pk, ()), hands_on))
     return given
 
@@ -155,12 +155,12 @@ def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
 def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
     decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
-    given = _given(questions, with_fate=any(get_rule(decision.rule).needs.became for decision in decisions))
+    given = _given(questions, with_outcomes=any(get_rule(decision.rule).needs.became for decision in decisions))
     before = [_decided_columns(decision) for decision in decisions]
     changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
     _store_what_changed(decisions, before)
     made_from = (decision.question for decision in changed if decision.question.source_type == RESPONSE)
-    decide_what_was_asked_about(responses=[question.source_id for question in made_from], now=now)
+    decide_source_questions(responses=[question.source_id for question in made_from], now=now)
     return [decision.question_id for decision in changed]
 
 
@@ -182,7 +182,7 @@ def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[
 def _decide_again(decision: Any, given: Sequence[Given], *, now: datetime) -> bool:
     """Write into `decision` what follows from the answers; tell whether that is something else than before."""
     decision.votes, decision.answers = votes_of(given), len(given)
-    verdict: Verdict = decide(decision.rule, asked_of(decision.question, decision.study), given)
+    verdict: Verdict = decide(decision.rule, rule_input(decision.question, decision.study), given)
     decision.asks_more = verdict.more
     if decision.settled_choice:
         return False

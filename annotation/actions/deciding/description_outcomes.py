@@ -23,7 +23,7 @@ def decisions_about(answers: QuerySet[Response] | Sequence[int]) -> QuerySet[Dec
     return asked.filter(study__in=[study.pk for study in asking if study.accepts])
 
 
-def fates_of(answers: QuerySet[Response] | Sequence[int]) -> dict[int, list[State]]:
+def downstream_outcomes(answers: QuerySet[Response] | Sequence[int]) -> dict[int, list[State]]:
     """Return, for each of `answers` that is asked about, what became of it in each study that accepts or rejects."""
     rows = decisions_about(answers).order_by("question_id").values_list("question__source_id", "state")
     found: dict[int, list[State]] = {}

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
-from annotation.actions.launching.reopen_studies import await_what_is_open
+from annotation.actions.launching.reopen_studies import reopen_asking
 from annotation.models import Response
 from annotation.models.outcomes import accepted_decisions
 from annotation.models.responses import RESPONSE
@@ -19,17 +19,17 @@ from studies.models import Question, Study
 
 
 @dataclass(frozen=True)
-class Undone:
+class DownstreamChanges:
     """Questions of later studies counted: from `undone` nothing follows any more, `restored` stand again."""
 
     undone: int = 0
     restored: int = 0
 
-    def __add__(self, other: "Undone") -> "Undone":
-        return Undone(self.undone + other.undone, self.restored + other.restored)
+    def __add__(self, other: "DownstreamChanges") -> "DownstreamChanges":
+        return DownstreamChanges(self.undone + other.undone, self.restored + other.restored)
 
 
-def drawn_after(question: Question) -> QuerySet[Question]:
+def downstream_questions(question: Question) -> QuerySet[Question]:
     """Return what later studies ask because of `question`: about its instance, as its study accepted it, and about the
     answers to it."""
     accepted = Q(study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False)
@@ -37,7 +37,7 @@ def drawn_after(question: Question) -> QuerySet[Question]:
     return Question.objects.filter(accepted | Q(source_type=RESPONSE, source_id__in=answers.values("pk")))
 
 
-def follow_answers(*, questions: Collection[int], now: datetime) -> Undone:
+def update_downstream_of_answers(*, questions: Collection[int], now: datetime) -> DownstreamChanges:
     """Undo, or restore, what later studies ask about the answers to `questions`, as these count or not by now.
 
     Runs in a transaction. The answers that later studies got to what is undone stay; nothing follows from them.
@@ -47,30 +47,30 @@ def follow_answers(*, questions: Collection[int], now: datetime) -> Undone:
     asked = asked.select_for_update(of=("self",), no_key=True)
     counted = set(answers.counted().values_list("pk", flat=True))
     undone = [each.pk for each in asked if each.undone_at is None and each.source_id not in counted]
-    restored = [each.pk for each in asked if _may_stand_again(each) and each.source_id in counted]
+    restored = [each.pk for each in asked if _can_restore(each) and each.source_id in counted]
     Question.objects.filter(pk__in=undone).update(undone_at=now)
     _restore(restored)
-    return Undone(len(undone), len(restored))
+    return DownstreamChanges(len(undone), len(restored))
 
 
-def follow_questions(*, questions: Collection[int], now: datetime) -> Undone:
+def update_downstream_of_questions(*, questions: Collection[int], now: datetime) -> DownstreamChanges:
     """Do what `follow` does for the instances of `questions`, whose decisions have changed."""
     instances: dict[int, set[int]] = {}
     for asker, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
         instances.setdefault(asker, set()).add(instance)
-    followed = Undone()
+    followed = DownstreamChanges()
     for study in Study.objects.filter(pk__in=instances).order_by("pk"):
-        followed += follow(study=study, instances=instances[study.pk], now=now)
+        followed += update_downstream(study=study, instances=instances[study.pk], now=now)
     return followed
 
 
-def follow(*, study: Study, instances: Collection[int], now: datetime) -> Undone:
+def update_downstream(*, study: Study, instances: Collection[int], now: datetime) -> DownstreamChanges:
     """Undo, or restore, what later studies ask about `instances` of `study`, all the way down the pipeline.
 
     Runs in a transaction. A drawn question stands as long as its instance is accepted and hands on what it handed on
     when it was drawn.
     """
-    followed = Undone()
+    followed = DownstreamChanges()
     for fed in study.feeds.order_by("pk"):
         # Locked before anything is looked at: of two answers that restore two steps of one pipeline at the same
         # moment, the later one sees both.
@@ -78,22 +78,22 @@ def follow(*, study: Study, instances: Collection[int], now: datetime) -> Undone
         asked = list(drawn.select_for_update(of=("self",), no_key=True))
         standing = _standing(study, asked)
         undone = [question for question in asked if question.undone_at is None and question.pk not in standing]
-        restored = [question for question in asked if _may_stand_again(question) and question.pk in standing]
+        restored = [question for question in asked if _can_restore(question) and question.pk in standing]
         Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
         _restore([question.pk for question in restored])
-        followed += Undone(len(undone), len(restored))
+        followed += DownstreamChanges(len(undone), len(restored))
         if changed := {question.instance_id for question in (*undone, *restored)}:
-            followed += follow(study=fed, instances=changed, now=now)
+            followed += update_downstream(study=fed, instances=changed, now=now)
     return followed
 
 
 def _restore(questions: Collection[int]) -> None:
     if questions:
         Question.objects.filter(pk__in=questions).update(undone_at=None)
-        await_what_is_open(questions=questions)
+        reopen_asking(questions=questions)
 
 
-def _may_stand_again(question: Question) -> bool:
+def _can_restore(question: Question) -> bool:
     """Tell whether `question` is undone by nobody's will: what a researcher took out stays out."""
     return question.undone_at is not None and question.taken_out_at is None
 

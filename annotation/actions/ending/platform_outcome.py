@@ -18,7 +18,7 @@ def comment(*, session: Session, text: str) -> None:
         Session.objects.filter(pk=session.pk).update(comment=text)
 
 
-def hand_back(*, session: Session, now: datetime) -> str:
+def show_completion_code(*, session: Session, now: datetime) -> str:
     """Return what `code_for` does, and note when somebody was first shown it."""
     if code := code_for(session=session, now=now):
         Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
@@ -45,6 +45,6 @@ def _outcome(session: Session, now: datetime) -> Outcome | None:
     endings = session.study.design.endings
     if outcome == Outcome.STOPPED and endings.stopped != "code":
         return None
-    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or sessions.could_go_on(session=session, now=now)):
+    if outcome == Outcome.TIME_OVER and (endings.time_over != "code" or sessions.can_revive(session=session, now=now)):
         return None
     return outcome

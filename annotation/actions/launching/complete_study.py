@@ -9,7 +9,7 @@ from django.db.models import F
 
 from analytics.outcomes import Outcome
 from annotation.actions.arriving import draw_questions
-from annotation.actions.launching.reopen_studies import await_what_was_reopened
+from annotation.actions.launching.reopen_studies import reopen_with_open_slots
 from annotation.models import Decision, Response, Slot
 from annotation.models.outcomes import instances_with
 from studies.actions.events import Actor, What, record
@@ -21,7 +21,7 @@ from studies.models import UNDER_WAY, Study, StudyState
 
 
 @dataclass(frozen=True)
-class Completed:
+class CompletedStudy:
     """A study whose answers were all found to be in. `is_closed`: it has been closed for that."""
 
     study: Study
@@ -40,12 +40,12 @@ def set_completion(*, study: Study, closes: bool, mails: bool, by: Actor, now: d
     record(project=study.project, study=study, what=What.COMPLETION_SET, by=by, now=now, **told)
 
 
-def note_completed(*, by: Actor, now: datetime) -> list[Completed]:
+def note_completed(*, by: Actor, now: datetime) -> list[CompletedStudy]:
     """Note which studies have all their answers by now, and close those that are to close themselves; return them.
 
     A study is found once, however often this runs, until more is asked of it.
     """
-    await_what_was_reopened()
+    reopen_with_open_slots()
     found = []
     under_way = Study.objects.filter(state__in=UNDER_WAY, completed_at=None).order_by("pk")
     for study in list(under_way.select_related("project", "fed_by")):
@@ -55,7 +55,7 @@ def note_completed(*, by: Actor, now: datetime) -> list[Completed]:
 
 
 @transaction.atomic
-def _note(study: Study, *, by: Actor, now: datetime) -> Completed | None:
+def _note(study: Study, *, by: Actor, now: datetime) -> CompletedStudy | None:
     # Locked, so that nobody draws for it, or asks for more, between a last look and its close.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project", "fed_by")
     study = locked.get(pk=study.pk)
@@ -66,7 +66,7 @@ def _note(study: Study, *, by: Actor, now: datetime) -> Completed | None:
     record(project=study.project, study=study, what=What.STUDY_COMPLETED, by=by, now=now)
     if study.closes_itself:
         change_state(study=study, to=StudyState.CLOSED, by=by, now=now)
-    return Completed(study, study.closes_itself)
+    return CompletedStudy(study, study.closes_itself)
 
 
 def is_complete(*, study: Study, now: datetime) -> bool:

@@ -11,7 +11,7 @@ from django.db.models import F, Max, Min, QuerySet
 
 from annotation.actions import seats
 from annotation.actions.deciding.decisions import recount
-from annotation.actions.deciding.undo_acceptance import follow_questions
+from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Seat, Slot
 from studies.actions.events import Actor, What, record
 from studies.actions.questions import About, everything_asked, questions_per_instance, unsaved_questions
@@ -26,7 +26,7 @@ from studies.survey_plan import CannotPlan, in_parts, plan_surveys
 BATCH = 500
 
 
-class Way(StrEnum):
+class ExtensionKind(StrEnum):
     """What can be asked besides."""
 
     ANSWERS = "answers"
@@ -35,7 +35,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True)
-class Grown:
+class ExtensionResult:
     """What asking more of a study brought, in numbers, each 0 or more.
 
     seats, answers: places for people and for answers that were added. questions: that were added. left_out: instances
@@ -52,23 +52,25 @@ class Grown:
     restored: int = 0
 
 
-def ask(*, study: Study, way: Way, number: int, by: Actor, now: datetime, beyond: int | None = None) -> Grown:
+def extend(
+    *, study: Study, way: ExtensionKind, number: int, by: Actor, now: datetime, beyond: int | None = None
+) -> ExtensionResult:
     """Ask more of a launched study. `number` is how many more answers, or up to how many; new instances need none.
 
     Raises StudyError.
     """
     match way:
-        case Way.ANSWERS:
-            return ask_more(study=study, more=number, by=by, now=now, beyond=beyond)
-        case Way.UNDECIDED:
-            return raise_most(study=study, to=number, by=by, now=now)
-        case Way.INSTANCES:
-            return take_up_instances(study=study, by=by, now=now)
+        case ExtensionKind.ANSWERS:
+            return add_answers(study=study, more=number, by=by, now=now, beyond=beyond)
+        case ExtensionKind.UNDECIDED:
+            return raise_limit(study=study, to=number, by=by, now=now)
+        case ExtensionKind.INSTANCES:
+            return add_instances(study=study, by=by, now=now)
     assert_never(way)
 
 
 @transaction.atomic
-def ask_more(*, study: Study, more: int, by: Actor, now: datetime, beyond: int | None = None) -> Grown:
+def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: int | None = None) -> ExtensionResult:
     """Ask for `more` answers to every question of a launched study, and to those that it gets from now on; where
     `beyond` says how many there were when that was foreseen, only if it is still so many.
 
@@ -89,20 +91,20 @@ def ask_more(*, study: Study, more: int, by: Actor, now: datetime, beyond: int |
             f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
         )
     Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more)
-    surveys = _once_more(study, more)
+    surveys = _repeat_surveys(study, more)
     seats.open_seats(study=study, surveys=surveys)
     refresh_statistics(SurveyQuestion, Seat, Slot)
     # As late as can be: answers wait from here on.
     questions = _mark(Decision.objects.filter(study=study), now=now)
     Question.objects.filter(study=study).update(answers_wanted=F("answers_wanted") + more)
-    grown = replace(_decided_anew(questions, now=now), seats=more * len(surveys), answers=more * len(questions))
+    grown = replace(_recount(questions, now=now), seats=more * len(surveys), answers=more * len(questions))
     told = {"more": more, **asdict(grown)}
     record(project=study.project, study=study, what=What.MORE_ANSWERS_WANTED, by=by, now=now, **told)
     return grown
 
 
 @transaction.atomic
-def raise_most(*, study: Study, to: int, by: Actor, now: datetime) -> Grown:
+def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> ExtensionResult:
     """Let questions of a launched study that stay undecided get up to `to` answers, one at a time, as people arrive.
 
     Raises StudyError.
@@ -114,13 +116,13 @@ def raise_most(*, study: Study, to: int, by: Actor, now: datetime) -> Grown:
         raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
     Study.objects.filter(pk=study.pk).update(raised_to=to, completed_at=None)
     # All of them: a change of an answer that is on its way may undo what is decided now.
-    grown = _decided_anew(_mark(Decision.objects.filter(study=study), now=now), now=now)
+    grown = _recount(_mark(Decision.objects.filter(study=study), now=now), now=now)
     record(project=study.project, study=study, what=What.MOST_ANSWERS_RAISED, by=by, now=now, to=to)
     return grown
 
 
 @transaction.atomic
-def take_up_instances(*, study: Study, by: Actor, now: datetime) -> Grown:
+def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
     """Ask about the instances that a launched study selects and does not ask about yet, in surveys of their own.
 
     Those that cannot be asked about yet, such as for want of an image, are left for another time. Raises StudyError.
@@ -128,7 +130,7 @@ def take_up_instances(*, study: Study, by: Actor, now: datetime) -> Grown:
     study = _locked(study)
     if why_not := why_no_new_instances(study):
         raise StudyError(why_not)
-    ready, left_out = _not_asked_yet(study)
+    ready, left_out = _new_instances(study)
     if not ready:
         raise StudyError(_nothing_new(left_out))
     try:
@@ -145,7 +147,7 @@ def take_up_instances(*, study: Study, by: Actor, now: datetime) -> Grown:
     seats.open_seats(study=study, surveys=surveys)
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     questions = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys]).count()
-    grown = Grown(
+    grown = ExtensionResult(
         seats=sum(survey.seats_planned for survey in surveys),
         answers=questions * study.answers,
         questions=questions,
@@ -173,7 +175,7 @@ def _nothing_new(left_out: int) -> str:
     )
 
 
-def _not_asked_yet(study: Study) -> tuple[list[About], int]:
+def _new_instances(study: Study) -> tuple[list[About], int]:
     """Return what `study` selects, does not ask about, and can; and how many instances it cannot ask about yet."""
     asked = set(study.questions.order_by().values_list("instance_id", "source_type", "source_id"))
     new = [
@@ -212,7 +214,7 @@ def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:
     return [question for _, question in found]
 
 
-def _once_more(study: Study, more: int) -> list[Survey]:
+def _repeat_surveys(study: Study, more: int) -> list[Survey]:
     """Make each survey of `study` again, with `more` seats, of the questions that were planned into it."""
     places = SurveyQuestion.objects.filter(survey__study=study, survey__round=1).order_by()
     first = dict(places.values_list("question_id").annotate(Min("survey__number")))
@@ -229,7 +231,7 @@ def _once_more(study: Study, more: int) -> list[Survey]:
     return surveys
 
 
-def _decided_anew(questions: list[int], *, now: datetime) -> Grown:
+def _recount(questions: list[int], *, now: datetime) -> ExtensionResult:
     changed = recount(questions=questions, now=now)
-    undone = follow_questions(questions=changed, now=now)
-    return Grown(decisions=len(changed), undone=undone.undone, restored=undone.restored)
+    undone = update_downstream_of_questions(questions=changed, now=now)
+    return ExtensionResult(decisions=len(changed), undone=undone.undone, restored=undone.restored)

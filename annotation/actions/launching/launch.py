@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from annotation.actions import seats
-from annotation.actions.arriving.draw_questions import ready_for
+from annotation.actions.arriving.draw_questions import ready_items
 from annotation.models import Decision, Seat, Slot
 from studies.actions import studies
 from studies.actions.events import Actor, What, record
@@ -27,7 +27,7 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
         raise StudyError("Somebody else has just deleted this draft.")
     # Or changed it.
     study.refresh_from_db()
-    studies.freeze(study=study, by=by, now=now, about=arriving(study, now=now))
+    studies.freeze(study=study, by=by, now=now, about=upstream_items(study, now=now))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     asked = study.questions.count()
@@ -36,7 +36,7 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
 
 def plan(study: Study, *, now: datetime) -> Plan:
     """Return what launching would make, without making it. Raises StudyError."""
-    about = arriving(study, now=now)
+    about = upstream_items(study, now=now)
     if about is not None and not about:
         check_selection(study)
         return Plan(questions=0, surveys=0, seats=0, answers=0)
@@ -48,10 +48,10 @@ def warnings(study: Study) -> list[str]:
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:
         asked_about.append(study.fed_by)
-    return [_says_nothing_of_what_became(each) for each in asked_about if not get_rule(each.rule).needs.became]
+    return [_outcome_warning(each) for each in asked_about if not get_rule(each.rule).needs.became]
 
 
-def arriving(study: Study, *, now: datetime) -> list[About] | None:
+def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
     """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there.
 
     The setting ARRIVING, so that a draft can be asked about too. Raises StudyError where nothing can be drawn yet.
@@ -60,7 +60,7 @@ def arriving(study: Study, *, now: datetime) -> list[About] | None:
         return None
     if study.design.instances.sample is None:
         return []
-    if not (drawn := ready_for(study, now=now)):
+    if not (drawn := ready_items(study, now=now)):
         what = (
             "no answer yet that can be asked about" if study.design.asks_about_answers else "accepted no instance yet"
         )
@@ -68,7 +68,7 @@ def arriving(study: Study, *, now: datetime) -> list[About] | None:
     return drawn
 
 
-def _says_nothing_of_what_became(study: Study) -> str:
+def _outcome_warning(study: Study) -> str:
     seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
     return (
         f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "

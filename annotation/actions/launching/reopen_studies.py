@@ -9,11 +9,11 @@ from annotation.models import Slot
 from studies.models import UNDER_WAY, Study
 
 
-def await_answers(*, studies: Iterable[int]) -> None:
+def reopen(*, studies: Iterable[int]) -> None:
     """Let those of `studies` be complete no more that are under way, and may be found so anew. Runs in a transaction.
 
     It waits for nobody: an answer comes here with the decision of its question in its hand, and whoever holds the study
-    may be waiting for just that. Such a study is found by the clock, `await_what_was_reopened`.
+    may be waiting for just that. Such a study is found by the clock, `reopen_with_open_slots`.
     """
     complete = Study.objects.filter(pk__in=list(studies), state__in=UNDER_WAY, completed_at__isnull=False)
     free = complete.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("pk")
@@ -21,14 +21,14 @@ def await_answers(*, studies: Iterable[int]) -> None:
 
 
 @transaction.atomic
-def await_what_was_reopened() -> None:
+def reopen_with_open_slots() -> None:
     """Let no study be complete that has a place for an answer: somebody held it when that was opened."""
     complete = Study.objects.filter(state__in=UNDER_WAY, completed_at__isnull=False)
     still_open = Slot.objects.filter(seat__study=OuterRef("pk"), answered_at=None, question__undone_at=None)
-    await_answers(studies=complete.filter(Exists(still_open)).order_by("pk").values_list("pk", flat=True))
+    reopen(studies=complete.filter(Exists(still_open)).order_by("pk").values_list("pk", flat=True))
 
 
-def await_what_is_open(*, questions: Collection[int]) -> None:
+def reopen_asking(*, questions: Collection[int]) -> None:
     """Let the studies be complete no more that have a place for an answer to one of `questions`."""
     open_slots = Slot.objects.filter(question__in=questions, question__undone_at=None, answered_at=None).order_by()
-    await_answers(studies=open_slots.values_list("question__study", flat=True).distinct())
+    reopen(studies=open_slots.values_list("question__study", flat=True).distinct())

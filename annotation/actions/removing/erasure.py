@@ -11,7 +11,7 @@ from studies.models import Project, Study
 
 
 @dataclass(frozen=True)
-class Deleted:
+class DeletedRows:
     """Rows that were deleted: responses (every version of every answer) and sessions."""
 
     responses: int
@@ -19,16 +19,16 @@ class Deleted:
 
 
 @transaction.atomic
-def delete_rows(*, annotator: Annotator, project: Project) -> Deleted:
+def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     """Delete what `project` knows of `annotator`, and the annotator when no other project knows them.
 
     Their answers must have been taken out of every count, and of what others are asked, before (`removals.withdraw`);
     their places are free afterwards. Runs in the same transaction.
     """
-    _unlink_at_the_door(annotator, project)
-    reopen_places.give_up(annotator=annotator, project=project)
+    _anonymise_entry_events(annotator, project)
+    reopen_places.free_places(annotator=annotator, project=project)
     sat = Session.objects.filter(annotator=annotator, study__project=project)
-    _leave_seats(annotator, project)
+    _free_seats_of(annotator, project)
     responses, _ = Response.objects.filter(annotator=annotator, study__project=project).delete()
     Skip.objects.filter(annotator=annotator, study__project=project).delete()
     Report.objects.filter(annotator=annotator, study__project=project).delete()
@@ -40,10 +40,10 @@ def delete_rows(*, annotator: Annotator, project: Project) -> Deleted:
     known = Session.objects.filter(annotator=annotator).exists()
     if not known and not GroupMember.objects.filter(annotator=annotator).exists():
         Annotator.objects.filter(pk=annotator.pk).delete()
-    return Deleted(responses=responses, sessions=sessions)
+    return DeletedRows(responses=responses, sessions=sessions)
 
 
-def _leave_seats(annotator: Annotator, project: Project) -> None:
+def _free_seats_of(annotator: Annotator, project: Project) -> None:
     """Free what `annotator` still has: seats of sessions in which nothing was answered, slots without an answer."""
     held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
     seats = [seat.pk for seat in held.order_by("pk")]
@@ -52,7 +52,7 @@ def _leave_seats(annotator: Annotator, project: Project) -> None:
     mine.update(annotator=None, answered_at=None)
 
 
-def _unlink_at_the_door(annotator: Annotator, project: Project) -> None:
+def _anonymise_entry_events(annotator: Annotator, project: Project) -> None:
     """Let what they did at the door count without saying that it was one person."""
     for study in Study.objects.filter(project=project):
         who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)

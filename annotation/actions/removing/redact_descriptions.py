@@ -13,12 +13,12 @@ from studies.models import Project, Question
 BATCH = 500
 
 
-def unsay(*, annotator: Annotator, project: Project, now: datetime) -> None:
+def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
     """Let no question of `project` hold what `annotator` said any more.
 
     Runs in a transaction, in which nothing is drawn from the project's studies. The questions stay, with what others
     answered to them, but are undone and asked of nobody. It takes no answer away: the person's own are left as they
-    are. No session is locked: one that has such a question answers it, or goes on without it (`withdraw_emptied`).
+    are. No session is locked: one that has such a question answers it, or goes on without it (`withdraw_redacted`).
     """
     said = list(Response.objects.filter(annotator=annotator, study__project=project).values_list("pk", flat=True))
     while said:
@@ -36,18 +36,18 @@ def unsay(*, annotator: Annotator, project: Project, now: datetime) -> None:
         ]
 
 
-def is_emptied(kind: str, content: Mapping[str, Any]) -> bool:
+def is_redacted(kind: str, content: Mapping[str, Any]) -> bool:
     """Tell whether the author of what a question asks about has withdrawn, so that it holds nothing of theirs."""
     asking = get_kind(kind)
     return asking.asks_about_answers and dict(asking.without_source(content)) == dict(content)
 
 
-def withdraw_emptied(session: Session) -> None:
+def withdraw_redacted(session: Session) -> None:
     """Take the questions whose authors have withdrawn from `session`, which is locked."""
     mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
     # Only what was undone can have been emptied.
     for slot in mine.filter(question__undone_at__isnull=False).select_related("question"):
-        if is_emptied(slot.question.kind, slot.question.content):
+        if is_redacted(slot.question.kind, slot.question.content):
             withdraw_from(session, slot.question)
 
 

@@ -1,5 +1,5 @@
 """Taking a person's answers out of every count of a project: they took their consent back, or a researcher left them
-out. Nothing is deleted here (see `forgetting`)."""
+out. Nothing is deleted here (see `erasure`)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,9 +10,9 @@ from django.db import transaction
 from annotation.actions import sessions
 from annotation.actions.answering import answer_notices
 from annotation.actions.deciding.decisions import recount
-from annotation.actions.deciding.undo_acceptance import follow_answers, follow_questions
+from annotation.actions.deciding.undo_acceptance import update_downstream_of_answers, update_downstream_of_questions
 from annotation.actions.removing import reopen_places
-from annotation.actions.removing.redact_descriptions import unsay
+from annotation.actions.removing.redact_descriptions import redact
 from annotation.errors import AnnotationError
 from annotation.models import Annotator, Removal, Response, Session, SessionState
 from annotation.models.responses import LeftOut, ResponseQuerySet
@@ -32,7 +32,7 @@ class CannotRemove(AnnotationError):
 
 
 @dataclass(frozen=True)
-class Followed:
+class RemovalEffects:
     """What followed from a change of whose answers count, in numbers; each 0 or more.
 
     answers: answers that count no more, or count again. decisions: questions whose decision is another one now.
@@ -49,15 +49,15 @@ class Followed:
 
 
 @transaction.atomic
-def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
+def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
     """Take the answers of somebody who took their consent back out of `project`, for good; twice is once."""
     lock(annotator=annotator, project=project)
     if Why.WITHDRAWN in _reasons(annotator, project):
-        return Followed()
+        return RemovalEffects()
     Removal.objects.create(project=project, annotator=annotator, why=Why.WITHDRAWN, at=now)
-    followed = take_out(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
+    followed = remove_answers(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
     # There is no way back, so nothing has to be kept where others would still read it.
-    unsay(annotator=annotator, project=project, now=now)
+    redact(annotator=annotator, project=project, now=now)
     answer_notices.drop(annotator=annotator, project=project)
     record(
         project=project,
@@ -71,7 +71,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
 
 
 @transaction.atomic
-def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, now: datetime) -> Followed:
+def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, now: datetime) -> RemovalEffects:
     """Let the answers of `annotator` count nowhere in `project` until `include`; twice is once.
 
     Raises CannotRemove without a reason, and for somebody who has withdrawn.
@@ -86,9 +86,9 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
     if Why.WITHDRAWN in active:
         raise CannotRemove("This person has withdrawn, so nothing of theirs counts already.")
     if active:
-        return Followed()
+        return RemovalEffects()
     Removal.objects.create(project=project, annotator=annotator, why=Why.EXCLUDED, reason=reason, at=now)
-    followed = take_out(annotator=annotator, project=project, why=Why.EXCLUDED, now=now)
+    followed = remove_answers(annotator=annotator, project=project, why=Why.EXCLUDED, now=now)
     record(
         project=project,
         what=What.ANNOTATOR_EXCLUDED,
@@ -102,7 +102,7 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
 
 
 @transaction.atomic
-def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Followed:
+def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
     """Let the answers of somebody excluded count again, but those whose place somebody else has by now.
 
     Their ended sessions stay ended. Raises CannotRemove for somebody who is not excluded, or has withdrawn.
@@ -114,12 +114,12 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
     if not active:
         raise CannotRemove("This person is not excluded, so there is nothing to take back.")
     Removal.objects.in_force().filter(annotator=annotator, project=project).update(ended_at=now)
-    without_place = reopen_places.take_back(annotator=annotator, project=project, now=now)
+    without_place = reopen_places.restore_places(annotator=annotator, project=project, now=now)
     theirs = _answers(annotator, project).filter(left_out=Why.EXCLUDED)
     theirs.filter(question__taken_out_at__isnull=False).update(left_out=LeftOut.TAKEN_OUT)
     theirs.update(left_out="")
     questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
-    followed = _follow(questions, before=Followed(without_place=without_place), now=now)
+    followed = _follow(questions, before=RemovalEffects(without_place=without_place), now=now)
     record(
         project=project,
         what=What.ANNOTATOR_LET_BACK,
@@ -140,7 +140,7 @@ def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: date
     lock(annotator=annotator, project=project)
     if not _reasons(annotator, project):
         raise CannotRemove("This person's answers count. Exclude them first; then their places can be opened again.")
-    opened = reopen_places.give_up(annotator=annotator, project=project)
+    opened = reopen_places.free_places(annotator=annotator, project=project)
     if opened:
         Removal.objects.in_force().filter(annotator=annotator, project=project).update(slots_opened_at=now)
         record(project=project, what=What.SLOTS_REOPENED, by=by, now=now, annotator=annotator.pk, slots=opened)
@@ -155,14 +155,14 @@ def lock(*, annotator: Annotator, project: Project) -> None:
     list(studies.values_list("pk", flat=True))
 
 
-def take_out(*, annotator: Annotator, project: Project, why: Removal.Why, now: datetime) -> Followed:
+def remove_answers(*, annotator: Annotator, project: Project, why: Removal.Why, now: datetime) -> RemovalEffects:
     """End what `annotator` has open in `project`, mark every answer of theirs, and count the others again."""
     # Sessions first: an answer on its way is stored before its session ends, and marked, or finds it ended.
     ended = _end_sessions(annotator, project, to=_ENDS_AS[why], now=now)
     counted = _answers(annotator, project).counted()
     questions = list(counted.values_list("question_id", flat=True))
     _answers(annotator, project).exclude(left_out=why).update(left_out=why)
-    return _follow(questions, before=Followed(sessions=ended), now=now)
+    return _follow(questions, before=RemovalEffects(sessions=ended), now=now)
 
 
 def _reasons(annotator: Annotator, project: Project) -> set[str]:
@@ -182,11 +182,11 @@ def _end_sessions(annotator: Annotator, project: Project, *, to: SessionState, n
     return ended
 
 
-def _follow(questions: Sequence[int], *, before: Followed, now: datetime) -> Followed:
+def _follow(questions: Sequence[int], *, before: RemovalEffects, now: datetime) -> RemovalEffects:
     """Count the answers to `questions` again, and add to `before` what followed."""
-    undone = follow_answers(questions=questions, now=now)
+    undone = update_downstream_of_answers(questions=questions, now=now)
     changed = recount(questions=questions, now=now)
-    undone += follow_questions(questions=changed, now=now)
+    undone += update_downstream_of_questions(questions=changed, now=now)
     return replace(
         before, answers=len(questions), decisions=len(changed), undone=undone.undone, restored=undone.restored
     )

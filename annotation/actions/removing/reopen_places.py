@@ -5,13 +5,13 @@ from datetime import datetime
 
 from django.db.models import F
 
-from annotation.actions.launching.reopen_studies import await_what_is_open
+from annotation.actions.launching.reopen_studies import reopen_asking
 from annotation.models import Annotator, Response, Seat, Session, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.models import Project
 
 
-def give_up(*, annotator: Annotator, project: Project) -> int:
+def free_places(*, annotator: Annotator, project: Project) -> int:
     """Take the uncounted answers of `annotator` out of their slots, and free the slots with their seats; return how
     many. Runs in a transaction that has locked the annotator."""
     uncounted = Response.objects.filter(annotator=annotator, study__project=project).exclude(left_out="").order_by()
@@ -21,7 +21,7 @@ def give_up(*, annotator: Annotator, project: Project) -> int:
     seats = list(Seat.objects.select_for_update().filter(pk__in=slots.values("seat")).order_by("pk"))
     Response.objects.filter(pk__in=list(given)).update(slot=None)
     slots.update(annotator=None, answered_at=None)
-    await_what_is_open(questions=list(slots.values_list("question_id", flat=True)))
+    reopen_asking(questions=list(slots.values_list("question_id", flat=True)))
     for seat in seats:
         _free(seat)
     return len(given)
@@ -37,7 +37,7 @@ def _free(seat: Seat) -> None:
     Seat.objects.filter(pk=seat.pk).update(session=None, claimed_at=None, filled_at=None)
 
 
-def take_back(*, annotator: Annotator, project: Project, now: datetime) -> int:
+def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> int:
     """Put the answers of `annotator` that gave up their slots back, where nobody holds the slot now.
 
     Returns how many found theirs taken. An answer that came late never had one. Runs in a transaction that has locked

@@ -8,10 +8,14 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from annotation.actions.deciding.decisions import recount
-from annotation.actions.deciding.undo_acceptance import follow, follow_answers, follow_questions
-from annotation.actions.launching.reopen_studies import await_what_is_open
-from annotation.actions.removing.removals import Followed
-from annotation.actions.removing.withdraw_questions import spare_those_who_have
+from annotation.actions.deciding.undo_acceptance import (
+    update_downstream,
+    update_downstream_of_answers,
+    update_downstream_of_questions,
+)
+from annotation.actions.launching.reopen_studies import reopen_asking
+from annotation.actions.removing.removals import RemovalEffects
+from annotation.actions.removing.withdraw_questions import withdraw_from_all_sessions
 from annotation.errors import AnnotationError
 from annotation.models import Removal, Response
 from annotation.models.responses import RESPONSE, LeftOut
@@ -25,7 +29,7 @@ class CannotTakeOut(AnnotationError):
 
 
 @transaction.atomic
-def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Followed:
+def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> RemovalEffects:
     """Ask `question` of nobody any more, and let its answers count nowhere; twice is once.
 
     Whoever has it before them goes on without it and loses nothing. Raises CannotTakeOut without a reason.
@@ -36,10 +40,10 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Fo
     if problem := problem_with_text(reason, LONGEST_NOTE):
         raise CannotTakeOut(f"The reason cannot be kept. {problem}")
     # Before the study is locked: whoever draws from it has locked their session before.
-    spare_those_who_have(question)
+    withdraw_from_all_sessions(question)
     question = _locked(question)
     if question.taken_out_at is not None:
-        return Followed()
+        return RemovalEffects()
     Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
     counted = Response.objects.counted().filter(question=question).count()
     Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
@@ -49,12 +53,12 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Fo
 
 
 @transaction.atomic
-def put_back(*, question: Question, by: Actor, now: datetime) -> Followed:
+def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     """Let the answers to `question` count again, but those of people who are out themselves, and ask it of whoever
     comes next where answers are still wanted; twice is once."""
     question = _locked(question)
     if question.taken_out_at is None:
-        return Followed()
+        return RemovalEffects()
     Question.objects.filter(pk=question.pk).update(taken_out_at=None, undone_at=None)
     answers = Response.objects.filter(question=question, left_out=LeftOut.TAKEN_OUT)
     removals = Removal.objects.in_force().filter(project=question.study.project_id, annotator=OuterRef("annotator"))
@@ -64,7 +68,7 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> Followed:
     _follow_what_it_rests_on(question, now=now)
     counted = Response.objects.counted().filter(question=question).count()
     followed = _follow(question, answers=counted, now=now)
-    await_what_is_open(questions=[question.pk])
+    reopen_asking(questions=[question.pk])
     _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
     return followed
 
@@ -78,18 +82,18 @@ def _locked(question: Question) -> Question:
 def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
     """Undo `question` again where the acceptance or the answer that it was made from does not stand any more."""
     if question.study.fed_by is not None and question.drawn_from_id is not None:
-        follow(study=question.study.fed_by, instances=[question.instance_id], now=now)
+        update_downstream(study=question.study.fed_by, instances=[question.instance_id], now=now)
     if question.source_type == RESPONSE and not Response.objects.counted().filter(pk=question.source_id).exists():
         # Also where that answer is deleted, with whoever gave it.
         Question.objects.filter(pk=question.pk).update(undone_at=now)
 
 
-def _follow(question: Question, *, answers: int, now: datetime) -> Followed:
+def _follow(question: Question, *, answers: int, now: datetime) -> RemovalEffects:
     """Count the answers again, and let later studies follow: also those that rest on what a researcher has settled."""
-    undone = follow_answers(questions=[question.pk], now=now)
+    undone = update_downstream_of_answers(questions=[question.pk], now=now)
     decided = recount(questions=[question.pk], now=now)
-    undone += follow_questions(questions=[question.pk], now=now)
-    return Followed(answers, len(decided), undone.undone, undone.restored)
+    undone += update_downstream_of_questions(questions=[question.pk], now=now)
+    return RemovalEffects(answers, len(decided), undone.undone, undone.restored)
 
 
 def _record(question: Question, what: What, by: Actor, now: datetime, **told: object) -> None:

@@ -8,11 +8,11 @@ from annotation.models.sessions import OPEN_STATES
 from studies.models import Question
 
 
-def spare_those_who_have(question: Question) -> None:
+def withdraw_from_all_sessions(question: Question) -> None:
     """Take `question` from every open session that holds it.
 
     Runs in a transaction that has locked no study yet: whoever draws has locked their session before. No session ends
-    by it: one that has nothing left to answer is led on when its annotator comes next (`leading_on.go_on`).
+    by it: one that has nothing left to answer is led on when its annotator comes next (`advance_session.advance`).
     """
     open_here = Slot.objects.filter(question=question, answered_at=None, annotator__isnull=False)
     # The sessions before their slots, as an answer locks them: one on its way is stored before, or finds it gone.

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from annotation.actions.arriving.groups import set_group
-from annotation.recruitment.listed import PROVIDERS, ids_listed
+from annotation.recruitment.listed import PROVIDERS, parse_ids
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
 from studies.errors import StudyError
 from studies.management.arguments import actor_named, add_by, project_called
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']} cannot be read: {error}") from error
         provider = options["provider"]
         try:
-            people = ids_listed(text, provider=provider)
+            people = parse_ids(text, provider=provider)
             many = set_group(project=project, group=group, provider=provider, people=people, by=by, now=timezone.now())
         except StudyError as error:
             raise CommandError(str(error)) from error

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 
 from annotation.actions.answering import drafts, responses
-from annotation.actions.answering.advance_session import go_on
+from annotation.actions.answering.advance_session import advance
 from annotation.actions.removing import retire_questions
 from annotation.actions.removing.removals import exclude, include, withdraw
 from annotation.models import Response, Session
@@ -63,7 +63,7 @@ def test_no_table_holds_it_once_they_are_forgotten(find_them: Study) -> None:
     tell = Study.objects.get(slug="tell")
     writing = arrive_at_work(tell, "ann", session="again")
     for slot in responses.open_slots(session=writing, limit=1):
-        drafts.keep(session=writing, slot=slot.pk, fields={"text": WORDS}, now=NOON)
+        drafts.save(session=writing, slot=slot.pk, fields={"text": WORDS}, now=NOON)
     for page in (KeptNumbers.Page.STUDY_RESULTS, KeptNumbers.Page.STUDY_ANNOTATORS):
         kept = look_up(page=page, project=tell.project, study=find_them, now=NOON)
         make(kept=KeptNumbers.objects.get(pk=kept.pk), now=NOON)
@@ -84,7 +84,7 @@ def test_whoever_has_it_before_them_goes_on_without_it(find_them: Study) -> None
     dora = arrive_at_work(find_them, "dora")
     assert texts_before(dora) == [f"{WORDS}, left.", f"{WORDS}, right."]
     withdraw(annotator=person("ann"), project=find_them.project, by=TESTS, now=REMOVED)
-    go_on(session=dora, now=REMOVED)
+    advance(session=dora, now=REMOVED)
     dora.refresh_from_db()
     # It begins again, with what is left to find.
     assert dora.state in OPEN_STATES
@@ -137,7 +137,7 @@ def test_an_answer_to_it_that_was_on_its_way_counts_and_nothing_follows_from_it(
     cleo = Session.objects.get(annotator=person("cleo"))
     slot = responses.open_slots(session=cleo, limit=1)[0]
     withdraw(annotator=person("ann"), project=find_them.project, by=TESTS, now=REMOVED)
-    sent = responses.Sent(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
     receipt = responses.submit(token=cleo.token, sent=sent, now=REMOVED)
     assert (receipt.stored, receipt.late) == (True, False)
     assert Response.objects.counted().get(session=cleo).question.undone_at == REMOVED

@@ -37,7 +37,7 @@ def test_answers_that_were_added_to_every_question_are_in_the_coefficients() -> 
     # Two pairs of answers, of which one agrees.
     (found,) = percent(study)
     assert (found.used, found.questions, found.answers, found.value) == ("all", 2, 4, 0.5)
-    extend_study.ask_more(study=study, more=1, by=TESTS, now=NOON)
+    extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON)
     study.refresh_from_db()
     say(study, "cleo", A, B)
     # Three pairs agree about the first instance, one of three about the second.
@@ -50,14 +50,14 @@ def test_answers_that_were_added_where_others_differed_stand_apart_also_after_th
     study = launch_study(instances=2, answers=2, rule="majority-v1")
     say(study, "ann", A, A)
     say(study, "ben", A, B)
-    extend_study.raise_most(study=study, to=3, by=TESTS, now=NOON)
+    extend_study.raise_limit(study=study, to=3, by=TESTS, now=NOON)
     study.refresh_from_db()
     say(study, "cleo", A, B)
     # She was asked about the second alone: that one of the first two said the same is 1 of 2.
     first, added = percent(study)
     assert (first.used, first.questions, first.answers, first.value) == (EVERY, 2, 4, 0.5)
     assert (added.used, added.answers, added.value) == (f"added, each against those {EVERY}", 1, 0.5)
-    extend_study.ask_more(study=study, more=1, by=TESTS, now=NOON)
+    extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON)
     study.refresh_from_db()
     say(study, "dora", B, B)
     # Of the first instance one of three pairs agrees now, and of the second one of three: cleo is still apart, though

@@ -129,7 +129,7 @@ def test_finishing_early_and_coming_back_pays_no_more_than_staying(client: Clien
         write(describe, f"author-{number}")
         again = arrive_at_work(study, "ben", session=f"ben-{number}")
         find(again)
-        advance_session.rest(session=again, now=NOON)
+        advance_session.finish_if_done(session=again, now=NOON)
     # Three sessions of one answer each are one session's 1.20, and 3 x 0.08.
     assert (owed(study)["ben"].sessions, owed(study)["ben"].amount) == (3, Decimal("1.44"))
 
@@ -140,7 +140,7 @@ def test_a_whole_session_ends_with_the_usual_code() -> None:
     session = arrive_at_work(study, "ben")
     for _ in range(3):
         find(session)
-    advance_session.rest(session=session, now=NOON)
+    advance_session.finish_if_done(session=session, now=NOON)
     code = CompletionCode.objects.get(study=study, outcome="finished").code
     assert platform_outcome.code_for(session=session, now=NOON) == code
     assert owed(study)["ben"].amount == Decimal("1.44")
@@ -164,8 +164,8 @@ def test_every_acknowledged_answer_is_paid_and_the_cost_is_the_sum_of_the_list()
     exclude(describe.project, "eve")
     # Finn waits in vain.
     finn = wait(study, "finn")
-    sessions.see(session=finn, now=NOON + 10 * MINUTE)
-    advance_session.look_again(session=finn, now=NOON + 10 * MINUTE)
+    sessions.record_visit(session=finn, now=NOON + 10 * MINUTE)
+    advance_session.update_waiting(session=finn, now=NOON + 10 * MINUTE)
     found = owed(study)
     assert {name: (person.answers, person.counted, str(person.amount)) for name, person in found.items()} == {
         # Two answers: 0.16. Stopped early, so no session.
@@ -188,7 +188,7 @@ def test_whoever_finished_and_withdraws_keeps_what_they_earned() -> None:
     write(describe, "ann")
     ben = arrive_at_work(study, "ben")
     find(ben)
-    advance_session.rest(session=ben, now=NOON)
+    advance_session.finish_if_done(session=ben, now=NOON)
     withdraw(describe.project, "ben")
     person = owed(study)["ben"]
     assert (person.amount, person.answers, person.counted) == (Decimal("0.48"), 1, 0)
@@ -200,7 +200,7 @@ def test_the_page_and_the_csv_say_the_same(client: Client) -> None:
     write(describe, "ann")
     ben = arrive_at_work(study, "ben")
     find(ben)
-    advance_session.rest(session=ben, now=NOON)
+    advance_session.finish_if_done(session=ben, now=NOON)
     client.force_login(make_member(study.project, "viewer"))
     page = client.get(f"/studies/{study.project.slug}/{study.slug}/owed/").content.decode()
     assert "0.48" in page

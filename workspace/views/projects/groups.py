@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.actions.arriving.groups import LONGEST_NAME, set_group
 from annotation.recruitment import invite
-from annotation.recruitment.listed import ids_listed
+from annotation.recruitment.listed import parse_ids
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
 from results.queries.people.groups import group_lines, people_in_group
 from results.views.form_values import typed
@@ -38,7 +38,7 @@ def groups(request: HttpRequest, project: Project) -> HttpResponse:
     group, provider = typed(request.POST, "group"), typed(request.POST, "provider")
     given = {"group": group, "provider": provider, "people": request.POST.get("people", "")}
     try:
-        people = ids_listed(given["people"], provider=provider)
+        people = parse_ids(given["people"], provider=provider)
         there = people_in_group(project, group)
         # Nobody gets a list back that another took the place of.
         if there and request.POST.get("instead_of") != _instead_of(group, there):

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analytics.work.pay import rewards
 from annotation.actions.launching import extend_study
 from annotation.actions.launching.complete_study import set_completion
-from annotation.actions.launching.extend_study import Grown, Way
+from annotation.actions.launching.extend_study import ExtensionKind, ExtensionResult
 from results.actions.participants import foresee
 from results.views.guards import signed_in, study_view
 from studies.actions.conditions import untried
@@ -29,7 +29,7 @@ from workspace import mail
 class Wish:
     """How a way to ask more is shown: `label` of the number that it takes, "" for none, `done` once it is done."""
 
-    way: Way
+    way: ExtensionKind
     heading: str
     about: str
     label: str
@@ -41,7 +41,7 @@ WISHES: dict[str, Wish] = {
     wish.way: wish
     for wish in (
         Wish(
-            Way.ANSWERS,
+            ExtensionKind.ANSWERS,
             "More answers to every question",
             "Each survey is offered once more, to people who have not taken it. The answers stand beside the first "
             "ones in every number: they were asked for whatever had been answered.",
@@ -49,7 +49,7 @@ WISHES: dict[str, Wish] = {
             "Every question gets more answers now. Raise the number of places on Prolific too.",
         ),
         Wish(
-            Way.UNDECIDED,
+            ExtensionKind.UNDECIDED,
             "More answers while undecided",
             "A question that its answers leave undecided is asked again, one answer at a time, when somebody arrives "
             "and nothing else is left. These answers decide, but stand apart where agreement is measured.",
@@ -57,7 +57,7 @@ WISHES: dict[str, Wish] = {
             "Undecided questions get more answers as people arrive.",
         ),
         Wish(
-            Way.INSTANCES,
+            ExtensionKind.INSTANCES,
             "New instances",
             "Instances that came to the project after the launch, and that the study file selects, are asked about in "
             "surveys of their own.",
@@ -75,7 +75,7 @@ class Foreseen:
 
     wish: Wish
     number: int
-    grown: Grown
+    grown: ExtensionResult
     cost: Decimal
     untried: str
 
@@ -98,7 +98,7 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
                 seen = sent.get("beyond", "")
                 beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
                 by, now = signed_in(request), timezone.now()
-                extend_study.ask(study=study, way=wish.way, number=number, by=by, now=now, beyond=beyond)
+                extend_study.extend(study=study, way=wish.way, number=number, by=by, now=now, beyond=beyond)
                 messages.success(request, wish.done)
                 return redirect("study", study.project.slug, study.slug)
             foreseen = _foreseen(study, wish, number, signed_in(request))
@@ -126,7 +126,7 @@ def _number(typed: str, wish: Wish) -> int:
 
 
 def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
-    grown = foresee(lambda: extend_study.ask(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
+    grown = foresee(lambda: extend_study.extend(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
     pay = study.design.pay
     cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
     return Foreseen(wish, number, grown, cost, untried(study) if grown.questions else "")
@@ -134,8 +134,8 @@ def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
 
 def _offered(study: Study) -> list[dict[str, Any]]:
     """Return each way to ask more with what to suggest, or why it is not to be had."""
-    suggested = {Way.ANSWERS: 1, Way.UNDECIDED: study.most_answers + 1, Way.INSTANCES: 0}
-    why_not = {Way.INSTANCES: extend_study.why_no_new_instances(study)}
+    suggested = {ExtensionKind.ANSWERS: 1, ExtensionKind.UNDECIDED: study.most_answers + 1, ExtensionKind.INSTANCES: 0}
+    why_not = {ExtensionKind.INSTANCES: extend_study.why_no_new_instances(study)}
     return [
         {"wish": wish, "suggested": suggested[wish.way], "why_not": why_not.get(wish.way, "")}
         for wish in WISHES.values()

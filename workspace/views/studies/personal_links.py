@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.arriving.entry_links import personal_links as links_of
-from annotation.recruitment.listed import names_listed
+from annotation.recruitment.listed import parse_names
 from results.views.guards import study_view
 from studies.errors import StudyError
 from studies.models import Study
@@ -27,7 +27,7 @@ def personal_links(request: HttpRequest, study: Study) -> HttpResponse:
     links, problems = dict[str, str](), tuple[str, ...]()
     if request.method == "POST":
         try:
-            listed = names_listed(names)
+            listed = parse_names(names)
             links = links_of(study=study, names=listed)
             problems = () if listed else ("Write at least one name.",)
         except StudyError as error:

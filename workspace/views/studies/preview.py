@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.actions.answering.practice import Terms
-from annotation.language import of_texts, spoken_for
+from annotation.language import interface_language, lang_attribute
 from annotation.money import in_words
 from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_html, question_page
 from annotation.views.guards import wants_json
@@ -65,7 +65,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
     names = [step.name for step in steps]
     wanted = request.GET.get("step", "")
     index = names.index(wanted) if wanted in names else 0
-    with translation.override(spoken_for(study.design.language)):
+    with translation.override(interface_language(study.design.language)):
         if request.method == "POST":
             return _go_on(request, study, steps, index)
         return _show(request, study, steps, index)
@@ -140,7 +140,7 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) ->
     else:
         # The page's script leaves out those that it holds already.
         pages = _ahead(study, steps, index, 1 + QUESTIONS_AHEAD)
-        text_language = of_texts(study.design.language)
+        text_language = lang_attribute(study.design.language)
         body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
     return JsonResponse(body)
 

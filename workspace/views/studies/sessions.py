@@ -48,7 +48,7 @@ def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
         return _free(request, study, found)
     name_annotators(project=study.project)
     name = Pseudonym.objects.get(project=study.project, annotator=found.annotator_id).name
-    places = network_places.beside(session=found).count()
+    places = network_places.open_sessions_from_same_network(session=found).count()
     context = {"study": study, "session": found, "name": name, "network_places": places}
     return render(request, "workspace/free_seat.html", context)
 
@@ -58,7 +58,7 @@ def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
 def free_network(request: HttpRequest, study: Study, session: int) -> HttpResponse:
     """Free all places that the network of a session holds."""
     found = get_object_or_404(Session.objects.filter(study=study), pk=session)
-    freed = sessions.free_network(session=found, by=signed_in(request), now=timezone.now())
+    freed = sessions.end_sessions_from_network(session=found, by=signed_in(request), now=timezone.now())
     if freed:
         messages.success(request, f"{counted(freed, 'place')} of that network {'is' if freed == 1 else 'are'} free.")
     else:
