@@ -1,6 +1,7 @@
-"""How a session that has begun goes on by itself: from what is read to the questions, from the lobby to a place, from
-the last answer to more of them or to its end, and over the end of its time
-(docs/decisions/0030-a-live-sitting-grows.md)."""
+"""Steps of a session after its instructions, and when its lease ends (docs/decisions/0030-a-live-sitting-grows.md).
+
+Instructions lead to practice or questions, the lobby to a seat, and the last answer to more questions or the end.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -19,8 +20,11 @@ from studies.models import StudyState
 
 
 def begin(*, session: Session, part: int, now: datetime) -> None:
-    """Go on from the instructions of `part`: to practice if the study has some and the annotator has not passed it
-    yet, else to the questions. A later part begins when nothing of those before it is left."""
+    """Continue from the instructions of `part` to practice or to the questions.
+
+    Practice comes first if the study has some and the annotator has not passed it. A later part begins only when no
+    question of the parts before it is open.
+    """
     study, annotator = session.study, session.annotator
     if session.state == SessionState.WORKING:
         if session.part_begun < part < len(study.design.parts) and not _has_open_slot_before(part, session):
@@ -52,8 +56,10 @@ def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
 
 
 def update_waiting(*, session: Session, now: datetime) -> None:
-    """Lead a session that waits on to its questions if there are some by now; end it where its time to wait is over, or
-    nothing will come. Does nothing to any other session."""
+    """Move a waiting session to its questions if some are ready, or end it when nothing will come.
+
+    It also ends when its waiting time is over. Does nothing in any other state.
+    """
     study, annotator = session.study, session.annotator
     if session.state != SessionState.WAITING:
         return
@@ -78,7 +84,7 @@ def _may_get_more(session: Session, now: datetime) -> bool:
 
 
 def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
-    """End a session that waits: finished where it was for more than it has answered, and as `to` says otherwise."""
+    """End a waiting session: as finished if it has answers, otherwise in the state `to`."""
     if session.questions_answered:
         sessions.finish(session=session, now=now)
     elif to == SessionState.WAITED and not lobby.has_lobby(session.study):
@@ -98,7 +104,7 @@ def _resume_from_lobby(*, session: Session, now: datetime) -> None:
         session=locked, now=now, room=None if is_first else live_sessions.remaining_questions(session=locked, now=now)
     )
     if given is not None:
-        lease = now + sessions.lease_of(locked.study) if is_first else _longer(locked, now)
+        lease = now + sessions.lease_of(locked.study) if is_first else _extended_lease(locked, now)
         first = {"first_question_at": locked.first_question_at or now} if is_first else {}
         total = locked.questions_total + given
         sessions.move(
@@ -108,24 +114,28 @@ def _resume_from_lobby(*, session: Session, now: datetime) -> None:
 
 
 def _locked(session: Session, state: SessionState) -> Session | None:
-    """Return `session` as it is now, locked after its annotator, as whoever starts one does; None in another state."""
+    """Return the current row of `session`, locked after its annotator; None in another state.
+
+    The lock order is that of `sessions.start`.
+    """
     sessions.lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
     found = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator")
     return found.filter(pk=session.pk, state=state).first()
 
 
-def _longer(session: Session, now: datetime) -> datetime:
-    """Return until when what a sitting takes up besides is kept for it."""
+def _extended_lease(session: Session, now: datetime) -> datetime:
+    """Return the lease for questions that a session receives in addition."""
     return max(live_sessions.ends_at(session), now + live_sessions.LEAST_TIME) + sessions.GRACE
 
 
 @transaction.atomic
 def advance(*, session: Session, now: datetime) -> None:
-    """Say what follows for a session at work in which nothing is left to answer: more questions where it may take some
-    up, waiting where some may come, or its end. Twice is once; a session that has something to answer is left alone.
+    """Move a working session without open questions to more questions, to the lobby or to its end.
 
-    Questions whose authors have withdrawn are left out; a session that had no others is led on like a new one.
-    Not in the transaction of an answer: there the session would be locked before the study.
+    Does nothing if a question is open; repeating it changes nothing. Questions whose authors have withdrawn are
+    skipped; a session that had no others continues like a new one.
+
+    Do not call it in the transaction of an answer: that would lock the session before the study.
     """
     locked = _locked(session, SessionState.WORKING)
     if locked is not None:
@@ -144,7 +154,7 @@ def _advance_after_answers(locked: Session, *, now: datetime) -> None:
     if not room or not seats.close_if_answered(session=locked, now=now):
         sessions.finish(session=locked, now=now)
     elif given := lobby.take_seat(session=locked, now=now, room=room):
-        lease, total = _longer(locked, now), locked.questions_total + given
+        lease, total = _extended_lease(locked, now), locked.questions_total + given
         Session.objects.filter(pk=locked.pk).update(questions_total=total, lease_until=lease, last_seen_at=now)
     elif lobby.may_get_questions(study=locked.study, annotator=locked.annotator, now=now):
         until = lobby.wait_deadline(session=locked, now=now)
@@ -162,15 +172,17 @@ def _has_unanswered(session: Session) -> bool:
 
 
 def finish_if_done(*, session: Session, now: datetime) -> None:
-    """End a session whose annotator has seen to the end of it: after its last look, or instead of waiting for more."""
+    """Finish a session that has no open question, or that waits for more: the annotator has pressed Finish."""
     waits_for_more = session.state == SessionState.WAITING and session.questions_answered > 0
     if waits_for_more or (session.state == SessionState.WORKING and not _has_open_slot(session)):
         sessions.finish(session=session, now=now)
 
 
 def expire(*, by: Actor, now: datetime) -> int:
-    """Give back the seats of open sessions whose time is up, or which give no sign before their first answer; return
-    how many. Running it twice changes nothing."""
+    """End open sessions whose lease is over, or that are silent before their first answer; return how many lapsed.
+
+    Their seats become free. Repeating it changes nothing.
+    """
     lapsed = 0
     is_due = Q(lease_until__lt=now) | sessions.is_silent(now=now)
     due = Session.objects.filter(is_due, ended_at=None).values_list("pk", flat=True)

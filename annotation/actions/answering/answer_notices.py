@@ -1,4 +1,4 @@
-"""What an annotator is told about answers of theirs that do not stand: kept until they have seen it."""
+"""Notices to annotators about answers that were replaced or not stored, kept until they are seen."""
 
 import uuid
 from collections.abc import Collection
@@ -15,9 +15,9 @@ from studies.models import Project
 def add(
     *, session: Session, slot: Slot, submission: uuid.UUID, answer: Any, why: AnswerNotice.Why, now: datetime
 ) -> None:
-    """Tell the annotator of an answer once. Runs in a transaction that holds the session.
+    """Create a notice about an answer, once per submission and reason.
 
-    `answer`: what was said, whole; None where it cannot be read.
+    Runs in a transaction that has locked the session. answer: the whole answer; None if it cannot be read.
     """
     what = {"slot": slot, "number": _number_of(session, slot), "answer": answer, "at": now}
     AnswerNotice.objects.get_or_create(session=session, submission_id=submission, why=why, defaults=what)
@@ -25,9 +25,9 @@ def add(
 
 
 def _number_of(session: Session, slot: Slot) -> int:
-    """Return which question of its session, from 1, is in `slot`: as pages number it.
+    """Return the number of the question in `slot`, from 1, as the pages count.
 
-    Open questions before it count too: an answer to one of them may still be on its way.
+    Open questions before it count too: an answer to one of them may still arrive.
     """
     before = Slot.objects.filter(annotator=session.annotator_id, position__lt=slot.position, seat=slot.seat_id)
     if slot.seat.session_id == session.pk:
@@ -42,7 +42,7 @@ def unseen(session: Session) -> QuerySet[AnswerNotice]:
 
 
 def discard_for_answer(*, session: Session, slot: Slot, answer: Any, now: datetime) -> None:
-    """Drop what was to be told of `answer`: it stands now."""
+    """Discard unseen notices about `answer`, which is now the current answer in `slot`."""
     if session.unseen_notices:
         told = [notice.pk for notice in unseen(session).filter(slot=slot) if notice.answer == answer]
         _mark_seen(session, told, now=now)
@@ -50,7 +50,7 @@ def discard_for_answer(*, session: Session, slot: Slot, answer: Any, now: dateti
 
 @transaction.atomic
 def see(*, session: Session, notices: Collection[int], now: datetime) -> None:
-    """Note that the annotator has seen `notices` of their session."""
+    """Mark `notices` of this session as seen."""
     locked = Session.objects.select_for_update(of=("self",), no_key=True).get(pk=session.pk)
     _mark_seen(locked, notices, now=now)
     session.unseen_notices = locked.unseen_notices
@@ -67,6 +67,6 @@ def _count(session: Session) -> None:
 
 
 def drop(*, annotator: Annotator, project: Project) -> None:
-    """Forget what an annotator was still to be told in a project: nothing of theirs is used any more."""
+    """Delete all notices for an annotator in a project, because none of their answers is used any more."""
     AnswerNotice.objects.filter(session__annotator=annotator, session__study__project=project).delete()
     Session.objects.filter(annotator=annotator, study__project=project).update(unseen_notices=0)

@@ -1,7 +1,7 @@
-"""The statements behind one press of Send, in SQL: the only place where the platform does without Django's ORM.
+"""Hand-written SQL for the submit path, the only SQL outside the ORM.
 
-Building the queries cost more than running them; docs/decisions/0006 has the figures. SQLite and PostgreSQL both run
-them, but for the one that does several things at once, and every test of answers runs on both.
+Building the queries took longer than running them (figures: docs/decisions/0006). SQLite and PostgreSQL both run all
+statements except `_STORE_IN_ONE_STATEMENT`; every test of answers runs on both.
 """
 
 import json
@@ -106,13 +106,14 @@ SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 
 
 @dataclass(frozen=True)
 class QuestionState:
-    """What is asked in a slot: frozen when the study was launched.
+    """A question as its slot asks it, with the state of the session that has it.
 
-    `undone`: a question about its instance stands no more, and may stand again after the answer. `response`: the
-    response that it was made from, 0 for none. And of the session that asked: `order_seed`, what the order of its
-    options rests on, the part it has begun, and how many questions were `left` to answer, this one with them. `grown`:
-    a researcher has changed how many answers the question may get. `unseen_notices`: how many answers the annotator has
-    still to be told about. `begun`: when the session's first question was served.
+    The question is frozen when the study is launched. undone: a question about the same instance is undone, and the
+    answer may restore it. response: id of the response that the question was made from, 0 for none.
+
+    Of the session: order_seed: seed of the option order. part_begun: last part begun. left: open questions, with this
+    one. grown: a researcher has changed how many answers the question may get. unseen_notices: number of notices not
+    yet seen. begun: when the first question was served.
     """
 
     question: int
@@ -139,7 +140,7 @@ class QuestionState:
 
 @dataclass(frozen=True)
 class SessionProgress:
-    """How far a session is after one more of its answers was counted."""
+    """The counters of a session after one more of its answers was counted."""
 
     answered: int
     total: int
@@ -148,7 +149,7 @@ class SessionProgress:
 
 @dataclass(frozen=True)
 class DecisionValues:
-    """What follows for a question from its answers: the columns of its decision, and `at` when it was decided."""
+    """Column values of a decision; `at` is when the question was decided."""
 
     question: int
     rule: str
@@ -162,7 +163,7 @@ class DecisionValues:
 
 @dataclass(frozen=True)
 class Prefetch:
-    """The slots that a page has `held` besides the one it sent, and for how many more it has `room`."""
+    """The slots that a page already holds, and how many more it has room for."""
 
     held: Sequence[int] = ()
     room: int = 0
@@ -177,10 +178,10 @@ class NextSlot:
 
 
 def question_state(slot: int, *, token: str) -> QuestionState | None:
-    """Return what is asked in a slot of the study whose session `token` names, as far as that session is at work on it.
+    """Return the question in `slot` for the session with this token; None if the session is not working on it.
 
-    The first statement of a request: a connection that was lost since the last one is found here, and the statement is
-    sent again on a new one. Asking beforehand whether it is still there takes as long as this does.
+    This is the first statement of a request. If the connection was lost since the last request, it reconnects and
+    repeats the statement: a health check in advance would take as long as the statement.
     """
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
@@ -206,7 +207,7 @@ def _fetch_question_state(slot: int, token: str) -> tuple[Any, ...] | None:
 
 
 def count_answer(*, session: int, now: datetime) -> SessionProgress | None:
-    """Count one more answer of a session that is at its questions; None for any other. Locks the session's row."""
+    """Count one more answer of a working session; None in any other state. Locks the session."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_ANSWER, [_time(now), session])
         row = cursor.fetchone()
@@ -214,14 +215,14 @@ def count_answer(*, session: int, now: datetime) -> SessionProgress | None:
 
 
 def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
-    """Mark a slot answered, unless it already is or is not (any more) this annotator's."""
+    """Mark a slot as answered; False if it is answered already or no longer held by this annotator."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_SLOT, [_time(now), slot, annotator])
         return bool(cursor.rowcount == 1)
 
 
 def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of what the browser measured; those that it did not are unknown."""
+    """Return the columns measured by the browser; missing measurements are None."""
     return {name: measured.get(name) for name in _MEASURED} | {
         "unmeasured": measured.get("unmeasured", ""),
         "images_seen": measured.get("images_seen", []),
@@ -230,7 +231,10 @@ def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def insert_response(columns: Mapping[str, Any]) -> None:
-    """Store a response. columns: as `Response.objects.create` takes them, foreign keys by their columns."""
+    """Store a response.
+
+    columns: as for `Response.objects.create`, foreign keys by their column names.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_insert_into(tuple(columns)), _values(columns))
 
@@ -258,9 +262,9 @@ def _placeholders(columns: Sequence[str]) -> str:
 
 
 def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
-    """Store the `possible_ms` of responses, each given as (milliseconds or None, id), in one round trip.
+    """Store `possible_ms` for responses, given as pairs (milliseconds or None, id), in one round trip.
 
-    `bulk_update` makes one statement of them, which takes ten times as long to put together as to run.
+    `bulk_update` builds one statement, and building it takes ten times as long as running it.
     """
     with connection.cursor() as cursor:
         cursor.executemany(_POSSIBLE_TIME, times)
@@ -272,8 +276,10 @@ def store_decision(decided: DecisionValues) -> None:
 
 
 def store_decision_if_current(decided: DecisionValues) -> bool:
-    """Store what follows for a question from what was known of it when it was served; False, and nothing is changed,
-    where a researcher has changed how many answers it may get."""
+    """Store a decision computed from the question as it was served.
+
+    Returns False and changes nothing if a researcher has changed how many answers the question may get.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_DECIDE_IF_CURRENT, [*_decision(decided), decided.question])
         return bool(cursor.rowcount == 1)
@@ -286,18 +292,17 @@ def _decision(decided: DecisionValues) -> list[Any]:
 
 
 def supports_one_statement() -> bool:
-    """Tell whether the database takes statements that do several things; SQLite's WITH changes no rows."""
+    """Whether the database runs several writes in one statement; the WITH of SQLite cannot write."""
     return connection.vendor == "postgresql"
 
 
 def store_in_one_statement(
     *, asked: QuestionState, columns: Mapping[str, Any], decided: DecisionValues, prefetch: Prefetch, now: datetime
 ) -> tuple[SessionProgress, list[NextSlot]] | None:
-    """Count, store and decide an answer that is not the last of its session, in one statement; return how far the
-    session is, and the slots that come next.
+    """Count, store and decide an answer in one statement; return the session's progress and its next slots.
 
-    None, and nothing is changed, where the session is no more at work, the slot no more open, or the answer its last.
-    columns: as for `insert_response`, with the slot.
+    Only for answers that are not the last of their session. Returns None and changes nothing if the session is not
+    working, the slot is not open, or the answer is the last. columns: as for `insert_response`, with the slot.
     """
     slot = columns["slot_id"]
     values = [_time(now), asked.session, _time(now), slot, asked.annotator]
@@ -325,7 +330,7 @@ def _one_statement(columns: Sequence[str]) -> str:
 
 
 def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, limit: int) -> list[NextSlot]:
-    """Return the first open slots of a seat up to `part`, leaving out the (at most four) that the page has."""
+    """Return the first open slots of a seat up to `part`, without the (at most four) slots in `besides`."""
     if not limit:
         return []
     with connection.cursor() as cursor:

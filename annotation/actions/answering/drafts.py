@@ -1,7 +1,7 @@
-"""Drafts of answers that are written: what somebody has typed so far, for when they go on elsewhere.
+"""Drafts of written answers, so that annotators can continue on another device.
 
-The page sends it every few seconds. It is theirs alone: nobody else reads it, it counts nowhere, and it goes as soon as
-their answer is stored or their place goes back.
+The page sends a draft every few seconds. Nobody else reads it and it counts nowhere. It is deleted when the answer is
+stored or the seat is released.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,17 +24,20 @@ MOST_PER_MINUTE = 60
 
 
 def count_draft(*, session: Session, now: datetime) -> None:
-    """Count one more draft that a page of `session` sends. Raises TooManyAtOnce. Outside of a transaction."""
+    """Count a draft against the rate limit of its session. Raises TooManyAtOnce.
+
+    Runs outside a transaction.
+    """
     verdict = hit(scope="drafts", key=session.token, limit=MOST_PER_MINUTE, window=timedelta(minutes=1), now=now)
     if not verdict.allowed:
         raise TooManyAtOnce(gettext("Your page sends too much at once."), retry_after=verdict.retry_after)
 
 
 def save(*, session: Session, slot: int, fields: Mapping[str, str], now: datetime) -> int | None:
-    """Keep what the form of an open question holds, in place of what was kept before; return the number of this draft.
+    """Save what the form of an open question holds, replacing the earlier draft; return the number of the draft.
 
-    None, and nothing is kept, where the question is not (any more) this session's to answer, or nothing is written
-    about it. Raises BadAnswer for more than anybody writes.
+    Returns None and saves nothing if the question is not open in this session or is not of a written kind. Raises
+    BadAnswer if the text is too long.
     """
     if len(fields) > MOST_FIELDS or sum(map(len, fields.values())) + sum(map(len, fields)) > LONGEST:
         raise BadAnswer(gettext("This text is too long to save."))
@@ -61,7 +64,7 @@ def _is_open(session: Session, slot: int) -> bool:
 
 
 def drafts_by_slot(*, session: Session, slots: Sequence[Slot]) -> dict[int, Draft]:
-    """Return the drafts of `session` by their slot; asks nothing where nothing is written."""
+    """Return the drafts of `session` by slot; no query if none of `slots` is of a written kind."""
     written = [slot.pk for slot in slots if get_kind(slot.question.kind).is_written]
     if not written:
         return {}
@@ -69,6 +72,6 @@ def drafts_by_slot(*, session: Session, slots: Sequence[Slot]) -> dict[int, Draf
 
 
 def discard(*, session: int, slot: int | None = None) -> None:
-    """Delete the draft of a session for `slot`, or all of them."""
+    """Delete the draft of a session for `slot`, or all its drafts."""
     drafts = Draft.objects.filter(session=session)
     (drafts if slot is None else drafts.filter(slot=slot)).delete()

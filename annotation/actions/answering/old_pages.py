@@ -1,4 +1,4 @@
-"""Pictures on pages that were open when pictures got handles. To be removed in the next version."""
+"""Images on pages opened before images had handles. To be removed in the next version."""
 
 import re
 
@@ -14,9 +14,9 @@ _SESSION_PAGE = re.compile(r"https?://[^/]+/s/([\w-]+)/")
 
 
 def shows(*, referer: str, sha256: str) -> bool:
-    """Return whether `referer` is the page of an open session from before handles, and the session shows the picture.
+    """Whether `referer` is a page of an open session from before handles, and that session shows the image.
 
-    The token in that address is the session's credential; browsers send it with every picture of the page.
+    The token in the address is the credential of the session; browsers send it with every image request of the page.
     """
     page = _SESSION_PAGE.match(referer)
     session = _old_session(page[1]) if page else None

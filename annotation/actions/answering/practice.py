@@ -1,8 +1,7 @@
-"""Practice: questions with feedback before the survey; failing them all rounds long ends the session kindly.
+"""Practice: questions with feedback before the survey; failing every round ends the session.
 
-It is passed by answers alone. A question is passed over only when the server itself has lost its images, and then less
-is needed to pass; whoever sees no images for reasons that only their browser knows ends without having failed
-(docs/decisions/0013).
+Only answers pass it. A question is skipped only if its image files are missing on the server, and then fewer right
+answers are needed. If images fail in the browser only, the session ends without failing (docs/decisions/0013).
 """
 
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ from studies.models import PracticeQuestion
 
 @dataclass(frozen=True)
 class Terms:
-    """What the practice asks of somebody: `needed` right answers to `questions`, 0 for none, in `rounds` tries."""
+    """What the practice requires: `needed` right answers out of `questions`, 0 for none, in `rounds` tries."""
 
     questions: int
     needed: int
@@ -32,7 +31,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class RoundResult:
-    """How a round of practice ended: `right` of the `shown` questions, where `needed` let somebody go on."""
+    """The result of a practice round: `right` of `shown` questions; `needed` right answers pass."""
 
     right: int
     shown: int
@@ -44,7 +43,7 @@ class RoundResult:
 
 
 def terms(*, session: Session) -> Terms | None:
-    """Return what the practice before the questions asks, None where none is ahead."""
+    """Return what the practice requires; None if no practice is ahead."""
     if not practice_rounds.is_required(study=session.study, annotator=session.annotator):
         return None
     asked = session.study.design.practice
@@ -52,13 +51,13 @@ def terms(*, session: Session) -> Terms | None:
 
 
 def round_before(*, session: Session) -> RoundResult | None:
-    """Return how the round before the one that `session` is in ended, None in the first."""
+    """Return the result of the previous round; None in the first round."""
     done = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
     return _result(session=session, number=max(done)) if done else None
 
 
 def ended_round(*, session: Session, given: PracticeAnswer) -> RoundResult | None:
-    """Return how the round of `given` ended, None while questions of it are left."""
+    """Return the result of the round that `given` completed; None if questions of it are left."""
     mine = practice_rounds.practice_answers(study=session.study, annotator=session.annotator).filter(round=given.round)
     last = mine.order_by("-at", "-pk").first()
     if last != given or mine.count() < PracticeQuestion.objects.filter(study=session.study_id).count():
@@ -78,21 +77,21 @@ def _result(*, session: Session, number: int) -> RoundResult:
 
 
 def order_for(*, session: Session, question: PracticeQuestion) -> list[str]:
-    """Return the option keys in the order this annotator sees them in this round."""
+    """Return the option keys in the order shown to this annotator in this round."""
     seed = f"{session.order_seed}|practice|{session.practice_round}"
     kind = get_kind(question.kind)
     return shown_order(kind, question.content, seed=seed, annotator=session.annotator_id, question=question.pk)
 
 
 def next_question(*, session: Session) -> PracticeQuestion | None:
-    """Return the practice question this session is at in its current round."""
+    """Return the current practice question of this round; None if none is left."""
     done = PracticeAnswer.objects.filter(annotator=session.annotator_id, round=session.practice_round)
     questions = PracticeQuestion.objects.filter(study=session.study_id)
     return questions.exclude(pk__in=done.values("practice_question")).first()
 
 
 def round_shown(*, session: Session) -> int:
-    """Return which round of the annotator's this is, from 1: rounds that were begun under an older session count."""
+    """Return the number of this round, from 1; rounds begun in an older session count."""
     begun = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
     rounds_there_are = session.study.design.practice.rounds
     return min(len(begun) + 1, rounds_there_are)
@@ -100,9 +99,9 @@ def round_shown(*, session: Session) -> int:
 
 @transaction.atomic
 def answer(*, session: Session, question: int, posted: Mapping[str, str], now: datetime) -> PracticeAnswer:
-    """Store the answer to a practice question, and after the last one of a round go on, repeat or end.
+    """Store the answer to a practice question; after the last one of a round, advance, repeat or end.
 
-    Sent twice, the first answer stands. Raises BadAnswer.
+    If sent twice, the first answer stands. Raises BadAnswer.
     """
     session = _at_practice(session)
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
@@ -115,12 +114,12 @@ def answer(*, session: Session, question: int, posted: Mapping[str, str], now: d
 
 @transaction.atomic
 def pass_over(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
-    """Go on without a practice question whose image files are missing. It counts neither for nor against anybody."""
+    """Skip a practice question whose image files are missing; it counts neither as right nor as wrong."""
     _store(session=_at_practice(session), question=question, choice="", now=now)
 
 
 def _at_practice(session: Session) -> Session:
-    """Return the session as it is now, locked: of answers sent at once one comes first. Raises BadAnswer."""
+    """Return the current row of the session, locked, so that simultaneous answers are serialised. Raises BadAnswer."""
     locked = Session.objects.select_for_update(of=("self",)).select_related("study", "annotator").get(pk=session.pk)
     if locked.state != SessionState.PRACTICE:
         raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
@@ -151,6 +150,8 @@ def _end_round(*, session: Session, now: datetime) -> None:
 
 
 def needed(wanted: int, *, shown: int, missing: int) -> int:
-    """Return how many right answers pass a round: one less for each question whose images are missing, though never
-    none where something was wanted and one could be answered. Of 3 wanted with 1 missing: 2."""
+    """Return how many right answers pass a round: `wanted`, minus one for each question with missing images.
+
+    At least 1 if something was wanted and a question was shown. Of 3 wanted with 1 missing: 2.
+    """
     return max(wanted - missing, min(wanted, shown, 1))

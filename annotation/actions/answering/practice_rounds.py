@@ -1,4 +1,4 @@
-"""Rounds of practice: they belong to a study and an annotator, whatever session the annotator sits in."""
+"""Rounds of practice; they belong to a study and an annotator, across sessions."""
 
 from django.db.models import QuerySet
 
@@ -12,12 +12,12 @@ def practice_answers(*, study: Study, annotator: Annotator) -> QuerySet[Practice
 
 
 def has_passed(*, study: Study, annotator: Annotator) -> bool:
-    """Tell whether `annotator` has come as far as the questions of `study` before."""
+    """Whether the annotator has already reached the questions of `study`."""
     return Session.objects.filter(study=study, annotator=annotator).exclude(first_question_at=None).exists()
 
 
 def is_required(*, study: Study, annotator: Annotator) -> bool:
-    """Tell whether practice comes before the questions; who has passed it once is done with it."""
+    """Whether practice comes before the questions; it is passed once per study."""
     asks = PracticeQuestion.objects.filter(study=study).exists()
     return asks and not has_passed(study=study, annotator=annotator)
 
@@ -27,12 +27,12 @@ def has_failed(*, study: Study, annotator: Annotator) -> bool:
 
 
 def begun_rounds(*, study: Study, annotator: Annotator) -> set[int]:
-    """Return the numbers of the rounds that `annotator` has answered something in."""
+    """Return the numbers of the rounds in which `annotator` has answered a question."""
     return set(practice_answers(study=study, annotator=annotator).order_by().values_list("round", flat=True).distinct())
 
 
 def current_round(*, study: Study, annotator: Annotator) -> int:
-    """Return the number of the round that `annotator` is in: the one they left half way, or else a new one."""
+    """Return the number of the unfinished round of `annotator`, or of a new one."""
     last = practice_answers(study=study, annotator=annotator).order_by("-at", "-pk").first()
     if last is None:
         return 1
@@ -43,5 +43,5 @@ def current_round(*, study: Study, annotator: Annotator) -> int:
 
 
 def new_round(*, study: Study, annotator: Annotator) -> int:
-    """Return a number that no round of `annotator` has yet."""
+    """Return the number of a new round for `annotator`."""
     return max(begun_rounds(study=study, annotator=annotator), default=0) + 1

@@ -1,4 +1,4 @@
-"""Reports: what annotators say against a question, beside their answer to it or in its place."""
+"""Reports of annotators about faulty questions, with an answer or instead of one."""
 
 from datetime import datetime
 
@@ -15,11 +15,10 @@ Reason = Report.Reason
 
 @transaction.atomic
 def report(*, session: Session, slot: int, reason: str, words: str, instead: bool, now: datetime) -> Report:
-    """Keep what the annotator of `session` says against a question of theirs; said twice, the last version stands.
+    """Store a report about a question of this session; a second report replaces the first.
 
-    `instead`: go on without answering it, as one of the few questions that a session may leave out though the server
-    has their images. Raises NotYourQuestion, BadAnswer without a reason, or CannotSkip where none may be left out any
-    more, and then keeps nothing.
+    instead: skip the question, within the allowance for skips whose images the server has. Raises NotYourQuestion,
+    BadAnswer without a reason, or CannotSkip if the allowance is used up; then nothing is stored.
     """
     session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
     given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()

@@ -1,4 +1,4 @@
-"""Responses: what an annotator sends, stored once, never overwritten."""
+"""Store responses: each submission once, and an edit as a new version."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ Why = AnswerNotice.Why
 
 @dataclass(frozen=True)
 class SendOrder:
-    """Where a press of Send stands among those of its browser: `number` grows with each, in whichever tab it was."""
+    """The position of a submission among those of its browser: `number` grows with each, across tabs."""
 
     browser: uuid.UUID
     number: int
@@ -39,10 +39,12 @@ class SendOrder:
 
 @dataclass(frozen=True)
 class Submission:
-    """What one press of Send carries. `posted`: what the page says of the answer, by the names of its fields;
-    `measured`: what the browser says of the question's showing. `after`: the submissions of this question that the
-    same browser had sent before, whether or not they had arrived when its page was made. `order` is None for a page
-    without scripts, and for one of an older version."""
+    """One press of Send.
+
+    posted: fields of the answer. measured: timings and image loads measured by the browser. after: earlier submissions
+    of this question by the same browser, received or not. order: None for a page without scripts or of an older
+    version.
+    """
 
     slot: int
     submission: uuid.UUID
@@ -86,13 +88,13 @@ class SubmissionResult:
 
 
 class _FastPathNotApplicable(Exception):
-    """The answer is a repeat, late, or of a session that is elsewhere: the short way does not fit."""
+    """Raised when the fast path does not apply: repeat, late, or session not active."""
 
 
 def submit(*, token: str, sent: Submission, now: datetime, prefetch: Prefetch = NO_PREFETCH) -> SubmissionResult:
-    """Store an answer. The same submission again changes nothing. Raises NotYourQuestion or BadAnswer.
+    """Store an answer; repeating a submission changes nothing. Raises NotYourQuestion or BadAnswer.
 
-    `prefetch`: what the page that sent it holds, and has room for.
+    prefetch: the slots that the sending page holds, and its room for more.
     """
     result = _submit(token=token, sent=sent, prefetch=prefetch, now=now)
     if result.state == SessionState.WORKING and result.answered == result.total:
@@ -101,7 +103,7 @@ def submit(*, token: str, sent: Submission, now: datetime, prefetch: Prefetch = 
 
 
 def _continue_after_last_answer(result: SubmissionResult, *, token: str, now: datetime) -> SubmissionResult:
-    """Let a sitting that grows go on after its last answer, which is stored by now; return where it is then."""
+    """Let a live session continue after its last answer, which is already stored."""
     session = Session.objects.select_related("study", "annotator").get(token=token)
     if not live_sessions.may_grow(session.study):
         # It waits for a last look.
@@ -125,7 +127,7 @@ def _submit(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) 
 
 
 def _store_fast_path(*, token: str, sent: Submission, prefetch: Prefetch, now: datetime) -> SubmissionResult:
-    """Store the first answer to an open question of a session that is at work: nearly every answer there is."""
+    """Store the first answer to an open question of a working session: nearly every answer."""
     asked = answer_sql.question_state(sent.slot, token=token)
     if asked is None:
         raise _FastPathNotApplicable
@@ -140,7 +142,7 @@ def _store_fast_path(*, token: str, sent: Submission, prefetch: Prefetch, now: d
 
 
 def _affects_only_its_decision(asked: QuestionState) -> bool:
-    """Tell whether nothing follows from an answer but the decision of its own question."""
+    """Whether the answer affects only its own decision."""
     if get_kind(asked.kind).is_written:
         # Another answer may say the same, and its draft goes with it.
         return False
@@ -204,7 +206,7 @@ def _decision_input(asked: QuestionState) -> DecisionInput:
 
 
 def _state_after(session: int, counted: SessionProgress, *, now: datetime) -> SessionState:
-    """Return where a session is after an answer; the last one ends it, unless more may follow in this sitting."""
+    """Return the state of a session after an answer; the last answer ends it unless it is live."""
     if counted.answered < counted.total:
         return SessionState.WORKING
     ending = Session.objects.select_related("study").get(pk=session)
@@ -223,10 +225,10 @@ def read_answer(kind: str, content: Mapping[str, Any], order: Sequence[str], pos
 
 
 def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: int, slot: int) -> None:
-    """Raise BadAnswer where `answer` must differ from those about its instance, and one in another slot says the same.
+    """Raise BadAnswer if another slot about the same instance has the same answer, and answers must differ.
 
-    Runs in the transaction that stores it: whoever says the same at the same moment waits here, and then finds it.
-    Answers that count no more, of people who withdrew for one, are nobody's any more.
+    Runs in the transaction that stores the answer: of two equal answers at the same moment, the second waits here and
+    then finds the first. Answers that do not count, such as those of people who withdrew, are ignored.
     """
     kind = get_kind(kind_name)
     form = kind.must_differ(answer.value)
@@ -240,7 +242,7 @@ def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: i
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:
-    """Return the option keys of `question` in the order this annotator sees them."""
+    """Return the option keys of `question` in the order shown to this annotator."""
     kind = get_kind(question.kind)
     return shown_order(
         kind, question.content, seed=session.order_seed, annotator=session.annotator_id, question=question.pk
@@ -249,7 +251,7 @@ def order_for(*, session: Session, question: Question) -> list[str]:
 
 @transaction.atomic
 def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> SubmissionResult:
-    """Settle what is out of the ordinary: a repeat, a change, a late answer, a session that is elsewhere."""
+    """Slow path: repeats, edits, late answers, inactive sessions."""
     # First, as whoever starts a session does: nobody is given a question while an older answer of theirs is stored.
     sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
     session = _locked_session(token)
@@ -289,7 +291,7 @@ def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> Submissi
 
 
 def _readable_answer(session: Session, slot: Slot, sent: Submission) -> Answer | None:
-    """Return what was sent for a question that may hold nothing any more."""
+    """Return the submitted answer; None if the question no longer has the content to read it."""
     order = order_for(session=session, question=slot.question)
     try:
         return read_answer(slot.question.kind, slot.question.content, order, sent.posted)
@@ -300,7 +302,7 @@ def _readable_answer(session: Session, slot: Slot, sent: Submission) -> Answer |
 def _tell(
     session: Session, slot: Slot, sent: Submission, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
 ) -> None:
-    """Have the annotator told what became of the answer that has just come."""
+    """Create a notice about the submitted answer."""
     value = None if answer is None else answer.value
     notices.add(session=session, slot=slot, submission=sent.submission, answer=value, why=why, now=now)
 
@@ -313,16 +315,20 @@ def _keep_first_answer(
 
 
 def _may_replace(current: Response | None, sent: Submission) -> bool:
-    """Tell whether an answer to a question that had been answered may take the place of `current`: its browser says in
-    which order it sends, or sent it while `current` was on its way."""
+    """Whether a second answer may replace `current`.
+
+    Its browser must tell the order of its submissions, or have sent it while `current` was in transit.
+    """
     return current is not None and (sent.order is not None or current.submission_id in sent.after)
 
 
 def _store_without_slot(
     *, session: Session, slot: Slot, sent: Submission, answer: Answer, order: list[str], now: datetime
 ) -> SubmissionResult:
-    """Store an answer to a question that its session has no more: it is kept, and counts only where the question was
-    withdrawn, so that nobody else has its slot."""
+    """Store an answer to a question that its session no longer has.
+
+    It counts only if the question was withdrawn, because then nobody else has its slot.
+    """
     removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
     if Removal.Why.WITHDRAWN in removed:
         # Their consent ended before it came: nothing more of theirs is kept.
@@ -350,12 +356,12 @@ def _store_without_slot(
 
 
 def was_withdrawn(*, session: Session, slot: Slot) -> bool:
-    """Tell whether the question in `slot` was withdrawn while `session` had it, and is open."""
+    """Whether the question in `slot` was withdrawn while `session` had it, and is unanswered."""
     return slot.withdrawn_from_id == session.pk and slot.annotator_id is None
 
 
 def _reclaim_slot(*, session: Session, slot: Slot, now: datetime) -> bool:
-    """Give an open session the slot of a withdrawn question back, for the answer to it; tell whether it could be."""
+    """Give an open session the slot of a withdrawn question back, to store its answer; tell whether it was free."""
     is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
     if not is_open or not was_withdrawn(session=session, slot=slot):
         return False
@@ -372,7 +378,7 @@ def _reclaim_slot(*, session: Session, slot: Slot, now: datetime) -> bool:
 def _store_withdrawn(
     *, session: Session, slot: Slot, sent: Submission, answer: Answer, order: list[str], now: datetime
 ) -> SubmissionResult:
-    """Store an answer whose question was withdrawn before it came, like one that came in time."""
+    """Store an answer to a question that was withdrawn before the answer arrived; it counts like one in time."""
     left_out = LeftOut.TAKEN_OUT if slot.question.taken_out_at is not None else ""
     _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, left_out=left_out)
     decide_question(asked=decision_input(slot.question, session.study), now=now)
@@ -394,15 +400,14 @@ def _locked_session(token: str) -> Session | None:
 
 
 def was_skipped(*, session: Session, slot: Slot) -> bool:
-    """Tell whether the annotator has gone on without this question, in this session or another, or was made to: it was
-    taken out, and not only while they had it."""
+    """Whether the annotator has skipped this question in any session, or it was taken out before they had it."""
     if slot.question.taken_out_at is not None:
         return slot.withdrawn_from_id != session.pk and slot.annotator_id != session.annotator_id
     return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
 
 
 def is_skipped_or_withdrawn(*, session: Session, slot: Slot) -> bool:
-    """Tell whether `session` goes on without this question already."""
+    """Whether `session` no longer asks this question."""
     return was_skipped(session=session, slot=slot) or was_withdrawn(session=session, slot=slot)
 
 
@@ -442,7 +447,7 @@ def _columns(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """Return the columns of a response, however it is stored: of the first version of one that counts, but its slot."""
+    """Return the columns of a first, counted response, without its slot."""
     return {
         "study_id": study,
         "question_id": question,
@@ -526,10 +531,10 @@ def _why_final(session: Session, slot: Slot, current: Response, *, now: datetime
 
 
 def _why_current_stands(current: Response, sent: Submission) -> AnswerNotice.Why | None:
-    """Return why the answer that stands goes before the one that has come, None where the one that has come does.
+    """Return why the current answer stays; None if the submitted one replaces it.
 
-    In one browser the last Send counts, even if it arrives first. Of two browsers the answer that arrives last counts,
-    because their clocks do not agree. A page that does not say in which order it sends must have known what stands.
+    Within one browser the last Send counts, even if it arrives first. Between two browsers the answer that arrives last
+    counts, because their clocks differ. A page that does not send its order must have known the current answer.
     """
     if sent.order is not None:
         same = Response.objects.filter(session=current.session_id, slot=current.slot_id, browser=sent.order.browser)
@@ -541,7 +546,7 @@ def _why_current_stands(current: Response, sent: Submission) -> AnswerNotice.Why
 def _notify_of_replacement(
     session: Session, slot: Slot, current: Response, sent: Submission, answer: Answer, *, now: datetime
 ) -> None:
-    """Have the annotator told that `current` stands no more, unless they changed it on a page that showed it."""
+    """Create a notice that `current` was replaced, unless the annotator edited it on a page that showed it."""
     notices.discard_for_answer(session=session, slot=slot, answer=answer.value, now=now)
     if current.version == sent.replaces or _is_same_answer(current, answer):
         return
@@ -552,9 +557,9 @@ def _notify_of_replacement(
 
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:
-    """Return the next `limit` slots that `session` has still to answer, with their questions, in order.
+    """Return the next `limit` open slots of `session` in order, with their questions.
 
-    Each comes with the session as it was in that moment, as `slot.seat.session`.
+    Each comes with the current row of the session, as `slot.seat.session`.
     """
     open_here = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
     following = open_here.order_by("position")[:limit]
@@ -564,37 +569,37 @@ def open_slots(*, session: Session, limit: int) -> list[Slot]:
 
 
 def questions_in_part(*, session: Session, part: int) -> int:
-    """Return how many questions `session` was given in `part` of its survey, answered or not."""
+    """Return how many questions `session` has in `part` of its survey, answered or not."""
     return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, part=part).count()
 
 
 def set_aside_answers(*, session: Session) -> QuerySet[Response]:
-    """Return the answers of a sitting that came too late to count, or whose question a researcher took out."""
+    """Return answers of a session that came too late to count, or whose question was taken out."""
     without_place = Q(slot=None) | Q(left_out=LeftOut.TAKEN_OUT)
     return Response.objects.filter(without_place, session=session, is_current=True)
 
 
 def stored_answers(*, session: Session) -> int:
-    """Return how many answers of a sitting were stored, counted or kept aside: those that are paid."""
+    """Return how many answers of a session were stored, counted or not: those that are paid."""
     return Response.objects.filter(session=session, is_current=True).count()
 
 
 def own_answers(*, session: Session) -> QuerySet[Response]:
-    """Return the counted answers of a sitting in the order in which they were asked, with their questions."""
+    """Return the counted answers of a session with their questions, in the order asked."""
     answers = Response.objects.counted().filter(session=session)
     return answers.select_related("question__study").order_by("slot__seat__claimed_at", "slot__position")
 
 
 def own_slots(*, session: Session) -> list[int]:
-    """Return the slots of the answers of a sitting that can be looked at again, in the order of their questions."""
+    """Return the slots of the counted answers of a session, in the order of their questions."""
     return list(own_answers(session=session).select_related(None).values_list("slot_id", flat=True))
 
 
 def answer_in(*, session: Session, slot: int) -> Response:
-    """Return the answer that counts in a slot. Raises Response.DoesNotExist for one that is not this sitting's."""
+    """Return the counted answer of this session in a slot. Raises Response.DoesNotExist."""
     return own_answers(session=session).get(slot=slot)
 
 
 def is_used_downstream(response: Response) -> bool:
-    """Tell whether another study asks something because of an answer, so that it is final."""
+    """Whether another study asks about an answer, so that it is final."""
     return downstream_questions(response.question).filter(undone_at=None).exists()

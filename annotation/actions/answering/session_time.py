@@ -1,4 +1,4 @@
-"""The time of a session: how long its annotator has been at work, and until when their place is kept."""
+"""The time of a session: how long its annotator has worked, and when its lease ends."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,14 +12,14 @@ from annotation.models.sessions import OPEN_STATES
 
 @dataclass(frozen=True)
 class Ending:
-    """When the time of a session ends; `more_minutes` can be asked for, 0 where none can."""
+    """When the time of a session ends; `more_minutes` can still be requested, 0 for none."""
 
     at: datetime
     more_minutes: int
 
 
 def worked(*, session: Session) -> list[float]:
-    """Return the seconds of work behind each answer of `session`, in the order in which they arrived."""
+    """Return the seconds of work for each answer of `session`, in order of arrival."""
     if session.first_question_at is None or not session.questions_answered:
         return []
     first = Response.objects.filter(session=session, version=1).order_by("received_at", "pk")
@@ -28,9 +28,9 @@ def worked(*, session: Session) -> list[float]:
 
 
 def estimated_seconds(*, session: Session) -> float | None:
-    """Return what a question takes by the estimate of the study, None where nothing is asked in its seat.
+    """Return the estimated seconds per question; None if the session has no questions.
 
-    The estimate is that of a whole survey; a sitting that grows begins with less.
+    The estimate of the study is for a whole survey; a live session starts with fewer questions.
     """
     if live_sessions.may_grow(session.study):
         return session.study.design.time.estimated_minutes * 60 / session.study.design.surveys.size
@@ -39,9 +39,9 @@ def estimated_seconds(*, session: Session) -> float | None:
 
 
 def ending(*, session: Session) -> Ending | None:
-    """Return when the time of `session` ends; None before its annotator has begun and once it has ended.
+    """Return when the time of `session` ends; None before it has begun, in the lobby, and once it has ended.
 
-    None too while they wait for a place. It is kept a little longer, for answers on their way.
+    The seat is kept a little longer (`sessions.GRACE`), for answers in transit.
     """
     if session.state not in OPEN_STATES - {SessionState.WAITING} or sessions.is_on_first_lease(session):
         return None

@@ -1,5 +1,7 @@
-"""How many questions a session may leave out because its browser says that their images do not come, or because its
-annotator says that they cannot be answered: one allowance for both."""
+"""How many questions a session may skip without proof.
+
+One allowance for images that fail only in the browser and for questions reported as unanswerable.
+"""
 
 from django.db.models import Q
 
@@ -13,25 +15,27 @@ _WITH_A_CODE = (SessionState.FINISHED, SessionState.LEFT_OUT)
 
 
 def _in_same_count(session: Session) -> Q:
-    """Pick what the annotator did in this session, and in those of the study that ended without a code: who comes back
-    under a new session starts no new count."""
+    """Select the rows of the annotator in this session and in those of the study that ended without a code.
+
+    A new session does not reset the count.
+    """
     ended = Session.objects.filter(study=session.study_id, annotator=session.annotator_id, state__in=_WITH_A_CODE)
     mine = Q(study=session.study_id, annotator=session.annotator_id)
     return mine & ~Q(session__in=ended.exclude(pk=session.pk))
 
 
 def unproven(*, session: Session) -> int:
-    """Return how many questions were left out though the server has their images."""
+    """Return how many questions were skipped although the server has their images."""
     return Skip.objects.filter(_in_same_count(session), file_missing=False).count()
 
 
 def remaining(*, session: Session) -> int:
-    """Return how many more may be left out without proof; below 0 when there were too many."""
+    """Return how many more questions may be skipped without proof; negative if there were too many."""
     given = session.questions_total + Skip.objects.filter(session=session).count()
     return max(MOST_UNPROVEN, given * MOST_UNPROVEN_PERCENT // 100) - unproven(session=session)
 
 
 def outweigh_answers(*, session: Session) -> bool:
-    """Tell whether more questions were left out without proof than were answered."""
+    """Whether more questions were skipped without proof than were answered."""
     answered = Response.objects.filter(_in_same_count(session), is_current=True).count()
     return unproven(session=session) > answered

@@ -1,7 +1,7 @@
-"""Going on without a question whose images cannot be shown: nobody's pay hangs on a picture that is lost.
+"""Skip questions whose images cannot be shown; the pay is not affected.
 
-The server knows when a file is missing: that counts against nobody. That an image fails in the browser is only said,
-so there are few such skips in a session; after them it ends, and a researcher decides (docs/decisions/0013).
+The server knows when a file is missing; such skips are unlimited. Failures in the browser cannot be verified, so a
+session has a small allowance of them. Beyond it the session ends and a researcher decides (docs/decisions/0013).
 """
 
 import logging
@@ -30,10 +30,10 @@ ASKED_ABOUT = "image"
 
 
 def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: datetime) -> None:
-    """Take an open question out of a session that is at its questions; skipped twice is skipped once.
+    """Skip an open question of a working session; repeating it changes nothing.
 
-    `failed_loads` is what the page counted for each image, by its option's value. Raises NotYourQuestion, or
-    CannotSkip when the server can show every image and the page has not failed often enough.
+    failed_loads: failed loads of each image as counted by the page, by the value of its option. Raises NotYourQuestion,
+    or CannotSkip if the server has every image and the page has not failed often enough.
     """
     given = Slot.objects.select_related("question").filter(pk=slot, question__study=session.study_id).first()
     if given is not None and responses.is_skipped_or_withdrawn(session=session, slot=given):
@@ -48,8 +48,10 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
 
 
 def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> bool:
-    """Take an open question out of `session`, for the failed `images` or, without any, because it was reported; tell
-    whether it was still open. Runs in a transaction."""
+    """Remove an open question from `session`; tell whether it was still open.
+
+    images: the images that failed; empty if the question was reported. Runs in a transaction.
+    """
     # The session before its slot, as an answer locks them.
     session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
     mine = Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None)
@@ -78,9 +80,9 @@ def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now
 
 
 def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str, int], now: datetime) -> None:
-    """Pass over a practice question whose image files are missing; end a session whose browser does not get them.
+    """Skip a practice question if its files are missing; end the session if only the browser fails to load them.
 
-    The latter has neither passed nor failed. Raises NotYourQuestion, CannotSkip or BadAnswer.
+    Such a session has neither passed nor failed. Raises NotYourQuestion, CannotSkip or BadAnswer.
     """
     asked = PracticeQuestion.objects.filter(study=session.study_id, pk=question).first()
     if asked is None:
@@ -98,7 +100,7 @@ def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str,
 def failed_images(
     kind: str, content: Mapping[str, Any], order: Sequence[str], failed_loads: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """Return the images of a question that cannot be shown, and why. Raises CannotSkip when none stands in the way."""
+    """Return the images of a question that cannot be shown, and why. Raises CannotSkip if all can be shown."""
     asked = get_kind(kind)
     pictures = {option.key: option.picture.sha256 for option in asked.options(content) if option.picture}
     counted = {key: failed_loads.get(value, 0) for value, key in posted_values(asked, content, order).items()}
