@@ -1,4 +1,4 @@
-"""Seats and slots: opened at launch, claimed by sessions, given back. Rows exist beforehand and are never counted."""
+"""Seats and slots: created at launch, claimed by sessions, released. The rows exist in advance."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ BATCH = 1000
 
 
 def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
-    """Make every seat and slot of surveys that have just been planned, and the decision rows of their questions."""
+    """Create the seats and slots of new surveys, and the decision rows of their questions."""
     seats = [
         Seat(study=study, survey=survey, number=number)
         for survey in surveys
@@ -47,9 +47,9 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
 
 
 def questions_missing_images(study: Study) -> set[int]:
-    """Return the questions that nobody gets for now: image files of theirs were found missing, and still are.
+    """Return the questions that are not asked for now, because image files of theirs are missing.
 
-    Otherwise one lost file would be asked of everybody who comes, and each of them paid for skipping it.
+    Otherwise everybody who arrives would be asked them, and paid for skipping them.
     """
     missing: dict[str, set[int]] = {}
     for question, images in Skip.objects.filter(study=study, file_missing=True).values_list("question_id", "images"):
@@ -60,8 +60,11 @@ def questions_missing_images(study: Study) -> set[int]:
 
 
 def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> QuerySet[Slot]:
-    """Return the open slots that `annotator` is given with their seat: all but the questions that `bars` keeps from
-    them, those they have skipped, those that wait for their images, and those from which nothing follows any more."""
+    """Return the open slots that `annotator` receives with a seat.
+
+    Without questions that `bars` excludes, that they skipped, whose images are missing, or that are undone. In live
+    studies also without questions that they hold or have answered.
+    """
     undone = Question.objects.filter(study=study, undone_at__isnull=False)
     slots = Slot.objects.filter(answered_at=None).exclude(question__in=questions_missing_images(study))
     slots = slots.exclude(question__in=undone.values("pk"))
@@ -75,7 +78,7 @@ def _slots_for(*, study: Study, annotator: Annotator | None, bars: Barred) -> Qu
 
 
 def _held_or_answered_by(annotator: Annotator) -> Q:
-    """Pick the slots of questions that `annotator` holds, or has answered."""
+    """Select the slots of questions that `annotator` holds or has answered."""
     held = Slot.objects.filter(annotator=annotator, question=OuterRef("question"))
     answered = Response.objects.filter(annotator=annotator, question=OuterRef("question"), is_current=True)
     return Q(Exists(held)) | Q(Exists(answered))
@@ -86,10 +89,10 @@ def _barred_in(study: Study, bars: Barred) -> Q:
 
 
 def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
-    """Return the seats that `annotator` may take: free, with one of `slots` at least, and with no open question they
-    already hold or answered, unless these can be left to others.
+    """Return the seats that `annotator` may claim: free, and with at least one of `slots`.
 
-    Where sittings grow they are: there seats are split, and two people could each be kept from a seat by one question.
+    Except in live studies, a seat with an open question that they hold or have answered is left out. In live studies
+    such questions move to another seat: seats are split there, and one question could keep two people from every seat.
     """
     seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
     if annotator is None:
@@ -101,20 +104,18 @@ def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Sl
 
 
 def has_free_seat(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
-    """Tell whether `annotator`, None for somebody new, would get a seat now; `seat`, when given, or none."""
+    """Whether `annotator` could claim a seat now; None: somebody new. seat: only this one, if given."""
     slots = _slots_for(study=study, annotator=annotator, bars=barred(study=study, annotator=annotator))
     free = _free_seats(study=study, annotator=annotator, slots=slots)
     return (free.filter(pk=seat.pk) if seat is not None else free).exists()
 
 
 def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
-    """Give `session` a free seat (`seat`, when given, or none) and return how many questions it brings, no more than
-    `room` where that is given.
+    """Give `session` a free seat and return its number of questions; None if no seat is left.
 
-    None when nothing is left. Must run inside a transaction. Seats that another claim has locked at this moment
-    are passed over; only when that leaves nothing are they waited for, so that nobody is sent away from a seat
-    whose claim then failed. The questions that the session may not get, by the rules of its study, or has no room for,
-    leave the seat for somebody else at once.
+    seat: claim this seat or none. room: maximum number of questions. Runs in a transaction. Seats locked by another
+    claim are passed over; if no other is left, this waits for them, in case that claim fails. Questions that the
+    session cannot get, by the rules of the study or for lack of room, move to a seat for somebody else at once.
     """
     bars = barred(study=session.study, annotator=session.annotator)
     slots = _slots_for(study=session.study, annotator=session.annotator, bars=bars)
@@ -140,10 +141,9 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: in
 
 
 def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
-    """Move open slots of `seat`, which somebody has taken without them, to a free seat of the same survey: one that
-    others were moved to before, or a new one.
+    """Move open slots of a claimed seat to a free seat of the same survey: an earlier split-off seat or a new one.
 
-    Nothing else is changed: there are as many slots as before, and they stand in the survey that they were planned in.
+    The number of slots stays, and each stays in the survey for which it was planned.
     """
     positions = list(moved.values_list("position", flat=True))
     if not positions:
@@ -161,7 +161,7 @@ def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
 
 
 def close_if_answered(*, session: Session, now: datetime) -> bool:
-    """Close the seat of `session` where nothing is left to answer in it; tell whether that is so. In a transaction."""
+    """Close the seat of `session` if no question is left in it; tell whether that is so. Runs in a transaction."""
     # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
     held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     unanswered = Slot.objects.filter(seat__session=session, answered_at=None)
@@ -178,15 +178,14 @@ def close_if_answered(*, session: Session, now: datetime) -> bool:
 
 
 def record_filled_seat(*, session: Session, seat: Seat, now: datetime) -> None:
-    """Close a seat that nobody holds and in which nothing is left to answer, as one that `session` has filled."""
+    """Record `session` as the one that filled `seat`, if the seat is free and nothing in it is open."""
     free = Seat.objects.select_for_update().filter(pk=seat.pk, session=None, filled_at=None).first()
     if free is not None and not Slot.objects.filter(seat=free, answered_at=None).exists():
         Seat.objects.filter(pk=free.pk).update(session=session, claimed_at=now, filled_at=now)
 
 
 def release(*, session: Session) -> None:
-    """Give back the seat of `session`, but none that it has filled. Answered slots keep their annotator; the others are
-    free for anybody."""
+    """Release the unfilled seat of `session`; answered slots keep their annotator, the others become free."""
     seat = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     if seat is None:
         return

@@ -1,4 +1,4 @@
-"""The life of a session: start or resume, go from state to state, lapse, give up, finish."""
+"""The life of a session: start or resume, change state, lapse, give up, finish."""
 
 import logging
 import secrets
@@ -32,10 +32,10 @@ _ATTEMPTS = 3
 
 
 def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Session:
-    """Return the session for this arrival: the one it already has, wherever that is, or a new one with a seat.
+    """Return the session of this arrival: the existing one in any state, or a new one with a seat.
 
-    `network`: where it comes from, as `throttle.networks` says; "" where that does not matter. Raises OtherPerson,
-    CannotTakePart, NetworkFull or NothingLeft.
+    network: origin, as given by `throttle.networks`; "" if irrelevant. Raises OtherPerson, CannotTakePart, NetworkFull
+    or NothingLeft.
     """
     for attempt in range(_ATTEMPTS):
         try:
@@ -85,7 +85,7 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
 
 
 def find(*, study: Study, entry: Entry) -> Session | None:
-    """Return the session that this arrival has, wherever that is. Raises OtherPerson."""
+    """Return the session of this arrival, in any state; None without one. Raises OtherPerson."""
     known = (
         Session.objects.select_related("annotator", "study", "last_seat")
         .filter(study=study, provider=entry.provider, provider_session_id__in=entry.session_spellings)
@@ -106,8 +106,10 @@ def _annotator(entry: Entry) -> Annotator | None:
 
 
 def lock_annotator(found: QuerySet[Annotator]) -> None:
-    """Let nobody else give questions to this annotator, or store answers of theirs with care, until the transaction
-    ends. Answers that are stored the short way go on."""
+    """Lock an annotator until the transaction ends.
+
+    Nobody else gives them questions, and the slow path of their answers waits. The fast path does not.
+    """
     found.select_for_update(of=("self",), no_key=True).first()
 
 
@@ -116,9 +118,9 @@ def lease_of(study: Study) -> timedelta:
 
 
 def check_can_start(*, study: Study, entry: Entry | None, provider: str, now: datetime) -> None:
-    """Raise what `start` would raise for this arrival, None for somebody new, but start nothing.
+    """Raise what `start` would raise for this arrival (None: somebody new), but start nothing.
 
-    Raises OtherPerson, CannotTakePart or NothingLeft. What is free now may be taken when they start.
+    Raises OtherPerson, CannotTakePart or NothingLeft. A free seat may be gone when they start.
     """
     annotator = _annotator(entry) if entry is not None else None
     if entry is not None and find(study=study, entry=entry) is not None:
@@ -134,21 +136,23 @@ def check_can_start(*, study: Study, entry: Entry | None, provider: str, now: da
 
 
 def _finish_completed_session(*, study: Study, annotator: Annotator, now: datetime) -> None:
-    """Finish the annotator's open session of this study where it has done its part: it is worth its pay, whatever other
-    submission they come under next."""
+    """Finish the annotator's open session of this study if it has filled its first seat.
+
+    It is paid even if they continue under another submission.
+    """
     older = _open_session(study, annotator)
     if older is not None and live_sessions.has_filled_first_seat(older):
         leave(session=older, to=SessionState.FINISHED, now=now)
 
 
 def _open_session(study: Study, annotator: Annotator) -> Session | None:
-    """Return the annotator's unfinished session of this study, locked."""
+    """Return the annotator's open session of this study, locked."""
     found = Session.objects.select_for_update(of=("self",)).select_related("study")
     return found.filter(study=study, annotator=annotator, state__in=OPEN_STATES).first()
 
 
 def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime) -> Seat | None:
-    """End the annotator's unfinished session of this study, if any, and return the seat it leaves to the new one."""
+    """End the annotator's open session of this study and return the seat that it leaves to the new one."""
     older = _open_session(study, annotator)
     if older is None:
         return None
@@ -158,14 +162,17 @@ def _supersede_open_session(*, study: Study, annotator: Annotator, now: datetime
 
 
 def resume(*, session: Session, now: datetime) -> Session:
-    """Return `session` as somebody goes on with it; a lapsed one when its seat is still free."""
+    """Return `session`, with the visit recorded; a lapsed session is revived if its seat is free."""
     if session.state == SessionState.LAPSED:
         return revive(session=session, now=now)
     return record_visit(session=session, now=now)
 
 
 def record_visit(*, session: Session, now: datetime) -> Session:
-    """Note that somebody looks at `session`. It claims nothing, but nobody who is still reading loses their seat."""
+    """Record that somebody looks at `session`, and extend its first lease.
+
+    It claims nothing, but nobody loses their seat while reading.
+    """
     seen: dict[str, Any] = {"last_seen_at": now}
     session.last_seen_at = now
     if session.state in OPEN_STATES and is_on_first_lease(session):
@@ -176,10 +183,10 @@ def record_visit(*, session: Session, now: datetime) -> Session:
 
 
 def record_open_page(*, session: Session, now: datetime) -> bool:
-    """Note that the page of `session` is open, and give it back a place that it lost for want of a sign; tell whether
-    it has to go on giving signs. Once something was answered, the time of the study alone decides.
+    """Record that the page of `session` is open; return whether it should keep sending signs.
 
-    A place whose time was over is not taken again so: somebody may have forgotten the page.
+    A seat that was released for lack of a sign is claimed again, if its lease is not over: somebody may have forgotten
+    an open page. After the first answer only the time limit of the study counts.
     """
     until = session.lease_until
     if session.questions_answered or (session.state == SessionState.LAPSED and until <= now):
@@ -192,20 +199,20 @@ def record_open_page(*, session: Session, now: datetime) -> bool:
 
 
 def is_silent(*, now: datetime) -> Q:
-    """Return what picks open sessions that hold a place without an answer, and whose pages give no sign any more."""
+    """Select open sessions with a seat, without answers, whose pages have stopped sending signs."""
     holding = OPEN_STATES - {SessionState.WAITING}
     return Q(state__in=holding, questions_answered=0, last_seen_at__lt=now - SILENCE)
 
 
 def more_minutes(*, session: Session) -> int:
-    """Return how many minutes more its annotator may ask for now, 0 for none: once, when they have begun."""
+    """Return how many more minutes the annotator may request now, once they have begun; 0 for none."""
     if session.more_time_at is not None or session.state not in OPEN_STATES or is_on_first_lease(session):
         return 0
     return session.study.design.time.more_minutes
 
 
 def grant_more_time(*, session: Session, now: datetime) -> bool:
-    """Keep the place of `session` for as much longer as its study allows, once; tell whether it was now."""
+    """Extend the lease of `session` by the minutes that its study allows, once; tell whether it was extended."""
     minutes = more_minutes(session=session)
     if not minutes:
         return False
@@ -221,7 +228,7 @@ def is_on_first_lease(session: Session) -> bool:
 
 
 def can_revive(*, session: Session, now: datetime) -> bool:
-    """Tell whether `revive` would let a lapsed session go on, with its seat if it had one."""
+    """Whether `revive` would let a lapsed session continue, with its seat if it had one."""
     if session.state != SessionState.LAPSED or not _may_continue(session):
         return False
     if Session.objects.filter(study=session.study_id, annotator=session.annotator_id, ended_at=None).exists():
@@ -238,15 +245,16 @@ def _may_continue(session: Session) -> bool:
 
 
 def _may_wait_again(session: Session, now: datetime) -> bool:
-    """Tell whether a session that never had a seat may still get one."""
+    """Whether a session that never had a seat may still get one."""
     return not session.questions_total and lobby.may_wait(study=session.study, annotator=session.annotator, now=now)
 
 
 def revive(*, session: Session, now: datetime) -> Session:
-    """Give a lapsed session its own seat back, with the questions still open in it.
+    """Reclaim the seat of a lapsed session, with the questions still open in it.
 
-    Unchanged when the seat has gone, the study has ended, or the annotator has been blocked or has taken part under
-    another session since. Who was practising reads the instructions again, and practises on if they still have to.
+    The session is unchanged if the seat is taken, the study is closed, or the annotator is blocked or has since taken
+    part under another session. After a lapse during practice the annotator reads the instructions again, then practises
+    if required.
     """
     if not _may_continue(session) or (session.last_seat is None and not _may_wait_again(session, now)):
         return session
@@ -278,21 +286,21 @@ def revive(*, session: Session, now: datetime) -> Session:
 
 
 def _lease_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
-    """Return until when a session that goes on in the state `to` has time; `first`: before its annotator has agreed."""
+    """Return the lease of a session revived into the state `to`; first: its annotator has not consented yet."""
     if to == SessionState.WAITING:
         return now + timedelta(minutes=study.design.lobby.minutes)
     return now + (min(FIRST_LEASE, lease_of(study)) if first else lease_of(study))
 
 
 def _reclaim_seat(session: Session, now: datetime) -> int | None:
-    """Give a session that goes on its own seat back; return how many questions it brings, None where it has gone."""
+    """Claim the last seat of a revived session; return its number of questions, None if the seat is taken."""
     if session.last_seat is None:
         return 0
     return seats.claim(session=session, now=now, seat=session.last_seat)
 
 
 def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) -> bool:
-    """Take `session` to the state `to`, if the table of states allows it and nobody was faster."""
+    """Change the state of `session` if the table of transitions allows it and no other request was faster."""
     state = SessionState(session.state)
     if to not in SESSION_TRANSITIONS[state]:
         return False
@@ -307,7 +315,7 @@ def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) ->
 
 @transaction.atomic
 def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
-    """End an open session early: its seat goes back, its answers stay."""
+    """End an open session early: its seat becomes free, its answers stay."""
     before = session.state if to == SessionState.LAPSED else ""
     if not move(session=session, to=to, now=now, state_before_lapse=before):
         return False
@@ -318,7 +326,7 @@ def leave(*, session: Session, to: SessionState, now: datetime) -> bool:
 
 @transaction.atomic
 def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -> bool:
-    """End an open session for its annotator, who returned it on the platform or whose time is up: see `leave`."""
+    """End an open session that was returned on the platform or whose time is over, and record the event."""
     if not leave(session=session, to=to, now=now):
         return False
     what = What.SESSION_LAPSED if to == SessionState.LAPSED else What.SEAT_FREED
@@ -328,7 +336,7 @@ def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -
 
 
 def end_sessions_from_network(*, session: Session, by: Actor, now: datetime) -> int:
-    """End all open sessions that began from the network of `session`; return how many. Their answers stay."""
+    """End all open sessions that began from the network of `session`; return how many. Answers stay."""
     found = (
         network_places.open_sessions_from_same_network(session=session).select_related("study__project").order_by("pk")
     )
@@ -346,30 +354,28 @@ def consent(*, session: Session, agreed: bool, now: datetime) -> None:
 
 
 def give_up(*, session: Session, now: datetime) -> None:
-    """End a session whose annotator stops before its end. Whoever has answered all they were given at first has
-    finished: they owe nothing of what came later."""
+    """End a session whose annotator stops early; it counts as finished if it has filled its first seat."""
     is_done = live_sessions.has_filled_first_seat(session)
     leave(session=session, to=SessionState.FINISHED if is_done else SessionState.GIVEN_UP, now=now)
 
 
 def finish_unless_last_look(*, session: Session, now: datetime) -> None:
-    """End a session that has just answered, or left out, its last question, unless its study offers a last look."""
+    """Finish a session after its last answer or skip, unless its study offers a last look."""
     if not waits_for_last_look(session=session):
         finish(session=session, now=now)
 
 
 def waits_for_last_look(*, session: Session) -> bool:
-    """Tell whether a session that has nothing left to ask is still to look at its answers once more."""
+    """Whether a session without open questions still reviews its answers."""
     return session.study.design.answering.last_look and session.questions_answered > 0
 
 
 @transaction.atomic
 def finish(*, session: Session, now: datetime) -> None:
-    """End a session that has nothing left to ask. Its seat stays its own, unless questions are left in it: those that
-    it skipped are for somebody else.
+    """Finish a session without open questions.
 
-    Whoever answered nothing, or left out more than they answered though the server has the images, has not finished:
-    a researcher looks at it.
+    It keeps its seat unless skipped questions are left in it: those become free. A session without answers, or with
+    more unproven skips than answers, is not finished: a researcher reviews it.
     """
     if session.questions_answered and seats.close_if_answered(session=session, now=now):
         move(session=session, to=SessionState.FINISHED, now=now)

@@ -356,7 +356,7 @@ def _store_without_slot(
 
 
 def was_withdrawn(*, session: Session, slot: Slot) -> bool:
-    """Whether the question in `slot` was withdrawn while `session` had it, and is unanswered."""
+    """Whether the question in `slot` was withdrawn from `session`, and the slot is free."""
     return slot.withdrawn_from_id == session.pk and slot.annotator_id is None
 
 
@@ -400,7 +400,10 @@ def _locked_session(token: str) -> Session | None:
 
 
 def was_skipped(*, session: Session, slot: Slot) -> bool:
-    """Whether the annotator has skipped this question in any session, or it was taken out before they had it."""
+    """Whether the annotator has skipped this question in any session, or it was taken out of the study.
+
+    A question that was taken out while this session or annotator held it counts as withdrawn instead.
+    """
     if slot.question.taken_out_at is not None:
         return slot.withdrawn_from_id != session.pk and slot.annotator_id != session.annotator_id
     return Skip.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists()
@@ -488,8 +491,10 @@ def _store(
 
 
 def _replace(*, session: Session, slot: Slot, sent: Submission, answer: Answer, now: datetime) -> SubmissionResult:
-    """Store another answer to a question as its next version, if the question may still be changed and the answer goes
-    before the one that stands. Tell the annotator which one does not stand, unless their page had shown it."""
+    """Store an answer as the next version of an earlier one, if it may change and the new answer takes precedence.
+
+    Creates a notice about the answer that does not stand, unless the page had shown it.
+    """
     if session.state == SessionState.LAPSED:
         # Sent in time, it may come after it, and the seat back with it.
         session = sessions.revive(session=session, now=now)
@@ -518,9 +523,9 @@ def _replace(*, session: Session, slot: Slot, sent: Submission, answer: Answer, 
 
 
 def _why_final(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
-    """Return why the answer that stands can no longer be changed, None where it can.
+    """Return why the current answer can no longer change; None if it can.
 
-    Tabs of a session that has just ended may still hold its questions: what they send counts while its time lasts.
+    Tabs of a session that has just ended may still hold its questions; what they send counts until the lease ends.
     """
     if downstream_questions(slot.question).filter(undone_at=None).exists():
         return Why.BUILT_ON

@@ -1,4 +1,4 @@
-"""Who is let into a study, and what is said to whom it is not."""
+"""Who may enter a study, and the messages for those who may not."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from studies.models import Study, StudyState
 
 
 def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -> None:
-    """Raise CannotTakePart, NotOpen or NotEligible where `annotator`, None for somebody new, may not begin `study`."""
+    """Raise CannotTakePart, NotOpen or NotEligible if `annotator` (None: somebody new) may not begin `study`."""
     if annotator is not None:
         _check_not_removed(study=study, annotator=annotator, provider=provider)
     if annotator is not None and annotator.blocked:
@@ -45,14 +45,14 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
 
 
 def _has_open_session(*, study: Study, annotator: Annotator | None) -> bool:
-    """Tell whether rules of eligibility come too late for somebody, who comes back under a new submission."""
+    """Whether the annotator returns under a new submission, so that eligibility rules no longer apply."""
     if annotator is None or not study.design.eligibility:
         return False
     return Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists()
 
 
 def has_taken_part(*, study: Study, annotator: Annotator) -> bool:
-    """Tell whether somebody had all the sessions that one person may have, or has failed the practice once."""
+    """Whether the annotator has had all sessions allowed per person, or has failed the practice."""
     most = study.design.recruitment.sessions_per_annotator
     done = Session.objects.filter(study=study, annotator=annotator, state__in=TAKEN_PART)
     return bool(most and done.count() >= most) or practice_rounds.has_failed(study=study, annotator=annotator)
@@ -72,8 +72,10 @@ def _not_open(state: StudyState, provider: str) -> NotOpen:
 
 
 def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, now: datetime) -> NothingLeft:
-    """Return what somebody is told who gets nothing: that all places are taken, that what there is is for others, or
-    that nothing is ready yet."""
+    """Return the error for somebody who gets no questions.
+
+    All places are taken, what is left is for others, or nothing is ready yet.
+    """
     if provider == invite.PROVIDER:
         what_next = gettext("This is not your fault. A place may become free: try the same link again later.")
     else:

@@ -1,5 +1,7 @@
-"""Draw what is still needed when somebody arrives: instances that another study has just accepted, and questions that
-are undecided after all the answers wanted so far. This is what makes a pipeline live."""
+"""Draw questions when somebody arrives: instances just accepted upstream, and undecided questions.
+
+This is what makes a pipeline live.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -38,10 +40,10 @@ def ready_items(
     limit: int | None = None,
     about: QuerySet[Instance] | None = None,
 ) -> list[About]:
-    """Return what the study that feeds `study` has ready for it and it does not ask about yet, oldest first.
+    """Return what the upstream study has ready for `study` that it does not ask about yet, oldest first.
 
-    `annotator`: who it is drawn for, None for somebody new: nobody is asked what the rules of `study` keep from them,
-    such as an answer of their own. `about`: only what is about these instances, None for all that `study` selects.
+    annotator: who it is for, None for somebody new; items barred by the rules of `study`, such as their own answers,
+    are left out. about: only items of these instances; None for all that `study` selects.
     """
     if study.fed_by is None:
         return []
@@ -78,7 +80,7 @@ def _accepted_for(
 def _answers_for(
     study: Study, feeding: Study, bars: Barred, among: QuerySet[Instance], *, now: datetime
 ) -> Iterator[About]:
-    """Yield the counted answers of `feeding` that others can be asked about, in the order in which they came."""
+    """Yield the counted answers of `feeding` that can be asked about, in order of arrival."""
     drawn = Question.objects.filter(study=study, source_type=RESPONSE, source_id=OuterRef("pk"))
     answers = Response.objects.counted_in(feeding).exclude(Exists(drawn))
     answers = answers.filter(question__instance__in=among)
@@ -95,9 +97,9 @@ def _answers_for(
 
 
 def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int | None = None) -> bool:
-    """Open one more survey of `study` if something is still needed that `annotator` can be asked; tell whether it did.
+    """Open one more survey of `study` if `annotator` can be asked something; tell whether one was opened.
 
-    `room`: with no more questions than this. Runs in a transaction.
+    room: maximum number of questions. Runs in a transaction.
     """
     # One draw at a time, so that nothing is drawn twice.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
@@ -108,9 +110,9 @@ def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int 
 def could_draw(
     *, study: Study, annotator: Annotator | None, now: datetime, about: QuerySet[Instance] | None = None
 ) -> bool:
-    """Tell whether `draw` would find something for `annotator`, None for somebody new, without drawing it.
+    """Whether `draw` would find something for `annotator` (None: somebody new), without drawing it.
 
-    `about`: something about one of these instances, None for any.
+    about: only about these instances; None for any.
     """
     undecided = _undecided(study, annotator)
     if about is not None:
@@ -142,7 +144,7 @@ def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, 
 
 
 def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
-    """Return the decisions that all the answers wanted so far left open, where `annotator` may give one more."""
+    """Return decisions left undecided by all answers wanted so far, to which `annotator` may add one answer."""
     most = study.most_answers
     if most <= study.answers:
         return Decision.objects.none()
@@ -162,7 +164,7 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
 
 
 def _open_survey_of_undecided(study: Study, annotator: Annotator | None, size: int) -> bool:
-    """Open a survey of questions that all their answers left undecided, one more answer each, up to the maximum."""
+    """Open a survey of undecided questions: one more answer each, up to the maximum."""
     undecided = _undecided(study, annotator).select_related("question").order_by("question")
     questions = [decision.question for decision in undecided[:size]]
     if not questions:

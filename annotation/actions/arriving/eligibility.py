@@ -1,9 +1,9 @@
-"""Who may take part in a study, and which of its questions somebody is not asked: the facts behind its rules of
-eligibility, and what follows from them (docs/decisions/0028-one-clash-costs-a-question.md).
+"""Eligibility: who may begin a study, and which questions a person is not asked.
 
-A study without such rules costs a statement here, unless it asks about answers: then nobody is asked about their own,
-and where its kind `is_for_strangers` about no instance that they have met where the answers come from. That holds the
-other way round too: nobody meets an instance there while they have a question about it before them here.
+The facts behind the rules and their effects (docs/decisions/0028-one-clash-costs-a-question.md). A study without rules
+costs one query, unless it asks about answers: then nobody is asked about their own. Kinds with `is_for_strangers` also
+bar instances that the person saw in the upstream study, and the upstream study bars instances of open questions that
+the person has downstream.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ Rule = tuple[str, Mapping[str, Any]]
 
 
 def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
-    """Raise NotEligible when `annotator`, None for somebody new, may not begin `study` at all."""
+    """Raise NotEligible if `annotator` (None: somebody new) may not begin `study` at all."""
     rules = [each for each in study.design.eligibility if not bars_questions(each.rule)]
     if not rules:
         return
@@ -40,7 +40,7 @@ def check(*, study: Study, annotator: Annotator | None, provider: str) -> None:
 
 
 def refusal(rule: str, provider: str) -> NotEligible:
-    """Return what somebody is told whom the rule called `rule` keeps from a study, or from all that is left in it."""
+    """Message for an annotator whom `rule` excludes."""
     what_next = gettext("This is not your fault, and you do not need to do anything.")
     if provider != invite.PROVIDER:
         what_next = gettext("This is not your fault. Please return it on the platform.")
@@ -48,7 +48,7 @@ def refusal(rule: str, provider: str) -> NotEligible:
 
 
 def barred(*, study: Study, annotator: Annotator | None) -> Barred:
-    """Return which questions of `study` are not asked of `annotator`, None for somebody new, who may be asked all."""
+    """Return which questions of `study` are barred for `annotator`; none for somebody new (None)."""
     found = NOTHING
     for rule in barred_by_rule(study=study, annotator=annotator).values():
         found |= rule
@@ -56,7 +56,7 @@ def barred(*, study: Study, annotator: Annotator | None) -> Barred:
 
 
 def barred_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Barred]:
-    """Return which questions are not asked of `annotator` by the name of the rule; only rules that bar any."""
+    """Return the barred questions of `annotator` by the name of the rule; only rules that bar any."""
     if annotator is None:
         return {}
     found: dict[str, Barred] = {}
@@ -71,8 +71,7 @@ def barred_by_rule(*, study: Study, annotator: Annotator | None) -> dict[str, Ba
 
 
 def _rules_about_questions(study: Study) -> list[Rule]:
-    """Return the rules that keep people from single questions of `study`: those of its file, and those that its kinds
-    have without a word."""
+    """Return the rules that bar single questions of `study`: from its file, and implied by its kinds."""
     rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
     if study.design.asks_about_answers and NOT_AUTHOR not in dict(rules):
         rules.append((NOT_AUTHOR, {}))
@@ -83,8 +82,10 @@ def _rules_about_questions(study: Study) -> list[Rule]:
 
 
 def _open_downstream_instances(study: Study, annotator: Annotator) -> frozenset[int]:
-    """Return the instances of the open questions that `annotator` has in studies that ask about answers of `study`, and
-    ask nobody who has met the instance there: what they would see here is what they are still to find."""
+    """Return instances of open questions that `annotator` has in downstream studies for strangers.
+
+    Answering about such an instance here would show what they are to find there.
+    """
     not_met_here = NOT_SAME_INSTANCE, {"study": study.slug}
     fed = [each for each in study.feeds.all() if not_met_here in _rules_about_questions(each)]
     if not fed:
@@ -94,13 +95,13 @@ def _open_downstream_instances(study: Study, annotator: Annotator) -> frozenset[
 
 
 def is_barred(bars: Barred, path: str = "") -> Q:
-    """Return what picks the questions that `bars` keeps from somebody; `path` leads to them, such as "question__"."""
+    """Select the questions that `bars` excludes; `path` leads to them, such as "question__"."""
     made_from = Q(**{f"{path}source_type": RESPONSE, f"{path}source_id__in": bars.answers})
     return Q(**{f"{path}instance__in": bars.instances}) | made_from
 
 
 def _person(study: Study, annotator: Annotator | None, given: Sequence[Mapping[str, Any]]) -> Person:
-    """Return `annotator` as rules see them that were given these values; reads only what these name."""
+    """Return the facts about `annotator` that rules with these values need; nothing else is read."""
     if annotator is None:
         return Person()
     named = {entry["study"] for entry in given if "study" in entry}
@@ -161,7 +162,7 @@ def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Recor
 
 
 def _scores_by_seat(answers: QuerySet[Response]) -> Mapping[int | None, Sequence[float]]:
-    """Return the scores, from 0 to 1, of answers to questions whose right answer is known, by their seat."""
+    """Return the scores, from 0 to 1, of answers to questions with a known right answer, by seat."""
     found: dict[int | None, list[float]] = {}
     known = answers.exclude(question__right="", question__right_answer__isnull=True)
     for response in known.select_related("question", "slot"):
@@ -173,15 +174,17 @@ def _scores_by_seat(answers: QuerySet[Response]) -> Mapping[int | None, Sequence
 
 
 def _count_outcomes(answers: QuerySet[Response]) -> tuple[int, int]:
-    """Return how many of `answers` the studies that asked about them have accepted, and how many one has rejected."""
+    """Return how many of `answers` downstream studies accepted, and how many at least one rejected."""
     decided = [set(states) - {State.UNDECIDED} for states in downstream_outcomes(answers).values()]
     rejected = sum(State.REJECTED in states for states in decided)
     return sum(bool(states) for states in decided) - rejected, rejected
 
 
 def _count_superseded(answers: QuerySet[Response]) -> int:
-    """Return how many of `answers` gave others nothing to ask about, to questions to which somebody else's answer was
-    accepted by a study that asked about it."""
+    """Count answers without a downstream question whose question has another answer accepted downstream.
+
+    Such an answer left nothing to ask about, where somebody else's answer did.
+    """
     to_the_same = Response.objects.counted().filter(question__in=answers.values("question")).order_by()
     accepted = decisions_about(to_the_same).filter(state=Decision.State.ACCEPTED).order_by()
     could = Response.objects.filter(pk__in=accepted.values("question__source_id")).order_by()

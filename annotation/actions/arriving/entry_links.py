@@ -1,4 +1,4 @@
-"""Which study an address leads to, the links of named people, and how many new people may come from one network."""
+"""Entry links: the study at an address, personal links, and the rate limit of new arrivals per network."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -20,10 +20,10 @@ WINDOW = timedelta(minutes=10)
 
 
 def study_at(name: str) -> Study:
-    """Return the study whose annotators arrive at /take/<name>/. Raises NoSuchStudy.
+    """Return the study at /take/<name>/. Raises NoSuchStudy.
 
-    Its slug leads to it too, as long as one study alone is called so. Drafts have sent nobody such a link: they take
-    it from no study, and nobody learns by it what is being prepared.
+    `name` is its public token, or its slug if only one launched study has it. Drafts have no links: they neither take a
+    slug from another study nor reveal what is in preparation.
     """
     studies = Study.objects.select_related("project")
     launched = studies.exclude(state=StudyState.DRAFT)
@@ -37,14 +37,14 @@ def study_at(name: str) -> Study:
 
 
 def personal_link(*, study: Study, name: str) -> str:
-    """Return the path and query under which `name` takes part in `study`: only who has it comes to their session."""
+    """Return path and query of the personal link of `name`; its key leads to one session only."""
     key = invite.key_of(name, study=study.pk, secret=study.order_secret)
     query = urlencode({"invite": study.invite_token, "who": name, "key": key})
     return f"{reverse('take', args=[study.entry_name])}?{query}"
 
 
 def personal_links(*, study: Study, names: Sequence[str]) -> dict[str, str]:
-    """Return the `personal_link` of each name, with the address of this site. Raises StudyError if one has none."""
+    """Return the `personal_link` of each name, with the address of this site. Raises StudyError."""
     if not study.design.recruitment.invite:
         raise StudyError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
     if not study.order_secret:
@@ -54,10 +54,9 @@ def personal_links(*, study: Study, names: Sequence[str]) -> dict[str, str]:
 
 
 def count_newcomer(*, study: Study, network: str, now: datetime) -> None:
-    """Count one more new person from `network`, "" where that does not matter. Raises TooManyAtOnce.
+    """Count a new arrival from `network` ("": irrelevant). Raises TooManyAtOnce.
 
-    Networks that `study` is open to are not counted. Never asked about somebody who comes back to a session they have.
-    Outside of a transaction.
+    Exempt networks are not counted. Not called for people who return to their session. Runs outside a transaction.
     """
     limit = settings.ARRIVALS_PER_NETWORK
     if not limit or not network or network_places.is_exempt(study=study, network=network):

@@ -1,4 +1,4 @@
-"""Groups of people that a project declares, such as those who annotate its test split: studies may ask for one."""
+"""Groups of people declared by a project, such as annotators of its test split; studies may require one."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,11 +16,10 @@ LONGEST_NAME = 50
 
 @transaction.atomic
 def set_group(*, project: Project, group: str, provider: str, people: Iterable[str], by: Actor, now: datetime) -> int:
-    """Make `group` of `project` the people whose ids at `provider`, in their one spelling, are `people`, and nobody
-    else; none at all ends the group. Return how many are in it now.
+    """Replace the members of `group` by the people with these ids at `provider`; return how many there are.
 
-    They need not have come yet. Whoever is at work in a study stays there. Raises StudyError for what no study file
-    can call a group.
+    The ids are normalised. No people deletes the group. Members need not have arrived yet; open sessions continue.
+    Raises StudyError for a name that study files cannot use.
     """
     if not 0 < len(group) <= LONGEST_NAME:
         raise StudyError(f"The name of a group has 1 to {LONGEST_NAME} characters.")

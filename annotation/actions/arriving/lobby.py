@@ -1,5 +1,8 @@
-"""The lobby of a study that takes its instances from another one. Whoever arrives while nothing is ready for them waits
-there, is led on as soon as something is, and ends with an outcome of their own where nothing came in time."""
+"""The lobby of a study with an upstream study.
+
+Arrivals wait there while nothing is ready, receive questions as soon as something is, and end with an outcome of their
+own if nothing comes in time.
+"""
 
 from datetime import datetime, timedelta
 
@@ -18,12 +21,12 @@ SILENCE = timedelta(minutes=2)
 
 
 def has_lobby(study: Study) -> bool:
-    """Tell whether somebody may wait in `study` while nothing is ready."""
+    """Whether people may wait in `study` while nothing is ready."""
     return bool(study.design.lobby.minutes)
 
 
 def may_wait(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
-    """Tell whether somebody, None for a newcomer, for whom nothing is ready in `study` may wait for it."""
+    """Whether `annotator` (None: somebody new) may wait in `study` while nothing is ready for them."""
     if not has_lobby(study) or study.state == StudyState.CLOSED:
         return False
     if study.design.lobby.pay and _has_waited(study, annotator):
@@ -32,17 +35,17 @@ def may_wait(*, study: Study, annotator: Annotator | None, now: datetime) -> boo
 
 
 def _has_waited(study: Study, annotator: Annotator | None) -> bool:
-    """Tell whether somebody has waited in vain before: however many surveys one may take, that is paid once."""
+    """Whether the annotator has waited in vain before: waiting is paid once, whatever the number of surveys."""
     return Session.objects.filter(study=study, annotator=annotator, state=SessionState.WAITED).exists()
 
 
 def is_page_open(*, session: Session) -> bool:
-    """Tell whether the page of a session that waits was open until its time was over: it asks again and again."""
+    """Whether the page of a waiting session was open until its time was over; it polls regularly."""
     return session.last_seen_at >= session.lease_until - SILENCE
 
 
 def may_get_questions(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
-    """Tell whether the study that feeds `study` has, or may get, something that `annotator` can be asked about."""
+    """Whether the upstream study has, or may get, something to ask `annotator` about."""
     if study.fed_by is None or study.design.instances.sample is not None:
         return False
     # Answers that can still be taken back are ready in a moment.
@@ -65,8 +68,7 @@ def may_get_questions_later(*, study: Study, annotator: Annotator | None, now: d
 
 
 def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annotator | None, now: datetime) -> bool:
-    """Tell whether somebody else than `besides`, who waits for it, has or may get a question of `study` about one of
-    these instances."""
+    """Whether anybody but the waiting annotator `besides` has or may get a question of `study` about `about`."""
     if study.state != StudyState.OPEN:
         return False
     still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__instance__in=about)
@@ -83,14 +85,16 @@ def _may_be_answered(study: Study, about: QuerySet[Instance], *, besides: Annota
 
 
 def has_questions_ready(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
-    """Tell whether `annotator`, None for somebody new, would get a place now, without locking anything."""
+    """Whether `annotator` (None: somebody new) would get a seat now; nothing is locked."""
     free = seats.has_free_seat(study=study, annotator=annotator)
     return free or draw_questions.could_draw(study=study, annotator=annotator, now=now)
 
 
 def take_seat(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
-    """Give `session` a free seat, that one if it still is, or one that is opened for it; return how many questions it
-    brings, at most `room` where that is given, None where there is none. Runs in a transaction."""
+    """Give `session` a free seat, or one opened for it; return its number of questions, None if there is none.
+
+    seat: preferred seat. room: maximum number of questions. Runs in a transaction.
+    """
     given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
     given = given or seats.claim(session=session, now=now, room=room)
     if given is None and draw_questions.draw(study=session.study, annotator=session.annotator, now=now, room=room):
@@ -99,6 +103,6 @@ def take_seat(*, session: Session, now: datetime, seat: Seat | None = None, room
 
 
 def wait_deadline(*, session: Session, now: datetime) -> datetime:
-    """Return how long `session` waits from now on at most; where it is for more, no longer than it may take that up."""
+    """Return until when `session` waits from now on; a session with answers waits no longer than it may grow."""
     longest = now + timedelta(minutes=session.study.design.lobby.minutes)
     return min(longest, live_sessions.ends_at(session)) if session.questions_answered else longest

@@ -1,4 +1,4 @@
-"""How many places of a study one network holds (docs/decisions/0063-places-by-network.md)."""
+"""Limit on the places of a study held by one network (docs/decisions/0063-places-by-network.md)."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -24,10 +24,10 @@ MOST_NETWORKS = 50
 
 
 def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) -> str:
-    """Return the digest of `network`, "" where nobody knows it, for the session that `annotator` begins from it.
+    """Return the digest of `network` for a new session of `annotator`; "" if the network is unknown.
 
-    Raises NetworkFull where others from it hold its share of the places. Runs in the transaction that begins the
-    session, after its annotator was locked; arrivals from limited networks wait for each other.
+    Raises NetworkFull if others from it hold its share of the places. Runs in the transaction that begins the session,
+    after the annotator was locked; arrivals from limited networks wait for each other.
     """
     if not network or not can_be_told_apart():
         return ""
@@ -50,26 +50,28 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
 
 
 def is_exempt(*, study: Study, network: str) -> bool:
-    """Tell whether a researcher lets any number of people from `network` into `study`."""
+    """Whether a researcher lets any number of people from `network` into `study`."""
     return is_within(network, read_networks(study.open_networks))
 
 
 def most_places(*, study: Study) -> int:
-    """Return how many places of `study` one network may hold now: a share of those that are not filled."""
+    """Return how many places of `study` one network may hold now: a share of the unfilled places."""
     not_filled = Seat.objects.filter(study=study, filled_at=None).count()
     return max(ALWAYS_ALLOWED, ceil(not_filled * settings.PLACES_PER_NETWORK / 100))
 
 
 def open_sessions_from_same_network(*, session: Session) -> QuerySet[Session]:
-    """Return the open sessions of its study that began from the network of `session`, with it; none where that is not
-    known (any more)."""
+    """Return the open sessions that began from the network of `session`, itself included.
+
+    Empty if the network is unknown or already forgotten.
+    """
     found = Session.objects.filter(study=session.study_id, network=session.network, state__in=OPEN_STATES)
     return found if session.network else found.none()
 
 
 @transaction.atomic
 def open_to_networks(*, study: Study, networks: str, by: Actor, now: datetime) -> None:
-    """Let these networks, one on each line, hold any number of places of `study`, and no others. Raises StudyError."""
+    """Exempt these networks, one per line, and no others, from the limit of `study`. Raises StudyError."""
     try:
         listed = sorted({str(network) for network in read_networks(networks)})
     except ValueError as error:
@@ -85,5 +87,5 @@ def open_to_networks(*, study: Study, networks: str, by: Actor, now: datetime) -
 
 
 def forget_networks(*, now: datetime) -> int:
-    """Forget from which networks sessions began more than a day ago; return of how many."""
+    """Delete the network digests of sessions that began more than a day ago; return how many."""
     return Session.objects.filter(arrived_at__lt=now - KEPT).exclude(network="").update(network="")

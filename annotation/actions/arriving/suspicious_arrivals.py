@@ -1,4 +1,4 @@
-"""Notes what is odd at the door of a study, in a bounded number of rows."""
+"""Count suspicious arrivals at a study, in a bounded number of rows."""
 
 from datetime import datetime
 
@@ -14,9 +14,9 @@ TOLD_APART = 100
 
 
 def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime, rule: str = "") -> None:
-    """Count once more that `what` happened to `person`, the provider's id of somebody, "" when nobody knows whose.
+    """Count that `what` happened to `person`, a provider's id, "" if unknown.
 
-    rule: the name of the rule of eligibility that kept them out, if one did.
+    rule: name of the eligibility rule that excluded them, if any.
     """
     who = digest(study=study, person=person) if person else ""
     events = EntryEvent.objects.filter(study=study, what=what, rule=rule)
@@ -35,7 +35,7 @@ def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime, rul
 
 
 def digest(*, study: Study, person: str) -> str:
-    """Return what tells a person from others at the door of `study`, and leads back to nobody."""
+    """Return a keyed digest that distinguishes people at one study and cannot be traced back."""
     return salted_hmac("annotation.door", f"{study.pk}|{person}", algorithm="sha256").hexdigest()
 
 

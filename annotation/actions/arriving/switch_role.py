@@ -1,4 +1,4 @@
-"""From the lobby to the study that is waited for: whoever waits may do the other part, where their study says so."""
+"""Switch from the lobby to the upstream study, if the study allows it."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from annotation.recruitment.base import Entry
 
 
 def is_offered(*, session: Session, now: datetime) -> bool:
-    """Tell whether a session that waits may go over to the study that it waits for, and a place is free there."""
+    """Whether a waiting session may switch to the upstream study, and a place is free there."""
     feeding = session.study.fed_by
     if session.state != SessionState.WAITING or feeding is None or not session.study.design.lobby.either_role:
         return False
@@ -27,8 +27,10 @@ def is_offered(*, session: Session, now: datetime) -> bool:
 
 @transaction.atomic
 def take(*, session: Session, now: datetime, network: str = "") -> Session:
-    """Let a session that waits go over to the study that it waits for; return the session there, which is the
-    submission's from then on. Raises what `start` does."""
+    """Switch a waiting session to the upstream study; return the session there, which the submission now belongs to.
+
+    Raises what `sessions.start` raises.
+    """
     feeding = session.study.fed_by
     if feeding is None or not is_offered(session=session, now=now):
         return session
@@ -38,7 +40,7 @@ def take(*, session: Session, now: datetime, network: str = "") -> Session:
 
 
 def taken_by(*, session: Session) -> Session | None:
-    """Return the session that `session` went over to with `take`, if it did."""
+    """Return the session to which `session` switched with `take`; None if it did not."""
     if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
         return None
     same = {"provider": session.provider, "provider_session_id": session.provider_session_id}
