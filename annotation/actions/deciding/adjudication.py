@@ -1,4 +1,4 @@
-"""Adjudication: a researcher settles what the answers left undecided, and it is recorded as what it is."""
+"""Adjudication: a researcher settles undecided questions, recorded as a settlement."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -18,20 +18,20 @@ from studies.rules import Given, decide
 
 
 class CannotSettle(AnnotationError):
-    """The question cannot be settled like this; the message says why, for the researcher."""
+    """The question cannot be settled this way; the message tells the researcher why."""
 
     heading = "This cannot be settled"
 
 
 def options_of(question: Question) -> list[str]:
-    """Return the keys of all options of `question`; none where an answer is not one of them."""
+    """Return the keys of all options of `question`; none if answers are not one option each."""
     kind = get_kind(question.kind)
     return [option.key for option in kind.options(question.content)] if kind.has_one_label else []
 
 
 @transaction.atomic
 def settle(*, question: Question, choice: str, by: Actor, note: str, now: datetime) -> Decision:
-    """Decide `question` as its rule would if all answers that there may be were `choice`. Raises CannotSettle."""
+    """Decide `question` as its rule would if every possible answer were `choice`. Raises CannotSettle."""
     if problem := problem_with_text(note, LONGEST_NOTE):
         raise CannotSettle(f"The note cannot be kept. {problem}")
     decision = Decision.objects.select_for_update().get(question=question)
@@ -64,7 +64,7 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
 
 @transaction.atomic
 def unsettle(*, question: Question, by: Actor, now: datetime) -> Decision:
-    """Take a settlement back: the answers decide again. Raises CannotSettle."""
+    """Remove a settlement, so that the answers decide again. Raises CannotSettle."""
     decision = Decision.objects.select_for_update().get(question=question)
     if not decision.settled_choice:
         raise CannotSettle("Nobody has settled this question.")

@@ -1,4 +1,4 @@
-"""Decisions: what follows for a question from its counted answers, kept up to date as they arrive."""
+"""Decisions on questions from their counted answers, updated with every answer."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _DECIDED = ("state", "winner", "votes", "answers", "asks_more", "decided_at")
 
 @dataclass(frozen=True)
 class DecisionInput:
-    """A question, and what its rule sees of it besides its answers. `response`: the one that it was made from, or 0."""
+    """A question as its rule sees it, without answers; response: the answer that it asks about, or 0."""
 
     question: int
     kind: str
@@ -37,18 +37,18 @@ def decision_input(question: Question, study: Study) -> DecisionInput:
 
 
 def rule_input(question: Question, study: Study) -> Asked:
-    """Return what the rule of `study` sees of its `question`."""
+    """Return what the rule of `study` sees of its `question`, without answers."""
     most = max(question.answers_wanted, study.most_answers)
     rejecting = get_kind(question.kind).rejecting_options
     return Asked(question.answers_wanted, most, question.right, question.content, rejecting)
 
 
 def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer | None = None) -> None:
-    """Apply its rule to the current counted responses of a question; store what follows.
+    """Apply the rule to the counted answers of a question and store the decision.
 
-    Must run inside the transaction that stored the response. `only_answer` spares reading when a question wants one
-    answer and this is it; otherwise the decision's row is locked first, so that of two answers sent at the same
-    moment the later one sees both. Where a researcher has asked for more answers, what the rule sees is read anew.
+    Runs in the transaction that stored the answer. only_answer: skips reading if the question wants one answer and this
+    is it. Otherwise the decision is locked first, so that of two answers at the same moment the later one sees both. If
+    a researcher has asked for more answers, the question is read again.
     """
     if only_answer is None or asked.asked.wanted > 1 or not _decide_by_one_answer(asked, only_answer, now=now):
         asked = _lock_and_reload(asked)
@@ -63,7 +63,7 @@ def _decide_by_one_answer(asked: DecisionInput, answer: Answer, *, now: datetime
 
 
 def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
-    """Lock the decision of a question; return what its rule sees by now."""
+    """Lock the decision of a question; return the current input of its rule."""
     if Decision.objects.select_for_update().get(question=asked.question).more_asked_at is None:
         return asked
     # Read after the lock: joined to it, the question would be as it was before this waited.
@@ -72,12 +72,12 @@ def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
 
 
 def decision_from_answer(answer: Answer, *, asked: DecisionInput, now: datetime) -> DecisionValues:
-    """Return what follows for a question that wants one answer from this one."""
+    """Return the decision on a question that wants one answer, from this answer."""
     return _decided(asked, [_single_vote(answer, asked)], now=now)
 
 
 def _single_vote(answer: Answer, asked: DecisionInput) -> Given:
-    """Return an answer that has just come, so that nobody was asked about it yet."""
+    """Return a new answer as a vote; nobody has been asked about it yet."""
     with_outcomes = get_rule(asked.rule).needs.became
     hands_on = not with_outcomes or _hands_on(asked.kind, asked.asked.content, answer.value)
     return Given(answer.label, answer.value, hands_on=hands_on)
@@ -102,9 +102,10 @@ def _decided(asked: DecisionInput, given: Sequence[Given], *, now: datetime) -> 
 
 
 def decide_source_questions(*, responses: Iterable[int], now: datetime) -> None:
-    """Decide the questions again to which `responses` are answers: what other studies make of them has changed.
+    """Decide the questions again whose answers are `responses`, after downstream decisions changed.
 
-    Only where their rule looks at that. Runs in a transaction, after the questions about the responses are decided.
+    Only if their rule needs downstream outcomes. Runs in a transaction, after the questions about the responses are
+    decided.
     """
     asked_about = Question.objects.filter(responses__in=responses).select_related("study").distinct().order_by("pk")
     for question in asked_about:
@@ -114,9 +115,9 @@ def decide_source_questions(*, responses: Iterable[int], now: datetime) -> None:
 
 
 def _given(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[Given]]:
-    """Return the counted answers to each of `questions`, in the order in which they came.
+    """Return the counted answers to each of `questions`, in order of arrival.
 
-    with_outcomes: with what has become of each in the studies that ask about it, and whether any can.
+    with_outcomes: with the downstream outcomes of each, and whether downstream studies can ask about it.
     """
     given: dict[int, list[Given]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
@@ -135,15 +136,15 @@ def _given(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[G
 
 
 def votes_of(given: Iterable[Given]) -> dict[str, int]:
-    """Return how often each label was given, by label; answers without one label are no votes."""
+    """Count the answers by label; answers without one label are left out."""
     return dict(sorted(Counter(each.label for each in given if each.label).items()))
 
 
 def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
-    """Compute votes and decisions of `questions` again, after other answers count than before.
+    """Recompute votes and decisions of `questions` after a change in which answers count.
 
-    Returns the questions whose decision is another one now. What a researcher has settled stays settled; only its
-    votes follow. Runs in a transaction, and locks the decisions, so that an answer on its way is not passed over.
+    Returns the questions whose decision changed. Settled decisions stay; only their votes change. Runs in a transaction
+    and locks the decisions, so that answers in transit are included.
     """
     changed: list[int] = []
     ordered = sorted(set(questions))
@@ -169,7 +170,7 @@ def _decided_columns(decision: Decision) -> dict[str, Any]:
 
 
 def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[str, Any]]) -> None:
-    """Write what differs from `before`, in one statement for all decisions that changed alike: there are few ways."""
+    """Write the changes from `before`, one statement for all decisions with equal changes."""
     alike: dict[str, tuple[dict[str, Any], list[int]]] = {}
     for decision, was in zip(decisions, before, strict=True):
         changed = {name: value for name, value in _decided_columns(decision).items() if value != was[name]}
@@ -180,7 +181,7 @@ def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[
 
 
 def _decide_again(decision: Any, given: Sequence[Given], *, now: datetime) -> bool:
-    """Write into `decision` what follows from the answers; tell whether that is something else than before."""
+    """Update `decision` from the answers, without saving it; tell whether state or winner changed."""
     decision.votes, decision.answers = votes_of(given), len(given)
     verdict: Verdict = decide(decision.rule, rule_input(decision.question, decision.study), given)
     decision.asks_more = verdict.more

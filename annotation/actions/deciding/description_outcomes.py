@@ -1,5 +1,7 @@
-"""What has become of answers in the studies that ask about them. Those that only measure, as a baseline does, accept
-and reject nothing, whatever most of their annotators say."""
+"""Outcomes of answers in downstream studies that ask about them.
+
+Studies that only measure, such as baselines, accept and reject nothing.
+"""
 
 from collections.abc import Sequence
 
@@ -12,8 +14,10 @@ from studies.rules import State
 
 
 def decisions_about(answers: QuerySet[Response] | Sequence[int]) -> QuerySet[Decision]:
-    """Return the decisions of the questions that other studies ask about `answers`, or answers of these ids, where they
-    accept or reject."""
+    """Return the decisions on downstream questions about `answers`, in studies that accept or reject.
+
+    answers: responses or their ids.
+    """
     asked = Decision.objects.filter(question__source_type=RESPONSE, question__undone_at=None)
     if isinstance(answers, QuerySet):
         asked = asked.filter(question__source_id__in=answers.values("pk"))
@@ -24,7 +28,10 @@ def decisions_about(answers: QuerySet[Response] | Sequence[int]) -> QuerySet[Dec
 
 
 def downstream_outcomes(answers: QuerySet[Response] | Sequence[int]) -> dict[int, list[State]]:
-    """Return, for each of `answers` that is asked about, what became of it in each study that accepts or rejects."""
+    """Return the decision states of each answer in downstream studies that accept or reject.
+
+    Answers that no such study asks about are left out.
+    """
     rows = decisions_about(answers).order_by("question_id").values_list("question__source_id", "state")
     found: dict[int, list[State]] = {}
     for response, state in rows:

@@ -1,7 +1,6 @@
-"""What becomes of questions whose instance was drawn from an acceptance, once that acceptance is no longer what it was.
+"""Undo questions drawn from an acceptance that no longer stands, and restore them when it does again.
 
-A question that was drawn is asked and answered for good; but when the answers that its instance rested on do not count
-any more, nothing follows from it. When a later count makes the same acceptance again, it stands again.
+Drawn questions and their answers stay, but an undone question has no effect.
 """
 
 from collections.abc import Collection
@@ -20,7 +19,7 @@ from studies.models import Question, Study
 
 @dataclass(frozen=True)
 class DownstreamChanges:
-    """Questions of later studies counted: from `undone` nothing follows any more, `restored` stand again."""
+    """Numbers of downstream questions that were undone and restored."""
 
     undone: int = 0
     restored: int = 0
@@ -30,17 +29,16 @@ class DownstreamChanges:
 
 
 def downstream_questions(question: Question) -> QuerySet[Question]:
-    """Return what later studies ask because of `question`: about its instance, as its study accepted it, and about the
-    answers to it."""
+    """Return the downstream questions drawn from `question`: about its accepted instance, and about its answers."""
     accepted = Q(study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False)
     answers = Response.objects.filter(question=question)
     return Question.objects.filter(accepted | Q(source_type=RESPONSE, source_id__in=answers.values("pk")))
 
 
 def update_downstream_of_answers(*, questions: Collection[int], now: datetime) -> DownstreamChanges:
-    """Undo, or restore, what later studies ask about the answers to `questions`, as these count or not by now.
+    """Undo or restore downstream questions about the answers to `questions`, as these count now.
 
-    Runs in a transaction. The answers that later studies got to what is undone stay; nothing follows from them.
+    Runs in a transaction. Answers to undone questions stay, without effect.
     """
     answers = Response.objects.filter(question__in=questions)
     asked = Question.objects.filter(source_type=RESPONSE, source_id__in=answers.values("pk")).order_by("pk")
@@ -54,7 +52,7 @@ def update_downstream_of_answers(*, questions: Collection[int], now: datetime) -
 
 
 def update_downstream_of_questions(*, questions: Collection[int], now: datetime) -> DownstreamChanges:
-    """Do what `follow` does for the instances of `questions`, whose decisions have changed."""
+    """Call `update_downstream` for the instances of `questions`, whose decisions have changed."""
     instances: dict[int, set[int]] = {}
     for asker, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
         instances.setdefault(asker, set()).add(instance)
@@ -65,10 +63,10 @@ def update_downstream_of_questions(*, questions: Collection[int], now: datetime)
 
 
 def update_downstream(*, study: Study, instances: Collection[int], now: datetime) -> DownstreamChanges:
-    """Undo, or restore, what later studies ask about `instances` of `study`, all the way down the pipeline.
+    """Undo or restore downstream questions about `instances` of `study`, along the whole pipeline.
 
-    Runs in a transaction. A drawn question stands as long as its instance is accepted and hands on what it handed on
-    when it was drawn.
+    Runs in a transaction. A drawn question stands while its instance is accepted with the same result as when it was
+    drawn.
     """
     followed = DownstreamChanges()
     for fed in study.feeds.order_by("pk"):
@@ -94,12 +92,12 @@ def _restore(questions: Collection[int]) -> None:
 
 
 def _can_restore(question: Question) -> bool:
-    """Tell whether `question` is undone by nobody's will: what a researcher took out stays out."""
+    """Whether `question` is undone and was not taken out by a researcher."""
     return question.undone_at is not None and question.taken_out_at is None
 
 
 def _standing(study: Study, asked: Collection[Question]) -> set[int]:
-    """Return which of `asked` rest on an acceptance of `study` that is still what it was."""
+    """Return which of `asked` rest on an acceptance of `study` that is unchanged."""
     instances = {question.instance_id for question in asked}
     accepted: dict[int, tuple[Question, str]] = {}
     by_instance: dict[int, list[tuple[Question, str]]] = {}

@@ -1,4 +1,4 @@
-"""What the platform is told of how a session ended, and what its annotator says of it."""
+"""Report the session's outcome to the platform; store the annotator's comment."""
 
 from datetime import datetime
 
@@ -13,20 +13,20 @@ from studies.models import Outcome
 
 
 def comment(*, session: Session, text: str) -> None:
-    """Keep what the annotator says about the study; only at its end, the last version counts."""
+    """Store the annotator's comment on the study; only after a finished session, the last version counts."""
     if session.state == SessionState.FINISHED:
         Session.objects.filter(pk=session.pk).update(comment=text)
 
 
 def show_completion_code(*, session: Session, now: datetime) -> str:
-    """Return what `code_for` does, and note when somebody was first shown it."""
+    """Return `code_for` and record when it was first shown."""
     if code := code_for(session=session, now=now):
         Session.objects.filter(pk=session.pk, handed_back_at=None).update(handed_back_at=now)
     return code
 
 
 def code_for(*, session: Session, now: datetime) -> str:
-    """Return the completion code for how `session` ended, "" when there is none."""
+    """Return the completion code for how `session` ended; "" if there is none."""
     outcome = _outcome(session, now)
     if outcome is None or session.provider == invite.PROVIDER:
         return ""
@@ -34,8 +34,10 @@ def code_for(*, session: Session, now: datetime) -> str:
 
 
 def _outcome(session: Session, now: datetime) -> Outcome | None:
-    """Return what the platform is told of how `session` ended; None while it goes on, or may, and where its study wants
-    the submission returned."""
+    """Return the outcome reported to the platform.
+
+    None while the session is open or may continue, and where the study wants the submission returned.
+    """
     if session.state == SessionState.FINISHED and session.has_unlikely_times:
         return Outcome.UNLIKELY_TIMES
     if is_short(session.state, responses.stored_answers(session=session), session.study.design):

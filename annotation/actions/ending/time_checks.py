@@ -1,4 +1,4 @@
-"""Compares the times that browsers claim with the server's clock (docs/decisions/0062-the-servers-own-clock.md)."""
+"""Compare the times claimed by browsers with the server's clock (docs/decisions/0062-the-servers-own-clock.md)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -25,11 +25,10 @@ SLOW_SECONDS = 10.0
 
 
 def check_times(*, session: Session) -> None:
-    """Keep what speaks against the times of a session that has ended, and for each answer that claims more time than
-    passed how much could have.
+    """Store the evidence against the times of an ended session, and the possible time of implausible answers.
 
-    Reads what the questions showed only where an answer came quickly. Twice is once, and a late answer is a reason for
-    it.
+    Reads the content of questions only if an answer came quickly. Repeating it is safe; it runs again after a late
+    answer.
     """
     begun = session.first_question_at
     # Others are replays of published answers.
@@ -58,9 +57,9 @@ def check_times(*, session: Session) -> None:
 
 
 def possible_so_far(measured: Mapping[str, Any], *, begun: datetime | None, now: datetime) -> int | None:
-    """Return the milliseconds since its session began the questions, where a new answer claims more, else None.
+    """Return the milliseconds since the session began its questions, if a new answer claims more; else None.
 
-    It costs no statement. What the other answers leave of them is known at the end: see `check_times`.
+    Costs no query. How much the other answers leave of this time is computed at the end, by `check_times`.
     """
     if begun is None or not settings.CHECK_TIMES:
         return None
@@ -69,13 +68,13 @@ def possible_so_far(measured: Mapping[str, Any], *, begun: datetime | None, now:
 
 
 def _possible_ms(answer: SentAnswer, possible: float) -> int | None:
-    """Return the milliseconds that were possible where the browser claims more, else None."""
+    """Return the possible milliseconds if the browser claims more, else None."""
     claimed = claimed_seconds(answer)
     return None if claimed is None or claimed <= possible else round(possible * 1000)
 
 
 def _least_seconds(questions: list[int]) -> dict[int, float]:
-    """Return the least time that each of these questions takes anybody who answers them in this order."""
+    """Return the minimum time of each question, in seconds, for anybody who answers them in this order."""
     asked = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
     found = {pk: (kind, content) for pk, kind, content in asked}
     read: set[str] = set()
@@ -83,10 +82,10 @@ def _least_seconds(questions: list[int]) -> dict[int, float]:
 
 
 def _least_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> float:
-    """Return the least time for a question: to read its texts and one option, and to look at all its pictures.
+    """Return the minimum time of a question in seconds: its texts, one option and all its images.
 
-    Whoever sees the right text at once need not read the others, so the shortest option counts. Nobody reads a text
-    twice that stands in several questions: what is in `read` takes no time, and the texts of this one come to it.
+    The shortest option counts, because an annotator who sees the right text need not read the others. Texts in `read`
+    take no time, because nobody reads a text twice; the texts of this question are added to it.
     """
     kind = get_kind(kind_name)
     shown, options = kind.shown(content), kind.options(content)
@@ -101,8 +100,7 @@ def _least_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> 
 
 @transaction.atomic
 def accept_times(*, session: Session, by: Actor, now: datetime) -> bool:
-    """Accept the times of a session in spite of the evidence, so that it is paid like any other; tell whether it had to
-    be."""
+    """Accept the times of a session despite the evidence, so that it is paid as usual; tell whether that was needed."""
     doubted = Session.objects.filter(pk=session.pk, time_evidence__isnull=False, times_accepted_at=None)
     if not doubted.update(times_accepted_at=now):
         return False

@@ -1,5 +1,4 @@
-"""When all answers to a study are in: that is noticed by the clock, noted once, and what a researcher wished for
-follows."""
+"""Detect studies with all answers, record it once, and close or mail as the researcher chose."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +21,7 @@ from studies.models import UNDER_WAY, Study, StudyState
 
 @dataclass(frozen=True)
 class CompletedStudy:
-    """A study whose answers were all found to be in. `is_closed`: it has been closed for that."""
+    """A study found complete; `is_closed`: it was closed for this reason."""
 
     study: Study
     is_closed: bool
@@ -30,8 +29,10 @@ class CompletedStudy:
 
 @transaction.atomic
 def set_completion(*, study: Study, closes: bool, mails: bool, by: Actor, now: datetime) -> None:
-    """Say what follows once all answers of `study` are in: whether it is closed, and whether who launched it is told by
-    mail. Raises StudyError for a study that is closed."""
+    """Set what happens when all answers of `study` are in: close it, mail the person who launched it.
+
+    Raises StudyError for a closed study.
+    """
     if study.state == StudyState.CLOSED:
         raise StudyError(f"Study {study.slug} is closed, so nothing follows any more.")
     Study.objects.filter(pk=study.pk).update(closes_itself=closes, mails_when_complete=mails)
@@ -41,9 +42,9 @@ def set_completion(*, study: Study, closes: bool, mails: bool, by: Actor, now: d
 
 
 def note_completed(*, by: Actor, now: datetime) -> list[CompletedStudy]:
-    """Note which studies have all their answers by now, and close those that are to close themselves; return them.
+    """Record which studies are complete now, close those that close themselves, and return them.
 
-    A study is found once, however often this runs, until more is asked of it.
+    A study is reported once, until more answers are asked for.
     """
     reopen_with_open_slots()
     found = []
@@ -70,9 +71,11 @@ def _note(study: Study, *, by: Actor, now: datetime) -> CompletedStudy | None:
 
 
 def is_complete(*, study: Study, now: datetime) -> bool:
-    """Tell whether every answer that `study` asked for is in and counts, and no more will be: nothing is undecided that
-    may be asked again, and what it takes from another study is complete there too, settled where the answers conflict,
-    and asked about here."""
+    """Whether all answers of `study` are in and count, and no more will be asked for.
+
+    No undecided question may get another answer. An upstream study must be complete too, with conflicts settled and its
+    results asked about here.
+    """
     if not Response.objects.counted_in(study).exists():
         return False
     # Of somebody who was taken out: the place is filled, and its answer counts no more.
@@ -91,7 +94,7 @@ def is_complete(*, study: Study, now: datetime) -> bool:
 
 
 def _may_be_settled(study: Study, feeding: Study) -> bool:
-    """Tell whether a researcher can still accept what `study` would ask about: answers to `feeding` conflict."""
+    """Whether a researcher can still accept what `study` would ask about: answers to `feeding` conflict."""
     if study.design.asks_about_answers or not any(get_kind(part.kind).has_one_label for part in feeding.design.parts):
         return False
     return (instances_with(Outcome.CONFLICTING, feeding) & selected_instances(study)).exists()

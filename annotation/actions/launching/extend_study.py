@@ -1,5 +1,4 @@
-"""Asking more of a study that was launched: more answers to every question, more to those that stay undecided, and
-questions about instances that came to the project since (docs/decisions/0044-growing-a-launched-study.md)."""
+"""Extend a launched study: more answers, a higher limit, new instances (docs/decisions/0044-growing-a-launched-study.md)."""
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -27,7 +26,7 @@ BATCH = 500
 
 
 class ExtensionKind(StrEnum):
-    """What can be asked besides."""
+    """The ways to extend a study."""
 
     ANSWERS = "answers"
     UNDECIDED = "undecided"
@@ -36,11 +35,10 @@ class ExtensionKind(StrEnum):
 
 @dataclass(frozen=True)
 class ExtensionResult:
-    """What asking more of a study brought, in numbers, each 0 or more.
+    """What an extension added or changed, in numbers of 0 or more.
 
-    seats, answers: places for people and for answers that were added. questions: that were added. left_out: instances
-    that cannot be asked about yet. decisions: questions that were decided and are not any more, or the other way round.
-    undone, restored: questions of later studies that left the dataset, or came back to it.
+    seats, answers, questions: added. left_out: instances that cannot be asked about yet. decisions: questions that
+    became decided or undecided. undone, restored: downstream questions that left the dataset or returned to it.
     """
 
     seats: int = 0
@@ -55,9 +53,9 @@ class ExtensionResult:
 def extend(
     *, study: Study, way: ExtensionKind, number: int, by: Actor, now: datetime, beyond: int | None = None
 ) -> ExtensionResult:
-    """Ask more of a launched study. `number` is how many more answers, or up to how many; new instances need none.
+    """Extend a launched study.
 
-    Raises StudyError.
+    number: how many more answers, or the new limit; unused for new instances. Raises StudyError.
     """
     match way:
         case ExtensionKind.ANSWERS:
@@ -71,12 +69,10 @@ def extend(
 
 @transaction.atomic
 def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: int | None = None) -> ExtensionResult:
-    """Ask for `more` answers to every question of a launched study, and to those that it gets from now on; where
-    `beyond` says how many there were when that was foreseen, only if it is still so many.
+    """Ask for `more` answers to every question of a launched study, present and future.
 
-    Each survey is made once more with that many seats, of the questions that were planned into it, so that whoever
-    took it does not get it again. What is decided is decided anew, as the rule sees more answers wanted. Raises
-    StudyError.
+    beyond: raise if the study no longer has this many answers per question, as previewed. Each planned survey is
+    repeated with `more` seats, so that nobody gets a survey again. Decisions are recomputed. Raises StudyError.
     """
     study = _locked(study)
     if beyond is not None and study.answers != beyond:
@@ -105,7 +101,7 @@ def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: in
 
 @transaction.atomic
 def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> ExtensionResult:
-    """Let questions of a launched study that stay undecided get up to `to` answers, one at a time, as people arrive.
+    """Let undecided questions of a launched study get up to `to` answers, one at a time, as people arrive.
 
     Raises StudyError.
     """
@@ -123,9 +119,9 @@ def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> Extension
 
 @transaction.atomic
 def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
-    """Ask about the instances that a launched study selects and does not ask about yet, in surveys of their own.
+    """Ask about selected instances that a launched study does not ask about yet, in new surveys.
 
-    Those that cannot be asked about yet, such as for want of an image, are left for another time. Raises StudyError.
+    Instances that cannot be asked about yet, such as those without an image, are left out. Raises StudyError.
     """
     study = _locked(study)
     if why_not := why_no_new_instances(study):
@@ -158,7 +154,7 @@ def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
 
 
 def why_no_new_instances(study: Study) -> str:
-    """Return why instances that come later are not taken up into `study` by hand; "" where they are."""
+    """Return why new instances cannot be added to `study` by hand; "" if they can."""
     if study.fed_by_id is not None and study.design.instances.sample is None:
         return "What the study that feeds it accepts comes by itself, when somebody arrives."
     if study.design.instances.sample is not None:
@@ -176,7 +172,7 @@ def _nothing_new(left_out: int) -> str:
 
 
 def _new_instances(study: Study) -> tuple[list[About], int]:
-    """Return what `study` selects, does not ask about, and can; and how many instances it cannot ask about yet."""
+    """Return new instances that `study` selects and can ask about, and the number that it cannot yet."""
     asked = set(study.questions.order_by().values_list("instance_id", "source_type", "source_id"))
     new = [
         about
@@ -193,9 +189,9 @@ def _new_instances(study: Study) -> tuple[list[About], int]:
 
 
 def _locked(study: Study) -> Study:
-    """Return `study` as it is now; nothing is drawn for it, and nobody is taken out of it, until the transaction ends.
+    """Return the current row of `study`, locked: no draws and no removals until the transaction ends.
 
-    Raises StudyError where it is not under way.
+    Raises StudyError if it is not under way.
     """
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=study.pk)
     if locked.state not in UNDER_WAY:
@@ -205,8 +201,7 @@ def _locked(study: Study) -> Study:
 
 
 def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:
-    """Let every answer on its way to the questions of `decisions` wait, and then see what is wanted by now; return
-    them."""
+    """Make answers in transit to these questions wait, and then read again what is wanted; return the questions."""
     found = list(decisions.order_by("question_id").select_for_update(of=("self",)).values_list("pk", "question_id"))
     for start in range(0, len(found), BATCH):
         these = [pk for pk, _ in found[start : start + BATCH]]
@@ -215,7 +210,7 @@ def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:
 
 
 def _repeat_surveys(study: Study, more: int) -> list[Survey]:
-    """Make each survey of `study` again, with `more` seats, of the questions that were planned into it."""
+    """Create each planned survey of `study` again, with the same questions and `more` seats."""
     places = SurveyQuestion.objects.filter(survey__study=study, survey__round=1).order_by()
     first = dict(places.values_list("question_id").annotate(Min("survey__number")))
     planned: dict[int, list[Question]] = {}

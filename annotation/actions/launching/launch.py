@@ -1,5 +1,7 @@
-"""Launch a study: freeze its design and open its seats, all or nothing. It stands here, above the questions, because
-seats belong to the answers (docs/decisions/0003)."""
+"""Launch a study: freeze its design and open its seats, all or nothing.
+
+It is in this package because seats belong to the answers (docs/decisions/0003).
+"""
 
 from datetime import datetime
 
@@ -21,7 +23,7 @@ from studies.rules import RULES, get_rule
 
 @transaction.atomic
 def launch(*, study: Study, by: Actor, now: datetime) -> None:
-    """Freeze the design and open every seat. Raises StudyError with every reason why not."""
+    """Freeze the design and open every seat. Raises StudyError with all problems."""
     # Before it is read what was accepted: a removal, which locks the studies too, cannot take it away in between.
     if Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk).first() is None:
         raise StudyError("Somebody else has just deleted this draft.")
@@ -35,7 +37,7 @@ def launch(*, study: Study, by: Actor, now: datetime) -> None:
 
 
 def plan(study: Study, *, now: datetime) -> Plan:
-    """Return what launching would make, without making it. Raises StudyError."""
+    """Return what a launch would create, without creating it. Raises StudyError."""
     about = upstream_items(study, now=now)
     if about is not None and not about:
         check_selection(study)
@@ -44,7 +46,7 @@ def plan(study: Study, *, now: datetime) -> Plan:
 
 
 def warnings(study: Study) -> list[str]:
-    """Return what launching `study` would do that is seldom meant, in sentences; none of it stands in the way."""
+    """Return warnings about unusual effects of launching `study`, in sentences; none prevents the launch."""
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:
         asked_about.append(study.fed_by)
@@ -52,9 +54,10 @@ def warnings(study: Study) -> list[str]:
 
 
 def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
-    """Return what comes from the feeding study, None without one: a sample is drawn now, all else when it is there.
+    """Return what comes from the upstream study; None without one.
 
-    The setting ARRIVING, so that a draft can be asked about too. Raises StudyError where nothing can be drawn yet.
+    A sample is drawn now; everything else is drawn when people arrive. It is the setting ARRIVING, so that drafts can
+    be previewed. Raises StudyError if no sample can be drawn yet.
     """
     if study.fed_by is None:
         return None

@@ -1,4 +1,4 @@
-"""Studies that were complete, and of which answers are awaited once more."""
+"""Reopen complete studies that need answers again."""
 
 from collections.abc import Collection, Iterable
 
@@ -10,10 +10,10 @@ from studies.models import UNDER_WAY, Study
 
 
 def reopen(*, studies: Iterable[int]) -> None:
-    """Let those of `studies` be complete no more that are under way, and may be found so anew. Runs in a transaction.
+    """Mark those of `studies` that are under way as incomplete. Runs in a transaction.
 
-    It waits for nobody: an answer comes here with the decision of its question in its hand, and whoever holds the study
-    may be waiting for just that. Such a study is found by the clock, `reopen_with_open_slots`.
+    It skips locked studies instead of waiting: an answer comes here with the decision of its question locked, and
+    whoever holds the study may be waiting for that decision. Skipped studies are found by `reopen_with_open_slots`.
     """
     complete = Study.objects.filter(pk__in=list(studies), state__in=UNDER_WAY, completed_at__isnull=False)
     free = complete.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("pk")
@@ -22,13 +22,13 @@ def reopen(*, studies: Iterable[int]) -> None:
 
 @transaction.atomic
 def reopen_with_open_slots() -> None:
-    """Let no study be complete that has a place for an answer: somebody held it when that was opened."""
+    """Mark all complete studies with open slots as incomplete, such as those that `reopen` skipped."""
     complete = Study.objects.filter(state__in=UNDER_WAY, completed_at__isnull=False)
     still_open = Slot.objects.filter(seat__study=OuterRef("pk"), answered_at=None, question__undone_at=None)
     reopen(studies=complete.filter(Exists(still_open)).order_by("pk").values_list("pk", flat=True))
 
 
 def reopen_asking(*, questions: Collection[int]) -> None:
-    """Let the studies be complete no more that have a place for an answer to one of `questions`."""
+    """Mark the studies with an open slot for one of `questions` as incomplete."""
     open_slots = Slot.objects.filter(question__in=questions, question__undone_at=None, answered_at=None).order_by()
     reopen(studies=open_slots.values_list("question__study", flat=True).distinct())

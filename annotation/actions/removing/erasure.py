@@ -1,4 +1,4 @@
-"""Deleting what a project knows of a person, where the law asks for it. What others answered stays."""
+"""Delete what a project knows of a person, as the law requires; answers of others stay."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from studies.models import Project, Study
 
 @dataclass(frozen=True)
 class DeletedRows:
-    """Rows that were deleted: responses (every version of every answer) and sessions."""
+    """Numbers of deleted rows: responses (all versions of all answers) and sessions."""
 
     responses: int
     sessions: int
@@ -20,10 +20,10 @@ class DeletedRows:
 
 @transaction.atomic
 def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
-    """Delete what `project` knows of `annotator`, and the annotator when no other project knows them.
+    """Delete what `project` knows of `annotator`, and the annotator if no other project knows them.
 
-    Their answers must have been taken out of every count, and of what others are asked, before (`removals.withdraw`);
-    their places are free afterwards. Runs in the same transaction.
+    Their answers must have been removed before, in the same transaction (`removals.withdraw`). Their places are free
+    afterwards.
     """
     _anonymise_entry_events(annotator, project)
     reopen_places.free_places(annotator=annotator, project=project)
@@ -44,7 +44,7 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
 
 
 def _free_seats_of(annotator: Annotator, project: Project) -> None:
-    """Free what `annotator` still has: seats of sessions in which nothing was answered, slots without an answer."""
+    """Free the remaining seats and slots of `annotator`: sessions without answers, unanswered slots."""
     held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
     seats = [seat.pk for seat in held.order_by("pk")]
     Seat.objects.filter(pk__in=seats).update(session=None, claimed_at=None, filled_at=None)
@@ -53,7 +53,7 @@ def _free_seats_of(annotator: Annotator, project: Project) -> None:
 
 
 def _anonymise_entry_events(annotator: Annotator, project: Project) -> None:
-    """Let what they did at the door count without saying that it was one person."""
+    """Keep the entry events of the annotator as counts, without their digest."""
     for study in Study.objects.filter(project=project):
         who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
         EntryEvent.objects.filter(study=study, who=who).update(who="")

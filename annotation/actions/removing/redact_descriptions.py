@@ -1,4 +1,4 @@
-"""Taking what somebody said out of the questions that others are asked about it, for good."""
+"""Redact the texts of a person from questions that ask others about them, for good."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -14,11 +14,11 @@ BATCH = 500
 
 
 def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
-    """Let no question of `project` hold what `annotator` said any more.
+    """Remove what `annotator` wrote from all questions of `project`.
 
-    Runs in a transaction, in which nothing is drawn from the project's studies. The questions stay, with what others
-    answered to them, but are undone and asked of nobody. It takes no answer away: the person's own are left as they
-    are. No session is locked: one that has such a question answers it, or goes on without it (`withdraw_redacted`).
+    Runs in a transaction in which nothing is drawn from the project's studies. The questions and their answers stay,
+    but are undone and no longer asked. No response is changed. No session is locked: one with such a question answers
+    it or continues without it (`withdraw_redacted`).
     """
     said = list(Response.objects.filter(annotator=annotator, study__project=project).values_list("pk", flat=True))
     while said:
@@ -37,13 +37,13 @@ def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
 
 
 def is_redacted(kind: str, content: Mapping[str, Any]) -> bool:
-    """Tell whether the author of what a question asks about has withdrawn, so that it holds nothing of theirs."""
+    """Whether the author of the text that a question asks about has withdrawn."""
     asking = get_kind(kind)
     return asking.asks_about_answers and dict(asking.without_source(content)) == dict(content)
 
 
 def withdraw_redacted(session: Session) -> None:
-    """Take the questions whose authors have withdrawn from `session`, which is locked."""
+    """Withdraw the redacted questions from `session`, which is locked."""
     mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
     # Only what was undone can have been emptied.
     for slot in mine.filter(question__undone_at__isnull=False).select_related("question"):
@@ -61,6 +61,6 @@ def _empty(questions: list[int], *, now: datetime) -> None:
 
 
 def _in_batches(ids: list[int]) -> Iterator[list[int]]:
-    """Yield `ids` in lists that are no longer than what databases take as terms of one statement."""
+    """Yield `ids` in lists short enough for the parameter limit of databases."""
     for start in range(0, len(ids), BATCH):
         yield ids[start : start + BATCH]

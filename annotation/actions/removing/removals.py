@@ -1,5 +1,7 @@
-"""Taking a person's answers out of every count of a project: they took their consent back, or a researcher left them
-out. Nothing is deleted here (see `erasure`)."""
+"""Remove a person's answers from every count of a project: they withdrew, or a researcher excluded them.
+
+Nothing is deleted here (see `erasure`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,16 +30,16 @@ _MAY_GO_ON = OPEN_STATES | {SessionState.LAPSED}
 
 
 class CannotRemove(AnnotationError):
-    """It cannot be done like this; the message says why, for the researcher."""
+    """The removal cannot be done this way; the message tells the researcher why."""
 
 
 @dataclass(frozen=True)
 class RemovalEffects:
-    """What followed from a change of whose answers count, in numbers; each 0 or more.
+    """What a change of the annotators included had as effects, in numbers of 0 or more.
 
-    answers: answers that count no more, or count again. decisions: questions whose decision is another one now.
-    undone, restored: questions of later studies that left the dataset, or came back to it. sessions: open sessions
-    that were ended. without_place: answers that stay uncounted, because their place has gone to somebody else.
+    answers: no longer counted, or counted again. decisions: questions whose decision changed. undone, restored:
+    downstream questions that left the dataset or returned to it. sessions: open sessions that were ended.
+    without_place: answers that stay uncounted because somebody else has their slot.
     """
 
     answers: int = 0
@@ -50,7 +52,7 @@ class RemovalEffects:
 
 @transaction.atomic
 def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
-    """Take the answers of somebody who took their consent back out of `project`, for good; twice is once."""
+    """Remove the answers of somebody who withdrew consent from `project`, for good; repeating it changes nothing."""
     lock(annotator=annotator, project=project)
     if Why.WITHDRAWN in _reasons(annotator, project):
         return RemovalEffects()
@@ -72,7 +74,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
 
 @transaction.atomic
 def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, now: datetime) -> RemovalEffects:
-    """Let the answers of `annotator` count nowhere in `project` until `include`; twice is once.
+    """Exclude the answers of `annotator` from `project` until `include`; repeating it changes nothing.
 
     Raises CannotRemove without a reason, and for somebody who has withdrawn.
     """
@@ -103,7 +105,7 @@ def exclude(*, annotator: Annotator, project: Project, reason: str, by: Actor, n
 
 @transaction.atomic
 def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
-    """Let the answers of somebody excluded count again, but those whose place somebody else has by now.
+    """Count the answers of an excluded person again, except where somebody else now has their slot.
 
     Their ended sessions stay ended. Raises CannotRemove for somebody who is not excluded, or has withdrawn.
     """
@@ -133,7 +135,7 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
 
 @transaction.atomic
 def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> int:
-    """Open the places of somebody's uncounted answers for others; return how many. Twice is once.
+    """Free the slots of somebody's uncounted answers for others; return how many. Repeating it changes nothing.
 
     Raises CannotRemove for somebody whose answers count.
     """
@@ -148,15 +150,17 @@ def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: date
 
 
 def lock(*, annotator: Annotator, project: Project) -> None:
-    """Let nobody else give questions to `annotator`, store answers of theirs with care, or draw from what was accepted
-    in `project`, until the transaction ends."""
+    """Lock an annotator and all studies of `project` until the transaction ends.
+
+    Nobody else gives them questions, the slow path of their answers waits, and nothing is drawn from what was accepted.
+    """
     sessions.lock_annotator(Annotator.objects.filter(pk=annotator.pk))
     studies = Study.objects.select_for_update(of=("self",), no_key=True).filter(project=project).order_by("pk")
     list(studies.values_list("pk", flat=True))
 
 
 def remove_answers(*, annotator: Annotator, project: Project, why: Removal.Why, now: datetime) -> RemovalEffects:
-    """End what `annotator` has open in `project`, mark every answer of theirs, and count the others again."""
+    """End the open sessions of `annotator` in `project`, mark all their answers, and recount."""
     # Sessions first: an answer on its way is stored before its session ends, and marked, or finds it ended.
     ended = _end_sessions(annotator, project, to=_ENDS_AS[why], now=now)
     counted = _answers(annotator, project).counted()
@@ -183,7 +187,7 @@ def _end_sessions(annotator: Annotator, project: Project, *, to: SessionState, n
 
 
 def _follow(questions: Sequence[int], *, before: RemovalEffects, now: datetime) -> RemovalEffects:
-    """Count the answers to `questions` again, and add to `before` what followed."""
+    """Recount the answers to `questions`; add the effects to `before`."""
     undone = update_downstream_of_answers(questions=questions, now=now)
     changed = recount(questions=questions, now=now)
     undone += update_downstream_of_questions(questions=changed, now=now)

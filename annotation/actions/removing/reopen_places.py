@@ -1,4 +1,4 @@
-"""The places of answers that count no more: given up for somebody else, and taken back where nobody has them."""
+"""Free the slots of answers that no longer count, and restore them where nobody else has them."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,8 +12,10 @@ from studies.models import Project
 
 
 def free_places(*, annotator: Annotator, project: Project) -> int:
-    """Take the uncounted answers of `annotator` out of their slots, and free the slots with their seats; return how
-    many. Runs in a transaction that has locked the annotator."""
+    """Take the uncounted answers of `annotator` out of their slots, and free slots and seats; return how many.
+
+    Runs in a transaction that has locked the annotator.
+    """
     uncounted = Response.objects.filter(annotator=annotator, study__project=project).exclude(left_out="").order_by()
     given = dict(uncounted.filter(is_current=True, slot__isnull=False).values_list("pk", "slot_id"))
     slots = Slot.objects.filter(pk__in=list(given.values()))
@@ -28,7 +30,7 @@ def free_places(*, annotator: Annotator, project: Project) -> int:
 
 
 def _free(seat: Seat) -> None:
-    """Let somebody sit down on `seat` again, unless somebody is at work on it: then it is free when they are done."""
+    """Free `seat`, unless an open session holds it: then it becomes free when that session ends."""
     session = seat.session
     if session is not None and session.state in OPEN_STATES:
         return
@@ -38,10 +40,9 @@ def _free(seat: Seat) -> None:
 
 
 def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> int:
-    """Put the answers of `annotator` that gave up their slots back, where nobody holds the slot now.
+    """Put answers of `annotator` back into their slots where nobody holds them; return how many were taken.
 
-    Returns how many found theirs taken. An answer that came late never had one. Runs in a transaction that has locked
-    the annotator.
+    Answers that came late never had a slot. Runs in a transaction that has locked the annotator.
     """
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
     in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
@@ -55,15 +56,17 @@ def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> 
 
 
 def _place_of(response: Response) -> Slot | None:
-    """Return the slot that `response` had in the seat of its session. Of a session that grew, the last seat alone is
-    known: then it is any of the same question that is free."""
+    """Return the slot that `response` had in the seat of its session.
+
+    Of a live session only the last seat is known; then any free slot of the same question.
+    """
     of_question = Slot.objects.filter(question=response.question_id)
     own = of_question.filter(seat=response.session.last_seat).first()
     return own or of_question.filter(annotator=None, answered_at=None).order_by("seat_id").first()
 
 
 def _take_slot(response: Response, slot: Slot) -> bool:
-    """Give `response` its slot back; tell whether nobody holds that now."""
+    """Give `response` its slot back if nobody holds it; tell whether it was free."""
     free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
     if not free.update(annotator=response.annotator_id, answered_at=response.received_at):
         return False
@@ -72,6 +75,6 @@ def _take_slot(response: Response, slot: Slot) -> bool:
 
 
 def _fill(seats: Collection[int], *, now: datetime) -> None:
-    """Close the seats in which nothing is left to answer and nobody sits."""
+    """Close the unheld seats in which no slot is open."""
     still_open = Slot.objects.filter(seat__in=seats, answered_at=None).values("seat")
     Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)

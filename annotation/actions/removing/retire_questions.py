@@ -1,5 +1,7 @@
-"""Taking a question out of a study: it is asked of nobody any more, and its answers count nowhere, until it is put
-back. Nothing is deleted."""
+"""Take a question out of a study, and put it back.
+
+It is no longer asked and its answers do not count; nothing is deleted.
+"""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -25,14 +27,14 @@ from studies.names import LONGEST_NOTE, problem_with_text
 
 
 class CannotTakeOut(AnnotationError):
-    """It cannot be done like this; the message says why, for the researcher."""
+    """The question cannot be taken out; the message tells the researcher why."""
 
 
 @transaction.atomic
 def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> RemovalEffects:
-    """Ask `question` of nobody any more, and let its answers count nowhere; twice is once.
+    """Stop asking `question` and counting its answers; repeating it changes nothing.
 
-    Whoever has it before them goes on without it and loses nothing. Raises CannotTakeOut without a reason.
+    Sessions that have it continue without it, and their pay is not affected. Raises CannotTakeOut without a reason.
     """
     reason = reason.strip()
     if not reason:
@@ -54,8 +56,10 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Re
 
 @transaction.atomic
 def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
-    """Let the answers to `question` count again, but those of people who are out themselves, and ask it of whoever
-    comes next where answers are still wanted; twice is once."""
+    """Ask `question` again where answers are wanted, and count its answers; repeating it changes nothing.
+
+    Answers of people who are removed themselves stay uncounted.
+    """
     question = _locked(question)
     if question.taken_out_at is None:
         return RemovalEffects()
@@ -74,13 +78,13 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
 
 
 def _locked(question: Question) -> Question:
-    """Return `question` as it is now. Nothing is drawn from what its study accepted until the transaction ends."""
+    """Return the current row of `question`, with its study locked against draws until the transaction ends."""
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=question.study_id)
     return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)
 
 
 def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
-    """Undo `question` again where the acceptance or the answer that it was made from does not stand any more."""
+    """Undo `question` again if the acceptance or answer from which it was made no longer stands."""
     if question.study.fed_by is not None and question.drawn_from_id is not None:
         update_downstream(study=question.study.fed_by, instances=[question.instance_id], now=now)
     if question.source_type == RESPONSE and not Response.objects.counted().filter(pk=question.source_id).exists():
@@ -89,7 +93,7 @@ def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
 
 
 def _follow(question: Question, *, answers: int, now: datetime) -> RemovalEffects:
-    """Count the answers again, and let later studies follow: also those that rest on what a researcher has settled."""
+    """Recount the answers and update downstream questions, also those drawn from a settled decision."""
     undone = update_downstream_of_answers(questions=[question.pk], now=now)
     decided = recount(questions=[question.pk], now=now)
     undone += update_downstream_of_questions(questions=[question.pk], now=now)

@@ -1,4 +1,4 @@
-"""Withdraw a question from the sessions that have it: it is asked of nobody any more."""
+"""Withdraw a question from the sessions that have it."""
 
 from django.db.models import F
 
@@ -9,10 +9,10 @@ from studies.models import Question
 
 
 def withdraw_from_all_sessions(question: Question) -> None:
-    """Take `question` from every open session that holds it.
+    """Withdraw `question` from every open session that holds it.
 
-    Runs in a transaction that has locked no study yet: whoever draws has locked their session before. No session ends
-    by it: one that has nothing left to answer is led on when its annotator comes next (`advance_session.advance`).
+    Runs in a transaction that has locked no study yet, because draws lock their session first. No session ends here:
+    one without open questions continues when its annotator returns (`advance_session.advance`).
     """
     open_here = Slot.objects.filter(question=question, answered_at=None, annotator__isnull=False)
     # The sessions before their slots, as an answer locks them: one on its way is stored before, or finds it gone.
@@ -22,7 +22,7 @@ def withdraw_from_all_sessions(question: Question) -> None:
 
 
 def withdraw_from(session: Session, question: Question) -> None:
-    """Take an open `question` from `session`, which is locked. An answer that is on its way is still stored."""
+    """Withdraw an open `question` from `session`, which is locked. An answer in transit is still stored."""
     mine = Slot.objects.filter(question=question, annotator=session.annotator_id, answered_at=None)
     Draft.objects.filter(session=session, slot__question=question).delete()
     if not mine.update(annotator=None, withdrawn_from=session):
