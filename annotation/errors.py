@@ -1,11 +1,11 @@
-"""What can go wrong for an annotator. The message is for the annotator: whole sentences, kind, and what to do."""
+"""Errors that annotators see. Messages are complete, friendly sentences that say what to do."""
 
 from django.utils.translation import gettext_lazy
 from django_stubs_ext import StrOrPromise
 
 
 class AnnotationError(Exception):
-    """Any of the below; `status` is the HTTP status of the page that shows it."""
+    """Base class; `status` is the HTTP status of the page that shows it."""
 
     status = 400
     heading: StrOrPromise = gettext_lazy("Something went wrong")
@@ -17,7 +17,7 @@ class AnnotationError(Exception):
 
 
 class BadEntry(AnnotationError):
-    """The link that brought the annotator cannot be used."""
+    """The entry link cannot be used."""
 
     heading = gettext_lazy("This link is incomplete")
 
@@ -28,7 +28,7 @@ class NoSuchStudy(AnnotationError):
 
 
 class TooManyAtOnce(AnnotationError):
-    """More new people than one network may send in a while; `retry_after` is in seconds."""
+    """A rate limit was exceeded; `retry_after` is in seconds."""
 
     status = 429
     heading = gettext_lazy("Please wait a moment")
@@ -39,25 +39,25 @@ class TooManyAtOnce(AnnotationError):
 
 
 class NetworkFull(TooManyAtOnce):
-    """The network of somebody new holds its share of the places of a study."""
+    """The annotator's network holds its share of the places of a study."""
 
 
 class OtherPerson(AnnotationError):
-    """The link of a session was opened with the id of another person."""
+    """The link of a session was opened with another person's id."""
 
     status = 409
     heading = gettext_lazy("This link belongs to somebody else")
 
 
 class CannotTakePart(AnnotationError):
-    """The annotator may not start now; nothing is wrong with what they did."""
+    """The annotator may not start now; they did nothing wrong."""
 
     status = 403
     heading = gettext_lazy("You cannot take part")
 
 
 class NotEligible(CannotTakePart):
-    """A rule of the study keeps the annotator out; `rule` is its name."""
+    """A rule of the study excludes the annotator; `rule` is its name."""
 
     heading = gettext_lazy("This study is for other people")
 
@@ -67,13 +67,13 @@ class NotEligible(CannotTakePart):
 
 
 class NotOpen(CannotTakePart):
-    """The study has not begun, pauses or has ended."""
+    """The study is not open yet, paused or closed."""
 
     heading = gettext_lazy("Thank you for coming")
 
 
 class NothingLeft(AnnotationError):
-    """Nobody gets anything now or, where `rule` names a rule of eligibility, only others do."""
+    """No question is left, or none for this annotator; then `rule` names the eligibility rule."""
 
     status = 200
     heading = gettext_lazy("All places are taken")
@@ -84,26 +84,26 @@ class NothingLeft(AnnotationError):
 
 
 class NothingYet(NothingLeft):
-    """The study asks about what other people are still answering, and nothing of it is ready."""
+    """The study asks about answers of other people, and none is ready."""
 
     heading = gettext_lazy("Nothing is ready yet")
 
 
 class BadAnswer(AnnotationError):
-    """What was posted is no answer to the question; nothing was stored."""
+    """The posted data is not an answer to the question; nothing was stored."""
 
     status = 422
     heading = gettext_lazy("Your answer could not be read")
 
 
 class CannotSkip(BadAnswer):
-    """Nothing stands in the way of showing the question's images."""
+    """The images of the question can be shown."""
 
     heading = gettext_lazy("This question can be answered")
 
 
 class NotYourQuestion(AnnotationError):
-    """The answer is for a question that this session was never given."""
+    """The session was never given this question."""
 
     status = 404
     heading = gettext_lazy("This question is not in your list")

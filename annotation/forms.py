@@ -1,4 +1,4 @@
-"""Reads what an annotator's page posts. What the browser measured is optional and never trusted."""
+"""Parse what annotators' pages post. Browser measurements are optional and untrusted."""
 
 import json
 import uuid
@@ -46,19 +46,19 @@ _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
 
 
 def read_id(text: str) -> int | None:
-    """Return the id of a row that the browser sent; None when it is none."""
+    """Return the row id in `text`; None if it is invalid."""
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_ID else None
 
 
 def read_ids(text: str, *, most: int) -> list[int]:
-    """Return the ids of rows that the browser sent in one field, with commas between them."""
+    """Return the comma-separated row ids in `text`, at most `most`."""
     return [found for part in text.split(",", most)[:most] if (found := read_id(part)) is not None]
 
 
 def read_submission(post: Mapping[str, str], *, records_writing: bool) -> Submission:
-    """Return the answer in a posted form; how its text was written only where that is recorded.
+    """Return the submission in a posted form; writing measurements only if the study records them.
 
-    Raises BadAnswer when it names no question or no submission.
+    Raises BadAnswer if it names no question or no submission.
     """
     slot, replaces = read_id(post.get("slot", "")), post.get("replaces", "")
     if slot is None:
@@ -80,7 +80,7 @@ def read_submission(post: Mapping[str, str], *, records_writing: bool) -> Submis
 
 
 def _read_order(post: Mapping[str, str]) -> SendOrder | None:
-    """Return where the answer stands among those that its browser sent; None where the page does not say."""
+    """Return the position of the submission in its browser; None if the page does not send it."""
     browser, number = _read_submission(post.get("browser", "")), read_id(post.get("send_number", ""))
     if browser is None or number is None or number > _LARGEST_SEND_NUMBER:
         return None
@@ -95,18 +95,18 @@ def _read_submission(text: str) -> uuid.UUID | None:
 
 
 def _read_after(text: str) -> frozenset[uuid.UUID]:
-    """Return the earlier submissions that an answer follows; what is none is left out."""
+    """Return the earlier submissions that this one follows; invalid ids are left out."""
     found = (_read_submission(part) for part in text.split(",", _MOST_EARLIER)[:_MOST_EARLIER])
     return frozenset(submission for submission in found if submission is not None)
 
 
 def read_posted(post: Mapping[str, str]) -> dict[str, str]:
-    """Return what a form says of the answer itself, for the kind of its question to read."""
+    """Return the fields of the answer itself, for its kind to parse."""
     return {name: text for name, text in post.items() if name not in _ABOUT_THE_ANSWER}
 
 
 def _measured(post: Mapping[str, str]) -> dict[str, Any]:
-    """Return the columns that the browser measured; anything unreadable is left unknown rather than refused."""
+    """Return the columns measured by the browser; unreadable values stay unknown."""
     measured: dict[str, Any] = {}
     for name, largest in _LARGEST.items():
         text = post.get(name, "")
@@ -121,7 +121,7 @@ def _measured(post: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _writing(text: str) -> dict[str, Any] | None:
-    """Return how a text was written, as the page counted it; None where it says nothing that can be read."""
+    """Return the writing measurements of the page; None if they are unreadable."""
     if not text or len(text) > _LONGEST_WRITING:
         return None
     try:
@@ -137,7 +137,7 @@ def _writing(text: str) -> dict[str, Any] | None:
 
 
 def _whole(value: object) -> int | None:
-    """Return a whole number from 0 on, no larger than a column takes; None for anything else."""
+    """Return a whole number of 0 or more, capped for its column; None for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         return None
     return min(value, _MOST_WRITING)
@@ -155,7 +155,7 @@ def _images(text: str) -> list[dict[str, Any]]:
 
 
 def read_failed_loads(post: Mapping[str, str]) -> dict[str, int]:
-    """Return how often each image of the question failed to load, as the page counted: option's value -> times."""
+    """Return the failed loads of each image of the question as counted by the page: option's value -> times."""
     images = _images(post.get("images", ""))
     return {
         image["value"]: min(int(image["failed_loads"]), _LARGEST["changes_of_mind"])
@@ -165,7 +165,7 @@ def read_failed_loads(post: Mapping[str, str]) -> dict[str, int]:
 
 
 def _is_small(value: object) -> bool:
-    """Tell whether a measured value is a number, a short text or a pair of numbers, fit to be stored as JSON."""
+    """Whether a measurement is a number, a short text or a pair of numbers, fit for JSON."""
     if isinstance(value, list):
         return len(value) == 2 and all(_is_number(entry) for entry in value)
     return _is_number(value) or (isinstance(value, str) and len(value) <= 20 and value.isprintable())

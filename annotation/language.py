@@ -1,5 +1,4 @@
-"""Which language pages speak: the annotator's that of their study, those for what went wrong the reader's, all others
-English."""
+"""Languages of pages: the study's for annotators, the reader's for error pages, English for all others."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -16,12 +15,12 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def translated(text: str) -> str:
-    """Return a text that pure code, a kind or a rule, has marked for translation, in the reader's language."""
+    """Translate a text marked for translation in pure code (a kind or a rule) into the active language."""
     return look_up(text)
 
 
 def spoken() -> Callable[[str], str]:
-    """Return what says a text of a question's template in the language that is spoken now."""
+    """Return the translation function for texts of question templates, in the active language."""
     return partial(_said, translation.get_language())
 
 
@@ -32,7 +31,7 @@ def _said(_language: str, text: str) -> str:
 
 
 def interface_language(tag: str) -> str:
-    """Return the language that Lineup speaks in a study whose language is `tag`: the nearest it has, else English."""
+    """Return the supported language nearest to the study's language `tag`, or English."""
     try:
         return translation.get_supported_language_variant(tag)
     except LookupError:
@@ -40,18 +39,18 @@ def interface_language(tag: str) -> str:
 
 
 def speak(tag: str) -> None:
-    """Speak the language of a study for what is left of this request; the reader's for "", which older studies have."""
+    """Activate the language of a study for this request; "" (older studies) leaves the reader's."""
     if tag:
         translation.activate(interface_language(tag))
 
 
 def lang_attribute(tag: str) -> str:
-    """Return what the attribute `lang` of a study's own texts must say, "" where the page says it already."""
+    """Return the `lang` attribute of a study's own texts; "" if it equals the page's."""
     return "" if not tag or tag == translation.get_language() else tag
 
 
 def in_readers_language(view: View) -> View:
-    """Mark `view` as translated; a language that its reader asks for and the site does not know stays English."""
+    """Mark `view` as translated; unsupported languages get English."""
     view.in_readers_language = True  # type: ignore[attr-defined]
     return view
 
@@ -63,10 +62,10 @@ def _is_in_readers_language(request: HttpRequest) -> bool:
 
 
 class ReadersLanguageMiddleware(LocaleMiddleware):
-    """Django's own, for translated pages only.
+    """Django's LocaleMiddleware, for translated pages only.
 
-    Elsewhere a page of English words would claim another language and write its numbers with decimal commas, and
-    `Vary: Accept-Language` would have caches keep a picture once for every wording of that header.
+    Elsewhere it would declare another language on English pages and format their numbers with decimal commas, and
+    `Vary: Accept-Language` would make caches store an image once per header value.
     """
 
     def process_view(self, request: HttpRequest, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""Amounts of money as the reader's language writes them."""
+"""Amounts of money, formatted in the reader's language."""
 
 from decimal import Decimal
 from typing import Any
@@ -16,8 +16,7 @@ _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 
 
 def in_words(pay: Pay) -> str:
-    """Return what a session is paid, such as "US$ 8.00", or "8,00 US$" in Spanish, and what each answer in it is;
-    "" where it is paid nothing."""
+    """Return the pay of a session and of each answer, formatted as "US$ 8.00" ("8,00 US$" in Spanish), "" for none."""
     session = _format_session_pay(pay)
     answer = _format_amount(pay.per_answer, pay.currency)
     if not answer:
@@ -43,8 +42,10 @@ def _format_session_pay(pay: Pay) -> str:
 
 
 def format_owed(session: Session, answers: int) -> str:
-    """Return what is owed for `session` if it is finished with so many answers, in words; "" where a session with
-    fewer answers is paid like any other."""
+    """Return what is owed for `session` if it finishes with so many answers, formatted.
+
+    "" if the study pays sessions with fewer answers in full.
+    """
     design = session.study.design
     if design.pay.least_answers <= 1 or not design.pay.per_session:
         return ""
@@ -55,8 +56,8 @@ def format_owed(session: Session, answers: int) -> str:
 def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
     """Return what the last page of `session` says about pay.
 
-    `amount` in words, "" for none; `to_decide`: whether the researchers decide about more; `by_platform`: whether the
-    platform pays it, which it does for a completion `code`. `answers`: all that were stored.
+    answers: number of stored answers. amount: formatted, "" for none. to_decide: researchers decide about more.
+    by_platform: the platform pays, which it does for a completion `code`.
     """
     design = session.study.design
     owed = owed_for(session.state, answers, design, unlikely_times=session.has_unlikely_times)
@@ -68,7 +69,7 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
 
 
 def pay_of_waiting(study: Study) -> str:
-    """Return what somebody is paid for whom nothing came to be asked, in words; "" where they are paid nothing."""
+    """Return the pay for waiting in vain, formatted; "" if there is none."""
     return _format_amount(study.design.lobby.pay, study.design.pay.currency)
 
 

@@ -1,4 +1,4 @@
-"""What every page says of answers that do not stand: which question, which answer counts, which one does not."""
+"""Notices about answers that do not stand: which question, which answer counts, which does not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ WITHDRAWN: Mapping[str, StrOrPromise] = {
 
 @dataclass(frozen=True)
 class NoticePage:
-    """One notice as a page shows it. `change`: where the answer that counts can be changed, "" where it cannot."""
+    """A notice as shown; `change`: address for changing the counted answer, "" if it cannot be changed."""
 
     pk: str
     text: str
@@ -52,7 +52,7 @@ class NoticePage:
 
 
 def notice_pages(session: Session) -> list[NoticePage]:
-    """Return what the annotator has still to be told; asks the database nothing where there is nothing."""
+    """Return the unseen notices of a session; no query if there are none."""
     if not session.unseen_notices:
         return []
     found = list(answer_notices.unseen(session)[:MOST_AT_ONCE])
@@ -92,6 +92,6 @@ def _words(session: Session, slot: Slot, value: Any) -> str:
 
 
 def notices_html(session: Session) -> str:
-    """Return the notices as a page holds them, "" without any."""
+    """Return the HTML of the notices, "" without any."""
     known = {"answer_notices": notice_pages(session), "urls": session_urls(session.token)}
     return render_to_string("annotation/_answer_notices.html", known)

@@ -1,4 +1,4 @@
-"""What the annotator's templates get to see, and nothing more: no option keys, no right answers, no ids of people."""
+"""Data for the annotator's templates, and only that: no option keys, right answers or ids of people."""
 
 import string
 import uuid
@@ -53,10 +53,10 @@ PAGED = 10
 
 @dataclass(frozen=True)
 class OptionPage:
-    """One shuffled option: a picture (its upright size in pixels) or, where `text` is not empty, a text.
+    """A shuffled option: an image (its upright size in pixels) or, if `text` is not empty, a text.
 
-    `name`: how people speak of it, "Image B". What templates show often is text: they write a number as the language
-    does, which takes them longer than all else.
+    name: its name for people, "Image B". Numbers used often are strings: formatting them for the language takes most of
+    the rendering time.
     """
 
     value: str
@@ -73,7 +73,7 @@ class OptionPage:
 
 @dataclass(frozen=True)
 class ShownImage:
-    """A picture that a question is about; its upright size in pixels. `mark`: what sets it apart from the others."""
+    """An image that a question is about; its upright size in pixels. mark: what distinguishes it from the others."""
 
     view_url: str
     full_url: str
@@ -92,7 +92,7 @@ class FixedOption:
 
 @dataclass(frozen=True)
 class GroupPage:
-    """One of several things asked at once: the name of its field, what it says, and what is chosen, "" for nothing."""
+    """One of several things asked at once: its field name, its text, and the chosen value, "" for none."""
 
     name: str
     text: str
@@ -101,13 +101,12 @@ class GroupPage:
 
 @dataclass(frozen=True)
 class QuestionPage:
-    """One question as shown: about texts, about pictures, or both; `caption` and `image` are the first of each, `image`
-    rather the one that the answer is about.
+    """A question as shown: about texts, images or both.
 
-    `posted`: what its form holds, by the names of its fields: an answer that is changed, one that was refused, or a
-    draft. `replaces` is the version that an answer would take the place of. `skip`: the address to go on without it
-    when its images do not come, "" where that cannot be. `draft`: the address where drafts of it are kept, "" where
-    none are; `draft_number` is the latest. `records_writing`: whether the page counts how its text is written.
+    `caption` is the first text; `image` is the marked image, or else the first. posted: the values of its form, from an
+    edited or rejected answer or a draft. replaces: version that the answer would replace. skip: address for skipping it
+    when images fail, "" if that is impossible. draft: address for drafts, "" if there are none; draft_number: the
+    latest. records_writing: whether the page measures how the text is written.
     """
 
     slot: str
@@ -143,24 +142,25 @@ class QuestionPage:
 
     @property
     def shape(self) -> str:
-        """Return the shape of the places that the pictures lie in: of those in `SHAPES` the one nearest to what they
-        have in common, "" without pictures."""
+        """Return the aspect ratio in `SHAPES` nearest to the median of the images, "" without images."""
         options = [option for option in self.options if option.width]
         pictures: list[OptionPage | ShownImage] = [*self.images, *options]
         return _shape(tuple((picture.width, picture.height) for picture in pictures))
 
     def sizes_of(self, picture: OptionPage | ShownImage) -> str:
-        """Return how wide a picture is at most on the page, as `sizes` of HTML: by how many there are, by its own
-        shape, and by that of its place."""
+        """Return the HTML `sizes` of an image: its maximum width on the page.
+
+        It depends on the number of images, and on the shapes of the image and its place.
+        """
         number = max(sum(bool(option.width) for option in self.options), len(self.images))
         return _widths(number, min(int(picture.width) / int(picture.height), SHAPES[self.shape]))
 
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """How long the questions that are left will take; the page's script goes on from these figures, in seconds.
+    """The time left for the remaining questions; the page's script continues from these numbers, in seconds.
 
-    `own`: what each answer so far took. `estimate`: what a question takes by the study's estimate, None without one.
+    own: seconds of each answer so far. estimate: seconds per question by the study's estimate, None without one.
     """
 
     own: list[float]
@@ -171,9 +171,9 @@ class TimeLeft:
 
 @dataclass(frozen=True)
 class Until:
-    """Until when a place is kept: in words, in the time of no place, as a moment, and how many seconds from now.
+    """When the lease of a session ends: in words (UTC), as a timestamp, and in seconds from now.
 
-    `more_minutes` more can be asked for, 0 for none.
+    more_minutes: minutes that can still be requested, 0 for none.
     """
 
     words: str
@@ -184,8 +184,10 @@ class Until:
 
 @dataclass(frozen=True)
 class Bar:
-    """The head of every page of a session. `pay` in words, "" without any. `half`: after how many answers half is done,
-    0 in a session that is too short for a break."""
+    """The header of every page of a session.
+
+    pay: in words, "" for none. half: number of answers at the halfway point, 0 in a session too short for a break.
+    """
 
     title: str
     answered: int
@@ -222,13 +224,13 @@ class Urls:
     seen: str
 
     def change_of(self, slot: int | str) -> str:
-        """Return the address where the answer in `slot` can be changed."""
+        """Return the address for changing the answer in `slot`."""
         return f"{self.change}{slot}/"
 
 
 @lru_cache(maxsize=1000)
 def session_urls(token: str) -> Urls:
-    """Return the addresses of a session: all hang under the one that holds its token."""
+    """Return the addresses of a session, all below the one with its token."""
     page = reverse("session", args=[token])
     return Urls(
         page=page,
@@ -302,7 +304,7 @@ def _image_url(handle: str, size: str) -> str:
 
 
 def _srcset(picture: Picture, handle: str) -> str:
-    """Return the sizes a browser chooses from, so that a slow line is not asked for more than can be seen."""
+    """Return the sizes from which a browser chooses, so that slow connections load no more than is visible."""
     sizes = _sizes(picture.width, picture.height)
     return ", ".join(f"{_image_url(handle, size)} {width}w" for size, width in sizes)
 
@@ -329,7 +331,7 @@ def _widths(number: int, ratio: float) -> str:
 
 
 def _width(wide: int, high: int, ratio: float) -> str:
-    """Return how wide a picture of that width by height is in a place, as a length of CSS."""
+    """Return the width of an image with this aspect ratio in a place, as a CSS length."""
     return f"min({wide}vw, {ceil(high * ratio)}vh)"
 
 
@@ -354,7 +356,7 @@ def _option_page(option: Option, *, study: int, value: str, position: int, digit
 def _option_pages(
     options: Sequence[Option], values: Mapping[str, str], *, study: int
 ) -> tuple[list[OptionPage], list[FixedOption]]:
-    """Return the shuffled options and those that come last. values: what is posted -> key, in the order shown."""
+    """Return the shuffled options and the fixed ones. values: posted value -> key, in the order shown."""
     by_key = {option.key: option for option in options}
     in_order = [(value, by_key[key]) for value, key in values.items()]
     digits = digits_of([option for _, option in in_order])
@@ -388,10 +390,10 @@ def question_page(
     records_writing: bool = False,
     is_practice: bool = False,
 ) -> QuestionPage:
-    """Return a question as the template shows it, its options in the order given.
+    """Return a question as the template shows it, with its options in this order.
 
-    `posted`: what its form holds; where that is a choice, `chosen_key` says the same by the option. `draft`: where
-    drafts are kept, if the kind has any.
+    posted: the values of its form; chosen_key: the chosen option, if the answer is one. draft: address for drafts, if
+    the kind has any.
     """
     kind = get_kind(kind_name)
     shown = kind.shown(content)
@@ -430,7 +432,7 @@ def question_page(
 def question_html(
     page: QuestionPage, *, text_language: str, error: str = "", is_final: bool = False, lazy: bool = False
 ) -> SafeString:
-    """Return a question as a page holds it. `lazy`: its pictures are fetched when it is shown."""
+    """Return the HTML of a question. lazy: its images are loaded when it is shown."""
     known = {"page": page, "text_language": text_language, "error": error, "is_final": is_final, "lazy": lazy}
     template = get_template("annotation/_question.html", using="questions")
     return SafeString(template.render(known | {"_": spoken()}))
@@ -439,7 +441,7 @@ def question_html(
 def practice_feedback(
     shown: QuestionPage, *, content: Mapping[str, Any], kind_name: str, order: Sequence[str], right: str, feedback: str
 ) -> dict[str, Any]:
-    """Return what is told after a practice question: `shown` with the answer that was given; `right` is a key."""
+    """Return the feedback on a practice question: `shown` with the given answer; `right` is a key."""
     values = posted_values(get_kind(kind_name), content, order)
     right_value = next(value for value, key in values.items() if key == right)
     return {
@@ -453,7 +455,7 @@ def practice_feedback(
 
 
 def answer_in_words(kind_name: str, content: Mapping[str, Any], order: Sequence[str], value: Any, *, study: int) -> str:
-    """Return how people speak of an answer: "Image B", "None of these", the beginning of a text; "" for any other."""
+    """Return an answer in words: "Image B", "None of these", the beginning of a text; "" for any other."""
     kind = get_kind(kind_name)
     if written := kind.words(value):
         return written if len(written) <= LONGEST_QUOTE else f"{written[:LONGEST_QUOTE].rstrip()}…"
@@ -464,12 +466,12 @@ def answer_in_words(kind_name: str, content: Mapping[str, Any], order: Sequence[
 
 
 def last_label(option: Option) -> str:
-    """Return what the page calls an option that always comes last, in the reader's language where a kind brings it."""
+    """Return the label of a fixed option, translated if its kind provides it."""
     return option.label if option.is_own_words else translated(option.label)
 
 
 def option_label(page: QuestionPage, value: str) -> str:
-    """Return how people speak of the option posted as `value` on `page`: "Image B", "None of these"."""
+    """Return the name of the option with this posted value: "Image B", "None of these"."""
     for option in page.options:
         if option.value == value:
             return option.name

@@ -1,6 +1,6 @@
-"""What is owed for a session: the one definition behind the list of what is owed, the cost, the wages and the codes.
+"""Pay of a session: the only definition, used by payments due, costs, wages and completion codes.
 
-Whatever a session answered and the server took is paid by the answer, whether it counts or is kept aside.
+Every stored answer is paid, counted or not.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class PayItem(StrEnum):
 
 @dataclass(frozen=True)
 class Owed:
-    """One amount that is owed for a session, in the currency of its study: `times` sessions, answers or waits."""
+    """One amount owed for a session, in the study's currency, for `times` sessions, answers or waits."""
 
     item: PayItem
     times: int
@@ -34,28 +34,29 @@ class Owed:
 
 @dataclass(frozen=True)
 class SessionOwed:
-    """What is owed for one session, and why. `to_decide`: whether a researcher decides about its pay besides."""
+    """What is owed for one session, and why. to_decide: a researcher decides about further pay."""
 
     items: tuple[Owed, ...]
     why: str
     to_decide: bool = False
 
     def amount(self, *items: PayItem) -> Decimal:
-        """Return the sum of what is owed, or of these items alone."""
+        """Return the sum of all items, or of these items only."""
         return sum((each.amount for each in self.items if not items or each.item in items), Decimal(0))
 
 
 def is_short(state: str, answers: int, design: Design) -> bool:
-    """Tell whether a finished session has too few answers for the whole of `pay.per_session`."""
+    """Whether a finished session has too few answers for the full `pay.per_session`."""
     pay = design.pay
     return state == S.FINISHED and bool(pay.per_session) and 1 < pay.least_answers > answers
 
 
 def owed_for(state: str, answers: int, design: Design, *, unlikely_times: bool = False) -> SessionOwed:
-    """Return what is owed for a session in `state`. answers: all that it gave and that were stored, at least 0.
-    unlikely_times: nobody can have needed its times, and no researcher has accepted them; then nothing is owed yet.
+    """Return what is owed for a session in `state`.
 
-    Example: 1.20 a session from 15 answers on and 0.08 an answer; 3 answers: 0.24 and 0.24.
+    answers: all its stored answers, at least 0. unlikely_times: its times are implausible and no researcher has
+    accepted them; then nothing is owed yet. Example: 1.20 per session from 15 answers on, 0.08 per answer; 3 answers:
+    0.24 and 0.24.
     """
     if unlikely_times:
         return SessionOwed((), "unlikely times, so you decide about all of its pay", to_decide=True)
@@ -74,7 +75,7 @@ def owed_for(state: str, answers: int, design: Design, *, unlikely_times: bool =
 
 
 def total(of: Iterable[SessionOwed], *items: PayItem) -> Decimal:
-    """Return the sum of what is owed for several sessions, or of these items alone."""
+    """Return the sum owed for several sessions, or of these items only."""
     return sum((each.amount(*items) for each in of), Decimal(0))
 
 
@@ -92,7 +93,7 @@ _TO_DECIDE = {
 
 
 def _reason(state: SessionState, answers: int, design: Design) -> tuple[str, bool]:
-    """Return why a session is paid what it is, and whether a researcher decides about it."""
+    """Return the reason for a session's pay, and whether a researcher decides about it."""
     if state in OPEN_STATES:
         return "still open: the session is paid once it is finished", False
     if state in _UNPAID:

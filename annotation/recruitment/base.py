@@ -1,4 +1,4 @@
-"""What a recruitment provider tells when an annotator arrives."""
+"""The arrival of an annotator, as reported by a recruitment provider."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -8,17 +8,16 @@ _AROUND = " .,;"
 
 
 def one_spelling(text: str) -> str:
-    """Return the one spelling under which an id is known: one person in capitals, in full-width letters or with a dot
-    after it is one person."""
+    """Normalise an id: case, full-width letters and surrounding punctuation do not matter."""
     return unicodedata.normalize("NFKC", text).casefold().strip(_AROUND)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One arrival: who came (`person`), for which sitting (`session_id`), from which study of the provider.
+    """One arrival: the person, their session and their study at the provider.
 
-    Ids are in their one spelling. `person_as_written` and `session_as_written` are what the link said, under which
-    versions before this one knew them; empty where nothing else is meant.
+    Ids are normalised. person_as_written, session_as_written: the ids in the link, as stored by older versions; empty
+    if not from a link.
     """
 
     provider: str

@@ -1,4 +1,4 @@
-"""People whom a researcher writes down, one on each line: ids of a group, names that get links."""
+"""Parse lists of people, one per line: ids of a group, names for personal links."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -13,9 +13,9 @@ PROBLEMS_TOLD = 10
 
 
 def parse_ids(text: str, *, provider: str) -> list[str]:
-    """Return the ids at `provider` that stand in `text`, in their one spelling; of invited people it has the names.
+    """Return the normalised ids at `provider` in `text`; for invitations these are made from names.
 
-    Raises StudyError with the number of each line that holds no such id.
+    Raises StudyError with the number of each invalid line.
     """
     if provider not in PROVIDERS:
         raise StudyError("Say what the list holds: ids of Prolific's, or names of people who are invited.")
@@ -35,7 +35,7 @@ def _listed(text: str, read: Callable[[str], str]) -> list[str]:
 
 
 def _refuse(problems: Sequence[str]) -> None:
-    """Raise StudyError for `problems` if there are any, of many for the first and for how many more."""
+    """Raise StudyError for `problems` if there are any: the first few, and the number of others."""
     more = len(problems) - PROBLEMS_TOLD
     if more > 0:
         problems = [*problems[:PROBLEMS_TOLD], f"The same holds for {more} more."]
@@ -57,7 +57,7 @@ def _id(line: str) -> str:
 
 
 def parse_names(text: str) -> list[str]:
-    """Return the names that stand in `text`, one on each line: there may be a space in one."""
+    """Return the names in `text`, one per line; names may contain spaces."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

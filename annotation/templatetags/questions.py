@@ -1,4 +1,4 @@
-"""Puts a question into a page of Django's templates."""
+"""Template tag that renders a question."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def question(context: dict[str, Any], page: QuestionPage, *, lazy: bool = False) -> SafeString:
-    """Return the HTML of `page`; the error that the page around it shows belongs to the one that is not `lazy`."""
+    """Return the HTML of `page`; the error in the context belongs to the question that is not `lazy`."""
     return question_html(
         page,
         text_language=context.get("text_language", ""),

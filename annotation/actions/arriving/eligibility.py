@@ -149,7 +149,7 @@ def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Recor
     if with_outcomes:
         counted = mine.filter(counts())
         accepted, rejected = _count_outcomes(counted)
-        rejected += _count_superseded(counted)
+        rejected += _count_missed(counted)
     return Record(
         answered=answered,
         known=known_in_all,
@@ -180,11 +180,8 @@ def _count_outcomes(answers: QuerySet[Response]) -> tuple[int, int]:
     return sum(bool(states) for states in decided) - rejected, rejected
 
 
-def _count_superseded(answers: QuerySet[Response]) -> int:
-    """Count answers without a downstream question whose question has another answer accepted downstream.
-
-    Such an answer left nothing to ask about, where somebody else's answer did.
-    """
+def _count_missed(answers: QuerySet[Response]) -> int:
+    """Count answers that gave nothing to ask about, where another answer to the question was accepted downstream."""
     to_the_same = Response.objects.counted().filter(question__in=answers.values("question")).order_by()
     accepted = decisions_about(to_the_same).filter(state=Decision.State.ACCEPTED).order_by()
     could = Response.objects.filter(pk__in=accepted.values("question__source_id")).order_by()

@@ -1,4 +1,7 @@
-"""Extend a launched study: more answers, a higher limit, new instances (docs/decisions/0044-growing-a-launched-study.md)."""
+"""Extend a launched study: more answers, a higher limit, new instances.
+
+See docs/decisions/0044-growing-a-launched-study.md.
+"""
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime

@@ -35,7 +35,7 @@ class CannotRemove(AnnotationError):
 
 @dataclass(frozen=True)
 class RemovalEffects:
-    """What a change of the annotators included had as effects, in numbers of 0 or more.
+    """Effects of a change in which annotators count, in numbers of 0 or more.
 
     answers: no longer counted, or counted again. decisions: questions whose decision changed. undone, restored:
     downstream questions that left the dataset or returned to it. sessions: open sessions that were ended.

@@ -1,4 +1,4 @@
-"""Reads the address under which Prolific sends an annotator (prolific.md, sections 2.1 and 2.5)."""
+"""Parse the address with which Prolific sends an annotator (prolific.md, sections 2.1 and 2.5)."""
 
 import re
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ _PLACEHOLDER = re.compile(r"[{}<>\[\]$]|%7b|%7d|^%.*%$", re.IGNORECASE)
 
 
 class MissingIds(Exception):
-    """One or more of the three ids is absent or empty."""
+    """At least one of the three ids is absent or empty."""
 
 
 class UnfilledIds(Exception):
-    """The link still holds a placeholder instead of an id."""
+    """The link still contains a placeholder instead of an id."""
 
 
 class NotIds(Exception):
-    """The link holds something that cannot be an id of the platform."""
+    """The link contains something that cannot be an id of the platform."""
 
 
 def read_entry(query: Mapping[str, str], *, any_ids: bool) -> Entry:
-    """Return who came, from the query of the link. Raises MissingIds, UnfilledIds or NotIds.
+    """Return the arrival in the query of a link. Raises MissingIds, UnfilledIds or NotIds.
 
-    Ids of a person and a session are 24 hexadecimal digits, as all that Prolific gives; with `any_ids` whatever is
-    short and printable. The id of the study may be anything in both cases: nobody is told apart by it.
+    Ids of persons and sessions are 24 hexadecimal digits, as on Prolific; with `any_ids` any short printable text. The
+    id of the study may be any short printable text: it identifies nobody.
     """
     values = [query.get(name, "").strip() for name in (PERSON, STUDY, SESSION)]
     if not all(values):
@@ -54,7 +54,7 @@ def read_entry(query: Mapping[str, str], *, any_ids: bool) -> Entry:
 
 
 def read_person(query: Mapping[str, str]) -> str:
-    """Return whose link it is, "" when its query does not say."""
+    """Return the person in the query of a link, "" if there is none."""
     person = query.get(PERSON, "").strip()
     return "" if _is_unfilled(person) or not _is_printable(person) else one_spelling(person)
 
