@@ -20,15 +20,15 @@ _LARGEST = {
     "window_height": 32_767,
 }
 MOST_IMAGES = 20
-# How a text came about, in whole numbers: keys pressed, pastes and how many characters each brought, how often the
-# window lost the focus, pauses of more than two seconds between keys and how long they were together, and the
-# milliseconds from the first key to sending. Never what was typed.
+# How a text was written, in whole numbers: keys pressed, pastes and the characters of each, how often the window lost
+# focus, number and total length of pauses of more than two seconds between keys, and the milliseconds from the first
+# key to sending. Never what was typed.
 WRITING = ("keys", "pastes", "focus_losses", "pauses", "paused_ms", "from_first_key_ms")
 PASTED = "pasted"
 _MOST_WRITING = 2_147_483_647
 _MOST_PASTES_NOTED = 20
 _LONGEST_WRITING = 2_000
-# What stands in a form beside the answer.
+# Fields of a form that are not part of the answer.
 _ABOUT_THE_ANSWER = frozenset(
     {
         *_LARGEST,
@@ -36,11 +36,11 @@ _ABOUT_THE_ANSWER = frozenset(
         *("have", "images", "unmeasured", "writing"),
     }
 )
-# How many earlier answers to the same question a page names.
+# Number of earlier answers to the same question that a page may name.
 _MOST_EARLIER = 20
-# What fits the id of a row.
+# Digits of the largest row id.
 _LONGEST_ID = 18
-# The largest whole number that a script counts to.
+# The largest safe integer of JavaScript.
 _LARGEST_SEND_NUMBER = 2**53 - 1
 _IMAGE_FIELDS = ("value", "loaded_ms", "natural", "shown", "failed_loads")
 
@@ -172,5 +172,5 @@ def _is_small(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    # Neither NaN nor infinity is below it.
+    # False for NaN and infinity too.
     return isinstance(value, int | float) and abs(value) < 1e9

@@ -26,7 +26,7 @@ def spoken() -> Callable[[str], str]:
 
 @lru_cache(maxsize=10_000)
 def _said(_language: str, text: str) -> str:
-    # Looking it up takes longer than all else that a template does with a text.
+    # Cached, because the look-up takes longer than everything else a template does with a text.
     return look_up(text)
 
 
@@ -56,7 +56,7 @@ def in_readers_language(view: View) -> View:
 
 
 def _is_in_readers_language(request: HttpRequest) -> bool:
-    # Without a match there is no page at that address, which everybody is told in their own language.
+    # Without a match there is no page at that address; the 404 page is translated.
     match = request.resolver_match
     return match is None or getattr(match.func, "in_readers_language", False)
 
@@ -76,6 +76,6 @@ class ReadersLanguageMiddleware(LocaleMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if _is_in_readers_language(request):
             response = super().process_response(request, response)
-        # Nothing that this thread does next is this reader's.
+        # The thread's next request is from another reader.
         translation.deactivate()
         return response

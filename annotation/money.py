@@ -11,7 +11,7 @@ from annotation.session_pay import owed_for
 from studies.design import Pay
 from studies.models import Study
 
-# What tells dollars from other dollars; any other currency goes by its three letters.
+# Unambiguous signs; other currencies are shown by their three letters.
 _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 
 

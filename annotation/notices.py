@@ -13,7 +13,7 @@ from annotation.models import AnswerNotice, Response, Session, SessionState, Slo
 from annotation.pages import answer_in_words, session_urls
 
 Why = AnswerNotice.Why
-# No more fit on a page; the others come once these are seen.
+# Limit per page; further notices appear after these are seen.
 MOST_AT_ONCE = 50
 SENTENCES: Mapping[str, StrOrPromise] = {
     Why.SENT_AGAIN: gettext_lazy("You answered question %(number)s more than once. Your last answer counts."),
@@ -87,7 +87,7 @@ def _words(session: Session, slot: Slot, value: Any) -> str:
     try:
         return answer_in_words(question.kind, question.content, order, value, study=question.study_id)
     except (KeyError, StopIteration):
-        # The question holds nothing any more: its author has withdrawn.
+        # The question is redacted: its author has withdrawn.
         return ""
 
 

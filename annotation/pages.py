@@ -28,16 +28,16 @@ from studies.kinds.base import CHOICE, TARGET, digits_of
 from studies.picture_handles import handle_of
 
 LETTERS = string.ascii_uppercase
-# How many questions a page holds beside the one that it shows, so that nobody waits for the line, or for its return.
+# Number of questions that a page holds besides the current one, so that slow or lost connections cause no wait.
 QUESTIONS_AHEAD = 3
-# Characters of a written answer that a notice shows.
+# Characters of a written answer shown in a notice.
 LONGEST_QUOTE = 80
-# Half of less than this is no time for a break.
+# Shorter sessions announce no halfway point.
 FEWEST_FOR_A_BREAK = 20
-# Width by height of the places that pictures lie in (static/css/app.css).
+# Aspect ratios of the places for images (static/css/app.css).
 SHAPES = {"9:16": 9 / 16, "2:3": 2 / 3, "3:4": 3 / 4, "1:1": 1, "4:3": 4 / 3, "3:2": 3 / 2, "16:9": 16 / 9}
-# How many pictures -> the ways to lay them out (static/css/app.css): in each, how wide and how high the place of one
-# is at most, in hundredths of the window.
+# Number of images -> possible layouts (static/css/app.css): maximum width and height of the place of one image, in per
+# cent of the window.
 PLACES = {
     1: [(100, 95)],
     2: [(49, 80), (100, 46)],
@@ -47,7 +47,7 @@ PLACES = {
     8: [(25, 42), (33, 28), (49, 21)],
     10: [(20, 42), (25, 28), (33, 21)],
 }
-# So many are shown in pages on a phone.
+# Phones show this number of images in pages.
 PAGED = 10
 
 
@@ -288,7 +288,7 @@ def _until(session: Session, now: datetime) -> Until | None:
     ending = session_time.ending(session=session)
     if ending is None:
         return None
-    # The reader's own clock is the browser's to know.
+    # The server does not know the reader's time zone; the browser converts the time.
     day = "H:i" if ending.at.date() == now.date() else "j N, H:i"
     return Until(
         words=gettext("%(time)s UTC") % {"time": date_format(ending.at, day)},
@@ -299,7 +299,7 @@ def _until(session: Session, now: datetime) -> Until | None:
 
 
 def _image_url(handle: str, size: str) -> str:
-    # Written out because reversing eight addresses costs more than the rest of the page.
+    # Written out, because reversing eight addresses takes longer than the rest of the page.
     return f"/images/{handle}/{size}"
 
 

@@ -16,7 +16,7 @@ from annotation.views import (
 
 urlpatterns = [
     path("take/<slug:name>/", entry.take, name="take"),
-    # No token has a dot in it.
+    # Tokens contain no dot, so this cannot match one.
     path("s/worker.js", offline.worker, name="worker"),
     path("s/<slug:token>/app.webmanifest", offline.manifest, name="session_manifest"),
     path("s/<slug:token>/", work.page, name="session"),

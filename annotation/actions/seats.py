@@ -25,7 +25,7 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     ]
     Seat.objects.bulk_create(seats, batch_size=BATCH)
     reopen(studies=[study.pk])
-    # Of these surveys alone: a live study opens them one by one, and must not read all its questions for each.
+    # Of these surveys only: a live study opens them one by one, and must not read all its questions each time.
     asked = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys])
     positions: dict[int, list[tuple[int, int, int]]] = {}
     rows = asked.values_list("survey_id", "question_id", "position", "question__part")
@@ -148,8 +148,8 @@ def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
     positions = list(moved.values_list("position", flat=True))
     if not positions:
         return
-    # One after the other, so that two seats that are split at the same moment do not make the same new one. Whoever
-    # locks a survey has locked their seat before.
+    # Serialised, so that two seats split at the same moment do not create the same new seat. Whoever locks a survey has
+    # locked their seat before.
     survey = Survey.objects.select_for_update(of=("self",), no_key=True).get(pk=seat.survey_id)
     added = Seat.objects.filter(survey=survey, number__gt=survey.seats_planned)
     room = added.filter(session=None, filled_at=None).exclude(slots__position__in=positions).exclude(pk=seat.pk)
@@ -162,12 +162,12 @@ def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
 
 def close_if_answered(*, session: Session, now: datetime) -> bool:
     """Close the seat of `session` if no question is left in it; tell whether that is so. Runs in a transaction."""
-    # The seat first: slots in it, of somebody whose answers were taken out, may be opened again at this moment.
+    # Lock the seat first: slots in it, of removed answers, may be reopened at this moment.
     held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     unanswered = Slot.objects.filter(seat__session=session, answered_at=None)
     undone = unanswered.filter(annotator=None, question__undone_at__isnull=False)
     if held is not None:
-        # What may stand again is then for somebody else; what its author withdrew never will.
+        # Questions that may be restored move to another seat; those whose author withdrew never return.
         stands_again = undone.filter(Q(withdrawn_from=None) | Q(question__taken_out_at__isnull=False), seat=held)
         _move_to_other_seat(held, stands_again)
     if unanswered.exclude(pk__in=undone.values("pk")).exists():

@@ -22,11 +22,11 @@ from studies.models import Study, StudyState
 
 logger = logging.getLogger(__name__)
 
-# A seat is kept a little longer than the platform's own limit, so that whoever is sending at the limit is not cut off.
+# A seat is kept a little longer than the platform's limit, so that answers sent at the limit still arrive.
 GRACE = timedelta(minutes=10)
-# For whoever presses Start and is not seen again: the whole time is theirs once they agree, or begin.
+# For annotators who press Start and do not return; the full time begins with consent, or with the questions.
 FIRST_LEASE = timedelta(minutes=15)
-# A place without an answer whose page gives no sign for as long is free. Open pages give one every minute (here.js).
+# A seat without answers is released after this long without a sign. Open pages send one every minute (here.js).
 SILENCE = timedelta(minutes=5)
 _ATTEMPTS = 3
 
@@ -42,7 +42,7 @@ def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Se
             with transaction.atomic():
                 return _start(study=study, entry=entry, network=network, now=now)
         except IntegrityError:
-            # Another request of the same person was faster; what it made is found on the next round.
+            # Another request of the same person was faster; the next attempt finds its session.
             if attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
@@ -127,7 +127,7 @@ def check_can_start(*, study: Study, entry: Entry | None, provider: str, now: da
         return
     admission.check_open_to(study=study, annotator=annotator, provider=provider)
     if annotator is not None and Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists():
-        # Its seat goes over to the session that they would start now.
+        # The new session would take over its seat.
         return
     if lobby.has_questions_ready(study=study, annotator=annotator, now=now):
         return
@@ -263,8 +263,8 @@ def revive(*, session: Session, now: datetime) -> Session:
     first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
     try:
         with transaction.atomic():
-            # The annotator before everything, as whoever starts does, and the session before its seat: whatever comes
-            # at the same moment, a new arrival or an answer, neither waits for the other.
+            # Lock order: annotator (as `start` does), session, seat. A simultaneous arrival or answer causes no
+            # deadlock.
             lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
             given = _reclaim_seat(session, now) if lapsed.first() else None
@@ -279,7 +279,7 @@ def revive(*, session: Session, now: datetime) -> Session:
                     questions_total=session.questions_answered + given,
                 )
     except IntegrityError:
-        # The annotator has another session open in this study: that one goes on.
+        # The annotator has another open session in this study, which continues.
         return session
     session.refresh_from_db()
     return session

@@ -1,6 +1,6 @@
-"""The outcomes of questions, items and instances, asked of the database: `analytics.outcomes`, as conditions on rows.
+"""Outcomes of questions, items and instances as database queries; the rules are in `analytics.outcomes`.
 
-A test compares the two for every question there can be.
+A test compares the two for every possible question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ is_at: dict[Progress, Q] = {
     Progress.OPEN: Q(answers__gt=0) & ~_COMPLETE,
     Progress.COMPLETE: _COMPLETE,
 }
-"""How far the answers to the question of a decision are."""
+"""Decisions by the progress of their question."""
 
 
 def question_is(outcome: Outcome, *, accepts: bool) -> Q:
-    """Return what picks the decisions with that outcome, of a study that accepts, or of one that does not."""
+    """Select the decisions with this outcome, in studies that accept or in those that do not."""
     match outcome:
         case Outcome.UNDONE:
             return _UNDONE
@@ -40,16 +40,16 @@ def question_is(outcome: Outcome, *, accepts: bool) -> Q:
 
 
 def instances_with(outcome: Outcome, study: Study) -> QuerySet[Instance]:
-    """Return the instances with an item in `study` whose outcome there is `outcome`, in no order."""
+    """Return the instances with an item in `study` that has this outcome, unordered."""
     found = Instance.objects.filter(project=study.project_id).order_by()
     of_items = (_decisions_on_whole(study, outcome), _decisions_on_parts(study, outcome))
-    # By the decisions, which are found by their study. A condition on each instance of the project takes far longer.
+    # Filter by decisions, which have an index on their study. A condition per instance of the project takes far longer.
     whole, part = (Q(pk__in=decisions.values("question__instance")) for decisions in of_items)
     return found.filter(whole | part)
 
 
 def count_items(study: Study) -> dict[Outcome, int]:
-    """Return how many items of `study` have each outcome; without those that none has."""
+    """Return how many items of `study` have each outcome; outcomes without items are left out."""
     items = Decision.objects.filter(study=study).order_by().values("question__instance", "question__item")
     has = {outcome: f"has_{outcome.name}" for outcome in Outcome}
     items = items.annotate(
@@ -68,15 +68,15 @@ def count_items(study: Study) -> dict[Outcome, int]:
 
 
 def _is_first(outcome: Outcome, order: Sequence[Outcome], has: Mapping[Outcome, str]) -> Q:
-    """Return what picks the items that have a question with that outcome, and none with one before it in `order`."""
+    """Select the items with a question of this outcome and none of an outcome before it in `order`."""
     others = {has[other]: 0 for other in _before(outcome, order)}
     return Q(**{f"{has[outcome]}__gt": 0}, **others)
 
 
 def accepted_decisions(study: Study) -> QuerySet[Decision]:
-    """Return the decisions on the questions that make the items of `study` accepted, in no order.
+    """Return the decisions that make items of `study` accepted, unordered.
 
-    Of a whole instance these are all its questions. Of a part they are those that were accepted.
+    For a whole instance these are the decisions on all its questions, for a part those that were accepted.
     """
     if not study.accepts:
         return Decision.objects.none()
@@ -89,10 +89,10 @@ def accepted_decisions(study: Study) -> QuerySet[Decision]:
 
 
 def accepted_items(study: Study, *, except_in: Sequence[Study] = ()) -> QuerySet[Decision]:
-    """Return the accepted items of `study`, one decision for each, in no order.
+    """Return the accepted items of `study`, one decision per item, unordered.
 
-    It is the decision on the first question about a whole instance, and on the latest accepted attempt at a part.
-    except_in: without the items that one of these studies accepted too.
+    It is the decision on the first question about a whole instance, or on the latest accepted attempt at a part.
+    except_in: leaves out items that one of these studies accepted too.
     """
     items = _one_for_each(accepted_decisions(study), study, question_is(Outcome.ACCEPTED, accepts=True))
     for other in except_in:
@@ -104,13 +104,13 @@ def accepted_items(study: Study, *, except_in: Sequence[Study] = ()) -> QuerySet
 
 
 def _one_for_each(decisions: QuerySet[Decision], study: Study, is_so: Q) -> QuerySet[Decision]:
-    """Keep one of `decisions` for each item: `is_so` is what all of them are."""
+    """Keep one of `decisions` per item; `is_so` is the condition that all of them meet."""
     if not study.design.asks_several:
         return decisions
     of_item = _decisions_on(
         study, question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
     ).filter(is_so)
-    # Added to nothing, so that no database looks for the others by the range of their numbers, which is long.
+    # Adding 0 prevents a range scan over all larger ids, which is slow.
     of_item = of_item.annotate(number=F("question_id") + 0)
     earlier = of_item.filter(number__lt=OuterRef("question_id"))
     later = of_item.filter(number__gt=OuterRef("question_id"))
@@ -119,19 +119,19 @@ def _one_for_each(decisions: QuerySet[Decision], study: Study, is_so: Q) -> Quer
 
 
 def _decisions_on_whole(study: Study, outcome: Outcome) -> QuerySet[Decision]:
-    """Return the decisions with that outcome about whole instances whose outcome in `study` it is."""
+    """Return the decisions that give a whole instance this outcome in `study`."""
     decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study, question__item=WHOLE)
     return _without(decisions, study, _before(outcome, DECIDING))
 
 
 def _decisions_on_parts(study: Study, outcome: Outcome) -> QuerySet[Decision]:
-    """Return the decisions with that outcome about parts whose outcome in `study` it is."""
+    """Return the decisions that give a part this outcome in `study`."""
     decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study)
     return _without(decisions.exclude(question__item=WHOLE), study, _before(outcome, BEST_FIRST))
 
 
 def _without(decisions: QuerySet[Decision], study: Study, outcomes: Sequence[Outcome]) -> QuerySet[Decision]:
-    """Leave out the decisions about items that have a question with one of these outcomes."""
+    """Leave out decisions about items with a question of one of these outcomes."""
     of_item = _decisions_on(
         study, question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
     )
@@ -141,7 +141,7 @@ def _without(decisions: QuerySet[Decision], study: Study, outcomes: Sequence[Out
 
 
 def _decisions_on(study: Study, **about: Any) -> QuerySet[Decision]:
-    # Asked of the questions and not of the decisions of the study, which databases would read whole for every one.
+    # Filter by the question's study: filtering decisions by study would read all of them for every row.
     return Decision.objects.filter(question__study=study, **about).order_by()
 
 

@@ -23,22 +23,22 @@ class Annotator(models.Model):
 
 class RemovalQuerySet(models.QuerySet["Removal"]):
     def in_force(self) -> "RemovalQuerySet":
-        """Return those that nobody has ended."""
+        """Return the removals that have not been ended."""
         return self.filter(ended_at=None)
 
     def reasons(self, *, annotator: int, project: int) -> set[str]:
-        """Return why the answers of `annotator` count nowhere in `project` now; empty when they count."""
+        """Return why the answers of `annotator` do not count in `project`; empty if they count."""
         return set(self.in_force().filter(annotator=annotator, project=project).values_list("why", flat=True))
 
     def withdrawals(self) -> "RemovalQuerySet":
-        """Return those that were the person's own wish."""
+        """Return removals because the person withdrew consent."""
         return self.filter(why=Removal.Why.WITHDRAWN)
 
 
 class Removal(models.Model):
-    """That a person's answers count nowhere in a project: they took their consent back, or a researcher left them out.
+    """The removal of a person's answers from a project: they withdrew consent, or a researcher excluded them.
 
-    A withdrawal has no way back. `ended_at`: when a researcher let the answers count again.
+    A withdrawal is final. ended_at: when a researcher included the answers again.
     """
 
     class Why(models.TextChoices):
@@ -75,7 +75,7 @@ class Removal(models.Model):
 
 
 class GroupMember(models.Model):
-    """That somebody is in a group of a project, which its studies may ask for; whoever is in it need not have come."""
+    """The membership of a person in a group of a project, which studies may require; they may not have come yet."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="group_members")
     group = models.CharField(max_length=50)
@@ -89,10 +89,10 @@ class GroupMember(models.Model):
 
 
 class EntryEvent(models.Model):
-    """Something odd at the door of a study, for the researcher to see: one row for each who did it, counted.
+    """Suspicious arrivals at a study, counted in one row per person, for the researcher.
 
-    `who` is a keyed digest, so that it leads back to nobody. Rows without one count those who had no id, and
-    everybody after the first few: however often a link is opened, there are only so many rows.
+    `who` is a keyed digest that identifies nobody. Rows without it count people without an id, and everybody after the
+    first few, so that the number of rows is bounded.
     """
 
     class What(models.TextChoices):

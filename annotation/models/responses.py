@@ -12,21 +12,19 @@ from studies.models import PracticeQuestion, Question, Study
 
 
 def counts(path: str = "") -> models.Q:
-    """Return what picks counted answers: current, in a slot, to no question that was taken out, and of nobody who
-    withdrew or was excluded.
+    """Select counted answers: current, in a slot, to a question in the study, by a person who is not removed.
 
-    The one definition behind every number. Answers to practice questions are no responses. `path` leads from the row
-    that is filtered to its responses, such as "responses__".
+    The only definition behind every number. Practice answers are not responses. path: leads from the filtered row to
+    its responses, such as "responses__".
     """
     return models.Q(**{f"{path}is_current": True, f"{path}slot__isnull": False, f"{path}left_out": ""})
 
 
 def took_ms() -> models.Case:
-    """Return what computes how many milliseconds an answer took: from shown to sent, without those in which the page
-    was out of sight, and no more than passed by the server's clock; null where no browser measured them.
+    """Compute the milliseconds of an answer from shown to sent, without the time out of view.
 
-    A changed answer took what its first version took: that somebody thought about it is not undone by a second look.
-    The one definition behind every number about times.
+    At most the time that passed on the server; null if the browser measured nothing. An edited answer takes the time of
+    its first version. The only definition behind every number about times.
     """
     first = Response.objects.filter(
         session=models.OuterRef("session"), question=models.OuterRef("question"), version=1
@@ -35,18 +33,18 @@ def took_ms() -> models.Case:
 
 
 def _in_view() -> models.Case:
-    # PostgreSQL's greatest passes over what is null, SQLite's does not.
+    # Greatest ignores nulls on PostgreSQL, but not on SQLite.
     claimed = Greatest(models.F("send_ms") - Coalesce(models.F("hidden_ms"), 0), 0)
     in_view = Least(claimed, Coalesce(models.F("possible_ms"), claimed))
     return models.Case(models.When(send_ms__isnull=False, then=in_view), output_field=models.IntegerField(null=True))
 
 
-# What questions that are made from a response have as the type of their source; its id is the response's.
+# The source type of questions that are made from a response; the source id is the response's.
 RESPONSE = "response"
 
 
 class LeftOut(models.TextChoices):
-    """Why an answer counts nowhere: because of the person who gave it, or of its question."""
+    """Why an answer does not count: because of its author or its question."""
 
     WITHDRAWN = Removal.Why.WITHDRAWN.value, Removal.Why.WITHDRAWN.label
     EXCLUDED = Removal.Why.EXCLUDED.value, Removal.Why.EXCLUDED.label
@@ -55,16 +53,16 @@ class LeftOut(models.TextChoices):
 
 class ResponseQuerySet(models.QuerySet["Response"]):
     def counted(self) -> "ResponseQuerySet":
-        """Return the answers that count, as `counts` says."""
+        """Return the counted answers, as defined by `counts`."""
         return self.filter(counts())
 
     def counted_in(self, study: Study) -> "ResponseQuerySet":
-        """Return the answers of `study` that count, in no order."""
+        """Return the counted answers of `study`, unordered."""
         return self.counted().filter(study=study).order_by()
 
 
 class Unmeasured(models.TextChoices):
-    """Why the browser measured nothing about an answer, as its page said."""
+    """Why the browser measured nothing about an answer, as reported by its page."""
 
     NO_SCRIPTS = "no_scripts", "The browser runs no scripts"
     SCRIPTS_LOST = "scripts_lost", "A script of the page did not come"
@@ -72,12 +70,12 @@ class Unmeasured(models.TextChoices):
 
 
 class Response(models.Model):
-    """One answer to one question in one session. Never overwritten: a change is a new version.
+    """One answer to one question in one session. Never overwritten: an edit is a new version.
 
-    `choice` is its one label, empty for a kind whose answers have none or several; `answer` is what was said, whole, as
-    its kind has it. Both and `shown_order` name options by identity ("candidate-2", "none"), never by letter.
-    `received_at` is the server's clock; the `_ms` columns are what the browser measured, in milliseconds, and are not
-    trusted for more than description (null: the browser did not say; `unmeasured` is why, where the page knew).
+    choice: its label; empty for kinds whose answers have none or several. answer: the whole answer in the format of its
+    kind. Both and `shown_order` name options by key ("candidate-2", "none"), never by letter. received_at: server time.
+    The `_ms` columns are milliseconds measured by the browser, used for description only (null: not measured;
+    `unmeasured` is why, if known).
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="responses")
@@ -171,13 +169,15 @@ class Response(models.Model):
 
     @property
     def whole_answer(self) -> Any:
-        """What was said, also where a version stored it that knew no answers but a choice."""
+        """The whole answer; for rows of older versions that stored only a choice, the choice."""
         return self.choice if self.answer is None else self.answer
 
     @property
     def seconds_in_view(self) -> float | None:
-        """From shown to sent, of this version, without the time the page was out of sight, as far as the server's
-        clock allows; None where no browser measured it."""
+        """Seconds from shown to sent of this version, without the time out of view; None if not measured.
+
+        At most the time that passed on the server.
+        """
         if self.send_ms is None:
             return None
         claimed = max(self.send_ms - (self.hidden_ms or 0), 0)
@@ -185,14 +185,14 @@ class Response(models.Model):
 
     @property
     def is_counted(self) -> bool:
-        """Whether `counts` picks it."""
+        """Whether `counts` selects it."""
         return self.is_current and self.slot_id is not None and not self.left_out
 
 
 class AnswerNotice(models.Model):
-    """Something that an annotator has to be told about one of their answers, until they have seen it.
+    """A notice to the annotator about one of their answers, until they have seen it.
 
-    `submission_id` names the answer; what stands in its place is looked up when the notice is shown.
+    `submission_id` names the answer; the answer that counts instead is looked up when the notice is shown.
     """
 
     class Why(models.TextChoices):
@@ -231,7 +231,7 @@ class AnswerNotice(models.Model):
 
 
 class Draft(models.Model):
-    """What somebody has written so far as the answer to an open question: theirs alone, and gone with the answer."""
+    """A draft of the answer to an open question; only its author sees it, and it is deleted with the answer."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="drafts")
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="drafts")
@@ -250,9 +250,9 @@ class Draft(models.Model):
 
 
 class Skip(models.Model):
-    """A question that a session went on without, because its images could not be shown or its annotator reported it.
+    """A question that a session skipped, because its images failed or its annotator reported it.
 
-    It has no response, and its slot is nobody's again: somebody else gets it, this annotator never.
+    It has no response, and its slot is free: somebody else gets it, this annotator never does.
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="skips")
@@ -277,9 +277,9 @@ class Skip(models.Model):
 
 
 class Report(models.Model):
-    """What an annotator said against a question that they were given: beside their answer to it, or in its place.
+    """A report by an annotator about a question, with an answer or instead of one.
 
-    In place of an answer it comes with a skip, which counts among the few that a session may have.
+    Instead of an answer it comes with a skip, which counts against the allowance of the session.
     """
 
     class Reason(models.TextChoices):
@@ -312,10 +312,10 @@ class Report(models.Model):
 
 
 class PracticeAnswer(models.Model):
-    """An answer to a practice question, kept to show how many tries people need. Without a choice: it was passed over,
-    because image files of it were missing.
+    """An answer to a practice question, kept to count the tries that people need.
 
-    Rounds are the annotator's, whatever session they sit in: who comes back under a new one goes on where they were.
+    Without a choice: the question was skipped because its image files were missing. Rounds belong to the annotator: a
+    new session continues them.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="practice_answers")
@@ -343,8 +343,10 @@ class PracticeAnswer(models.Model):
 
 
 class Decision(models.Model):
-    """What follows for a question from its responses under a named, versioned rule. One row per question from
-    launch on, so that deciding is an update of a row that can be locked."""
+    """The decision on a question from its responses, under a named, versioned rule.
+
+    One row per question exists from launch on, so that it can be locked and updated.
+    """
 
     class State(models.TextChoices):
         UNDECIDED = "undecided", "Undecided"
@@ -384,7 +386,7 @@ class Decision(models.Model):
         )
         indexes = (
             models.Index(fields=("study", "state"), name="decisions_by_state"),
-            # What may be asked again stands among many questions that nobody has answered yet.
+            # Undecided questions with answers are few among many without any.
             models.Index(
                 fields=("study", "question"),
                 condition=models.Q(state="undecided", answers__gt=0),
@@ -397,7 +399,7 @@ class Decision(models.Model):
 
     @property
     def outcome(self) -> Outcome:
-        """What has become of its question, which is read for it, with its study."""
+        """The outcome of its question; reads the question and its study."""
         return outcome_of_question(
             self.state,
             answers=self.answers,

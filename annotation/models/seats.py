@@ -6,9 +6,9 @@ from studies.models import Question, Study, Survey
 
 
 class Seat(models.Model):
-    """The right to take a survey. All seats exist from launch on; a session claims one and may give it back.
+    """The right to take a survey. All seats exist from launch on; a session claims one and may release it.
 
-    A session that grows claims another one when its seat is filled.
+    A live session claims another one when its seat is filled.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="seats")
@@ -45,19 +45,19 @@ class Seat(models.Model):
 
 class SlotQuerySet(models.QuerySet["Slot"]):
     def still_asked(self) -> "SlotQuerySet":
-        """Leave out slots that wait for an answer to a question that nobody is asked any more."""
+        """Leave out unanswered slots of undone questions."""
         return self.exclude(answered_at=None, question__undone_at__isnull=False)
 
     def wanted(self) -> "SlotQuerySet":
-        """Return the slots whose answer counts or is still wanted: without those of questions that were taken out."""
+        """Return the slots whose answer counts or is still wanted, without questions that were taken out."""
         return self.still_asked().filter(question__taken_out_at=None)
 
 
 class Slot(models.Model):
-    """The place of one answer: a question within a seat. As many exist as answers are wanted, from launch on.
+    """The place of one answer: a question within a seat. One exists per wanted answer, from launch on.
 
-    `annotator` is set while somebody holds the seat, and for good once the slot is answered, so that the database
-    itself keeps anybody from getting the same question twice. A question is withdrawn when the author of its text
+    `annotator` is set while somebody holds the seat, and permanently once the slot is answered, so that a database
+    constraint prevents anybody from getting a question twice. A question is withdrawn when the author of its text
     withdraws, or a researcher takes it out.
     """
 

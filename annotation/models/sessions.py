@@ -31,12 +31,12 @@ class SessionState(models.TextChoices):
 S = SessionState
 REMOVING = frozenset({S.WITHDRAWN, S.STOPPED})
 LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
-# The whole life of a session: state -> the states it may go to.
+# The life of a session: state -> possible next states.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING},
     S.PRACTICE: LEAVING | {S.WAITING, S.WORKING, S.FAILED_CHECKS, S.LEFT_OUT},
-    # Who waits holds no seat, or has filled those they had: then it is for more, and they have not waited in vain.
+    # A waiting session holds no seat, or has filled its seats and waits for more questions.
     S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED, S.LEFT_OUT},
     S.WORKING: LEAVING | {S.WAITING, S.FINISHED, S.LEFT_OUT},
     S.FINISHED: frozenset(),
@@ -47,14 +47,14 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.STOPPED: frozenset(),
     S.GIVEN_UP: frozenset(),
     S.RETURNED: frozenset(),
-    # Somebody who comes back late goes on where they were, if their seat is still free, or says that they stop.
+    # A late annotator continues where they were if their seat is free, or stops.
     S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING, S.GIVEN_UP}) | REMOVING,
     S.SUPERSEDED: frozenset(),
     S.WAITED: frozenset(),
 }
-# In these a session holds a seat, or is to get one as soon as there is something to ask.
+# In these states a session holds a seat, or receives one as soon as something is ready.
 OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING})
-# Whoever ended so has taken part: their answers and their pay are settled, or a researcher settles them.
+# After these states the annotator has taken part: answers and pay are settled, or a researcher settles them.
 TAKEN_PART = frozenset({S.FINISHED, S.FAILED_CHECKS, S.LEFT_OUT, S.WAITED})
 OUTCOMES: dict[SessionState, Outcome] = {
     S.FINISHED: Outcome.FINISHED,
@@ -62,24 +62,24 @@ OUTCOMES: dict[SessionState, Outcome] = {
     S.FAILED_CHECKS: Outcome.FAILED_CHECKS,
     S.LEFT_OUT: Outcome.LEFT_OUT,
     S.WAITED: Outcome.WAITED,
-    # With a code only where the study file says so.
+    # Has a completion code only if the study file says so.
     S.GIVEN_UP: Outcome.STOPPED,
     S.LAPSED: Outcome.TIME_OVER,
 }
 
 
 def has_unlikely_times(path: str = "") -> models.Q:
-    """Return what picks the sessions whose times nobody can have needed, and no researcher has accepted.
+    """Select sessions with implausible times that no researcher has accepted.
 
-    `path` leads from the row that is filtered to its session: "session__", say.
+    path: leads from the filtered row to its session, such as "session__".
     """
     return models.Q(**{f"{path}time_evidence__isnull": False, f"{path}times_accepted_at": None})
 
 
 class Session(models.Model):
-    """One annotator's sitting in one study; on Prolific, one submission.
+    """One annotator's session in one study; on Prolific, one submission.
 
-    `token` is the capability in the address of every page of the session. Times are the server's.
+    `token` is the credential in the address of every page of the session. Times are server times.
     """
 
     token = models.CharField(max_length=64, unique=True)
@@ -175,15 +175,15 @@ class Session(models.Model):
 
     @property
     def has_unlikely_times(self) -> bool:
-        """Tell what `has_unlikely_times` picks."""
+        """Whether the function `has_unlikely_times` selects it."""
         return self.time_evidence is not None and self.times_accepted_at is None
 
     @property
     def order_seed(self) -> str:
-        """Return what the order of its options rests on; sessions of older versions keep what theirs rested on."""
+        """The seed of the option order; sessions of older versions use their study's seed."""
         return self.order_key or self.study.seed
 
     @property
     def seat(self) -> "Seat":
-        """Return the seat that it has, or filled last. Raises Seat.DoesNotExist where it has none."""
+        """The seat that it holds or filled last. Raises Seat.DoesNotExist without one."""
         return self.seats.latest("claimed_at")

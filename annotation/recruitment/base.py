@@ -3,7 +3,7 @@
 import unicodedata
 from dataclasses import dataclass
 
-# Whatever stands around an id in a link that somebody copied by hand.
+# Punctuation around an id in a link copied by hand.
 _AROUND = " .,;"
 
 

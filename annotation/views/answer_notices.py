@@ -1,4 +1,4 @@
-"""Where a page says that its annotator has seen what it told them."""
+"""The view that marks notices as seen."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -15,7 +15,7 @@ from annotation.views.page_context import back
 @session_view
 @require_POST
 def see(request: HttpRequest, session: Session) -> HttpResponse:
-    """Take the notices away that were seen. The page's script gets those that are left."""
+    """Mark notices as seen; the page's script receives those that are left."""
     seen = read_ids(request.POST.get("notices", ""), most=MOST_AT_ONCE)
     answer_notices.see(session=session, notices=seen, now=timezone.now())
     return JsonResponse({"notices": notices_html(session)}) if wants_json(request) else back(session)

@@ -1,4 +1,4 @@
-"""Looking back: the answers of one's own sitting, one by one to be changed, or all of them before it is finished."""
+"""Review of the annotator's own answers: edit one of them, or look at all before finishing."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from studies.kinds import get_kind
 @session_view
 @require_safe
 def change(request: HttpRequest, session: Session, slot: int | None = None) -> HttpResponse:
-    """Show an answer of this sitting again, to be changed: the one in `slot`, or the last."""
+    """Show an answer of this session for editing: the one in `slot`, or the last."""
     if session.state != SessionState.WORKING:
         return back(session)
     own = responses.own_slots(session=session)
@@ -43,7 +43,7 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
 
 
 def _again(session: Session, given: Response, *, number: int) -> QuestionPage:
-    """Return the question of an answer as it was shown, holding what was said."""
+    """Return the question of an answer as it was shown, filled with the answer."""
     question = given.question
     return question_page(
         study=session.study_id,
@@ -61,7 +61,7 @@ def _again(session: Session, given: Response, *, number: int) -> QuestionPage:
 
 
 def show_last_look(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
-    """Show all answers of a sitting small, each of which leads to where it can be changed."""
+    """Show all answers of a session in small, each with a link for editing it."""
     urls = session_urls(session.token)
     looks: list[dict[str, Any]] = []
     for number, given in enumerate(responses.own_answers(session=session), start=1):
@@ -84,6 +84,6 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
 @session_view
 @require_POST
 def finish(request: HttpRequest, session: Session) -> HttpResponse:
-    """End a sitting after its last look, or instead of waiting for more."""
+    """Finish a session after its last look, or instead of waiting for more questions."""
     advance_session.finish_if_done(session=session, now=timezone.now())
     return back(session)

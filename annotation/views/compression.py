@@ -1,8 +1,8 @@
-"""Compresses what annotators get: a page of questions is five times its size otherwise, on the line of a phone.
+"""Compress annotators' pages: uncompressed, a page of questions is five times as large.
 
-What makes compressing secrets unsafe elsewhere (BREACH) needs somebody who has a browser ask for the page again and
-again with text of their own beside the secret. The one secret in these pages is the token of the session, which is in
-their address: whoever can have them asked for knows it already, and no cookie brings anything into them.
+Compressing secrets is unsafe if an attacker can have a browser request a page repeatedly with text of their own next to
+the secret (BREACH). The only secret in these pages is the session token, which is in their address: whoever can cause
+requests to it knows it already, and no cookie adds content.
 """
 
 import zlib
@@ -11,14 +11,14 @@ from django.http import HttpRequest
 from django.http.response import HttpResponse
 from django.utils.cache import patch_vary_headers
 
-# Below it the headers are most of what travels.
+# Smaller responses consist mostly of headers.
 LEAST_BYTES = 500
-# As a whole page of questions needs it: making room for the largest window would take longer than compressing.
+# Sized for a page of questions: allocating the largest window would take longer than compressing.
 _LEVEL, _GZIP, _WINDOW_BITS, _MEMORY = 6, 16, 13, 6
 
 
 def compress(request: HttpRequest, response: HttpResponse) -> None:
-    """Compress `response` where the browser can read it then."""
+    """Compress `response` if the browser accepts gzip."""
     if len(response.content) < LEAST_BYTES or response.has_header("Content-Encoding"):
         return
     patch_vary_headers(response, ("Accept-Encoding",))

@@ -1,4 +1,4 @@
-"""Where the page sends what is written so far."""
+"""The view that saves drafts."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -15,7 +15,7 @@ from annotation.views.guards import session_view
 @session_view
 @require_POST
 def keep_draft(request: HttpRequest, session: Session) -> HttpResponse:
-    """Keep the draft of an answer; `number` says which one it is, null where there is nothing to keep any more."""
+    """Save the draft of an answer; returns its `number`, null if it was not saved."""
     slot, now = read_id(request.POST.get("slot", "")), timezone.now()
     if slot is None:
         raise BadAnswer(gettext("The page did not say which question you mean. Reload it and try again."))

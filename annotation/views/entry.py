@@ -1,6 +1,6 @@
-"""The door of a study: /take/<name>/, from Prolific or by an invite link.
+"""The entry page of a study: /take/<name>/, from Prolific or by invite link.
 
-Looking at it, as a chat's preview or a virus scanner does, takes nobody's place: that needs a press of Start.
+Loading it, as link previews and virus scanners do, claims no seat: that needs a press of Start.
 """
 
 from django.conf import settings
@@ -125,7 +125,7 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _named(request: HttpRequest, study: Study) -> Entry | None:
-    """Return whose own link it is, None for the shared one. Raises BadEntry without the key of that name."""
+    """Return the arrival of a personal link, None for the shared link. Raises BadEntry if its key is wrong."""
     name = request.GET.get("who", "").strip()
     if not name:
         return None
@@ -178,7 +178,7 @@ def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpRes
 def _start(request: HttpRequest, study: Study, entry: Entry, *, is_named: bool = False) -> Session:
     now = timezone.now()
     try:
-        # Whoever has a link with a key was let in by name, whoever else is in their network.
+        # Personal links are exempt from the network limits.
         network = "" if is_named else network_of(request)
         entry_links.count_newcomer(study=study, network=network, now=now)
         return sessions.start(study=study, entry=entry, now=now, network=network)
@@ -208,7 +208,7 @@ def _note(study: Study, what: EntryEvent.What, person: str, *, rule: str = "") -
 
 
 def _go_to_session(session: Session) -> HttpResponse:
-    # The clean address: ids of people stand in no further address, log line or Referer.
+    # Redirect to a clean address, so that ids of people appear in no further address, log line or Referer.
     response = redirect("session", session.token)
     response.status_code = 303
     return response

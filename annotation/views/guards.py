@@ -1,4 +1,4 @@
-"""What stands in front of every annotator's view: the session by its token, and one place that shows errors."""
+"""Decorators of all annotator views: find the session by its token, show errors as pages."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
@@ -20,8 +20,8 @@ P = ParamSpec("P")
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Tell whether the page's script asks, rather than the browser itself."""
-    # Not `request.headers`, which is made of all that was sent: every answer asks.
+    """Whether the request comes from the page's script."""
+    # Not `request.headers`, which parses all headers; this runs for every answer.
     return "application/json" in request.META.get("HTTP_ACCEPT", "")
 
 
@@ -40,7 +40,7 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
 
 
 def _notices(request: HttpRequest) -> dict[str, Any]:
-    """Return what a page that says what went wrong is given of the session that it belongs to, if any."""
+    """Return the template context for the notices of an error page, if its address has a session."""
     token = request.resolver_match.kwargs.get("token", "") if request.resolver_match else ""
     session = Session.objects.filter(token=token).first()
     if session is None:
@@ -49,11 +49,10 @@ def _notices(request: HttpRequest) -> dict[str, Any]:
 
 
 def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Show AnnotationErrors as pages, compress, cache nothing, leave out the CSRF cookie, and speak the reader's
-    language until the study is known.
+    """Show AnnotationErrors as pages, compress, disable caching and CSRF cookies.
 
-    The token in the address is the credential: whoever does not know it cannot forge a post, and annotators whose
-    browsers refuse cookies can still work (docs/decisions/0001).
+    Pages use the reader's language until the study is known. The token in the address is the credential: whoever does
+    not know it cannot forge a post, and browsers that refuse cookies work too (docs/decisions/0001).
     """
 
     @in_readers_language
@@ -72,7 +71,7 @@ def annotator_view(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) ->
 
 
 def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give the view the session whose token stands in the address; 404 for any other."""
+    """Pass the session with the token in the address to the view; 404 for an unknown token."""
 
     @annotator_view
     @wraps(view)
@@ -85,17 +84,17 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
 
 
 def language_of(token: str) -> str:
-    """Return the language of the study that a session belongs to, "" for an unknown token."""
+    """Return the language of a session's study, "" for an unknown token."""
     return _study_facts(token).language
 
 
 def records_writing(token: str) -> bool:
-    """Tell whether the study that a session belongs to records how texts are written; not for an unknown token."""
+    """Whether a session's study records how texts are written; False for an unknown token."""
     return _study_facts(token).records_writing
 
 
 def study_of(token: str) -> int:
-    """Return the id of the study that a session belongs to, 0 for an unknown token."""
+    """Return the id of a session's study, 0 for an unknown token."""
     return _study_facts(token).pk
 
 
@@ -114,6 +113,6 @@ def _study_facts(token: str) -> _StudyFacts:
 
 @lru_cache(maxsize=10_000)
 def _cached_study_facts(token: str) -> _StudyFacts:
-    # A launched study never changes it, and every answer asks.
+    # A launched study never changes these values, and every answer needs them.
     study = Session.objects.select_related("study").get(token=token).study
     return _StudyFacts(study.pk, study.design.language, study.design.records_writing)

@@ -1,4 +1,4 @@
-"""What annotators can ask for at any time: help, more time, and to be heard about a question."""
+"""Help, more time and question reports, available to annotators at any time."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from annotation.views.page_context import back, context, typed_text
 @session_view
 @require_safe
 def show_help(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show, as a page, what the page's script opens as a menu."""
+    """Show as a page what the page's script opens as a menu."""
     extra = {"report_slot": _slot_now(session), "can_stop": session.state in OPEN_STATES}
     return render(request, "annotation/help.html", context(session) | extra)
 
@@ -36,7 +36,7 @@ def _slot_now(session: Session) -> int | None:
 @session_view
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask what is wrong with a question (the page's script asks in a dialog instead), and keep what is said."""
+    """Show the report form (the page's script uses a dialog instead), and store the report."""
     if request.method != "POST":
         return _ask(request, session, read_id(request.GET.get("slot", "")) or _slot_now(session))
     slot = read_id(request.POST.get("slot", ""))
@@ -75,7 +75,7 @@ def _ask(
 @session_view
 @require_POST
 def more_time(request: HttpRequest, session: Session) -> HttpResponse:
-    """Keep the place for as much longer as the study allows, once."""
+    """Extend the lease by the minutes that the study allows, once."""
     sessions.grant_more_time(session=session, now=timezone.now())
     if not wants_json(request):
         return back(session)

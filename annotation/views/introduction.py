@@ -1,4 +1,4 @@
-"""What comes before the questions: the consent and the instructions of each part."""
+"""Pages before the questions: consent, and the instructions of each part."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -48,14 +48,14 @@ def show_instructions(request: HttpRequest, session: Session, *, part: int = 0) 
 @session_view
 @require_POST
 def consent(request: HttpRequest, session: Session) -> HttpResponse:
-    """Take the consent, or the refusal; a refusal is asked about once more, for it cannot be taken back."""
+    """Store consent or refusal; a refusal is final, so it must be confirmed."""
     agree, is_sure = request.POST.get("agree"), "sure" in request.POST
     if agree not in {"yes", "no"}:
         raise BadAnswer(
             gettext("Choose whether you agree to take part."), gettext("Go back and press one of the two buttons.")
         )
     now = timezone.now()
-    # Who reads for longer than the seat is kept has still answered.
+    # Consent after the lease is over still counts.
     session = sessions.resume(session=session, now=now)
     if agree == "no" and not is_sure and session.state == SessionState.CONSENT:
         return render(request, "annotation/no_consent.html", context(session))
@@ -67,7 +67,7 @@ def consent(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def begin(request: HttpRequest, session: Session) -> HttpResponse:
     part = request.POST.get("part", "0")
-    # Who reads for longer than the seat is kept goes on all the same, while it is free.
+    # An annotator who reads past the lease continues if the seat is free.
     session = sessions.resume(session=session, now=timezone.now())
     if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
         advance_session.begin(session=session, part=int(part), now=timezone.now())
@@ -77,5 +77,5 @@ def begin(request: HttpRequest, session: Session) -> HttpResponse:
 @session_view
 @require_POST
 def here(request: HttpRequest, session: Session) -> JsonResponse:
-    """Take a sign that the page of a session is open; its script learns whether to send another one."""
+    """Record a sign that the page of a session is open; tell its script whether to send another one."""
     return JsonResponse({"again": sessions.record_open_page(session=session, now=timezone.now())})

@@ -1,4 +1,4 @@
-"""The page of whoever waits for a question, and where it asks whether there is one by now."""
+"""The lobby page, and the view that it polls."""
 
 from math import ceil
 
@@ -31,9 +31,9 @@ def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
 @session_view
 @require_POST
 def wait(request: HttpRequest, session: Session) -> HttpResponse:
-    """Look whether there is a question by now. The page's script gets where to go, or how long it goes on waiting."""
+    """Check for questions; the page's script receives where to go, or how much longer it may wait."""
     now = timezone.now()
-    # First, because it asks when the page was last seen.
+    # Called first, because it reads when the page was last seen.
     advance_session.update_waiting(session=session, now=now)
     sessions.record_visit(session=session, now=now)
     if not wants_json(request):
@@ -46,7 +46,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
 @session_view
 @require_POST
 def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
-    """Go over to the study that is waited for."""
+    """Switch to the upstream study."""
     return back(switch_role.take(session=session, now=timezone.now(), network=network_of(request)))
 
 

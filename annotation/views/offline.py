@@ -1,4 +1,4 @@
-"""What lets a browser keep a sitting for when there is no line: the worker behind the pages, and the app they are."""
+"""Offline support: the service worker behind the pages, and the web app manifest."""
 
 import json
 from functools import cache
@@ -15,13 +15,13 @@ from annotation.pages import session_urls
 from annotation.views.guards import session_view
 
 CODE = Path(settings.BASE_DIR) / "static/js/worker.js"
-# All that the page of questions consists of beside itself and its pictures.
+# The files of the question page, without the page itself and its images.
 SHELL = ("favicon.svg", "css/app.css", "js/early.js", "js/gate.js", "js/whole/work.js")
 
 
 @require_safe
 def worker(request: HttpRequest) -> HttpResponse:
-    """Return the worker of this release: another list of files is another worker, which the browser then takes."""
+    """Return the service worker of this release; another list of files makes browsers install a new one."""
     response = HttpResponse(_worker(), content_type="text/javascript")
     response["Cache-Control"] = "no-cache"
     return response
@@ -38,7 +38,7 @@ def _worker() -> str:
 @session_view
 @require_safe
 def manifest(request: HttpRequest, session: Session) -> JsonResponse:
-    """Return what a browser needs to put this sitting among its apps; it opens where the sitting is."""
+    """Return the web app manifest of this session; the app opens at the session."""
     page = session_urls(session.token).page
     return JsonResponse(
         {

@@ -1,4 +1,4 @@
-"""What stands around every page of a session: the bar, its addresses, the help, and the way back to where it is."""
+"""Template context of every page of a session, and the redirect to its current page."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -29,8 +29,8 @@ REASONS = {
 
 
 def context(session: Session) -> dict[str, Any]:
-    """Return what every template of a session is given."""
-    # Whoever has done their part loses nothing by stopping.
+    """Return the template context of every page of a session."""
+    # These annotators lose nothing by stopping.
     free_to_stop = {"stopped_by": "", "has_pay": False} if live_sessions.has_filled_first_seat(session) else {}
     told = of_study(session.study, part=session.part_begun, provider=session.provider) | free_to_stop
     return told | {
@@ -43,9 +43,9 @@ def context(session: Session) -> dict[str, Any]:
 
 
 def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
-    """Return what the help of every page says of `study` to somebody who came by `provider`."""
+    """Return the context of help texts about `study`, for annotators who came by `provider`."""
     instructions = render_headed(study.design.parts[part].instructions)
-    # "return" or "code", what the study file wants of somebody from a platform; with a plain link there is neither.
+    # "return" or "code", as the study file says, for annotators from a platform; invited ones get neither.
     from_platform = provider != invite.PROVIDER
     return {
         "instructions_heading": instructions.heading,
@@ -61,8 +61,7 @@ def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
 
 
 def withdrawn_context(session: Session) -> dict[str, Any]:
-    """Return what a page says of questions that were withdrawn from `session`, of answers that came too late, and of
-    what it is paid if it ends with those it has."""
+    """Return the context about withdrawn questions and late answers, and about the pay for what was answered."""
     return {
         "owed": format_owed(session, responses.stored_answers(session=session)),
         "withdrawn_by": withdrawn_by(session),
@@ -72,7 +71,7 @@ def withdrawn_context(session: Session) -> dict[str, Any]:
 
 
 def withdrawn_by(session: Session) -> str:
-    """Return who withdrew a question that `session` had: "author", "researchers", or "" for nobody."""
+    """Return who withdrew questions of `session`: "author", "researchers", or "" for nobody."""
     withdrawn = session.withdrawn_slots.values_list("question__taken_out_at", flat=True)
     taken_out = [at is not None for at in withdrawn]
     if not taken_out:
@@ -81,7 +80,7 @@ def withdrawn_by(session: Session) -> str:
 
 
 def back(session: Session, **said: str) -> HttpResponse:
-    """Lead to the page where the session is; `said` goes along in its address."""
+    """Redirect to the current page of the session, with `said` in the query."""
     response = redirect("session", session.token)
     response.status_code = 303
     if said:

@@ -1,4 +1,4 @@
-"""The pages of the practice: a question, and after it what was right."""
+"""Practice pages: a question, and the feedback on its answer."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def show_practice(request: HttpRequest, session: Session, *, error: str = "", st
         return feedback
     asked = practice.next_question(session=session)
     if asked is None:
-        # Cannot stay here: the last answer of a round moves the session in the same transaction.
+        # Unreachable in this state: the last answer of a round moves the session in the same transaction.
         raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
     total = session.study.practice_questions.count()
     extra = {
@@ -49,12 +49,12 @@ def show_practice(request: HttpRequest, session: Session, *, error: str = "", st
 
 
 def show_feedback(request: HttpRequest, session: Session) -> HttpResponse | None:
-    """Return the feedback on the practice answer named in the address, if it is this session's."""
+    """Return the feedback on the practice answer named in the query, if it belongs to this session."""
     asked = read_id(request.GET.get("feedback", ""))
-    # The browser's way back from the questions does not lead into the practice again.
+    # The Back button does not lead from the questions into the practice again.
     if asked is None or session.questions_answered:
         return None
-    # The rounds are the annotator's: the answer may be of a session that this one has taken the place of.
+    # Rounds belong to the annotator: the answer may be from a superseded session.
     answers = PracticeAnswer.objects.filter(annotator=session.annotator_id, practice_question__study=session.study_id)
     given = answers.filter(pk=asked).exclude(choice="").select_related("practice_question").first()
     if given is None:
@@ -97,7 +97,7 @@ def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
 @session_view
 @require_POST
 def practise(request: HttpRequest, session: Session) -> HttpResponse:
-    """Store the answer to a practice question. The page's script gets what to show in place; a form, a redirect."""
+    """Store the answer to a practice question; return feedback as JSON to scripts, or a redirect."""
     if session.state != SessionState.PRACTICE:
         return JsonResponse({"go": session_urls(session.token).page}) if wants_json(request) else back(session)
     asked = read_id(request.POST.get("slot", ""))
@@ -117,8 +117,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def feedback_in_place(told: dict[str, Any], address: str) -> dict[str, Any]:
-    """Return what the page's script learns after a practice question: what to mark, what to say, and the page that
-    says the same after a reload."""
+    """Return the feedback as JSON for the page's script, with the address of the same feedback as a page."""
     return {
         "own": told["page"].chosen,
         "right": told["right_value"],

@@ -1,4 +1,4 @@
-"""How a session ends: stopping before it is done, coming back late, and the last page."""
+"""The end of a session: stopping early, returning late, and the last page."""
 
 from urllib.parse import urlencode
 
@@ -19,15 +19,14 @@ from annotation.views.guards import session_view
 from annotation.views.page_context import back, context, typed_text, withdrawn_context
 from studies.actions.events import ANNOTATOR
 
-# WCAG 2.2.1: nobody is sent on in less than 20 seconds, and whoever wants to stay can.
+# WCAG 2.2.1: no redirect in less than 20 seconds, and it can be stopped.
 REDIRECT_SECONDS = 20
-# There is more to read where a researcher decides.
+# There is more to read if a researcher decides about the pay.
 REVIEW_REDIRECT_SECONDS = 60
 
 
 def show_end(request: HttpRequest, session: Session) -> HttpResponse:
-    # Whoever comes back to this page has a reason to, and so does who has something to be told: it does not leave by
-    # itself.
+    # No automatic redirect for annotators who return to this page, or who have unseen notices.
     stays = session.handed_back_at is not None or session.unseen_notices > 0
     now = timezone.now()
     if _is_for_somebody(request):
@@ -40,7 +39,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "ending": SessionState.WITHDRAWN if withdrawn else session.state,
         "finished": is_finished,
         "left_out_here": skip_allowance.unproven(session=session) if session.state == SessionState.LEFT_OUT else 0,
-        # Without questions it was not at its practice: they were withdrawn.
+        # A session without questions was not in practice: its questions were withdrawn.
         "in_practice": session.first_question_at is None and session.questions_total > 0,
         "can_revive": sessions.can_revive(session=session, now=now),
         "pay": ending_pay(session, responses.stored_answers(session=session), code=code),
@@ -55,9 +54,9 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _is_for_somebody(request: HttpRequest) -> bool:
-    """Tell whether the browser shows the page, rather than its worker keeping it or looking whether there is a line.
+    """Whether the browser shows the page, rather than its worker caching it or testing the connection.
 
-    Browsers say which (W3C Fetch Metadata, 2.3) wherever they run workers; where none says so, it is taken as shown.
+    Browsers with workers say so (W3C Fetch Metadata, 2.3); without these headers it counts as shown.
     """
     return request.method == "GET" and request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
 
@@ -65,7 +64,7 @@ def _is_for_somebody(request: HttpRequest) -> bool:
 @session_view
 @require_POST
 def go_on(request: HttpRequest, session: Session) -> HttpResponse:
-    """Take the seat of a session whose time was over again, if it is still free."""
+    """Reclaim the seat of a lapsed session, if it is still free."""
     sessions.resume(session=session, now=timezone.now())
     return back(session)
 
@@ -73,7 +72,7 @@ def go_on(request: HttpRequest, session: Session) -> HttpResponse:
 @session_view
 @require_http_methods(["GET", "HEAD", "POST"])
 def give_up(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask first (the page's script asks in a dialog instead), then leave."""
+    """Ask for confirmation (the page's script uses a dialog instead), then end the session."""
     if request.method == "POST":
         sessions.give_up(session=session, now=timezone.now())
     elif session.state in OPEN_STATES | {SessionState.LAPSED}:
@@ -84,7 +83,7 @@ def give_up(request: HttpRequest, session: Session) -> HttpResponse:
 @session_view
 @require_http_methods(["GET", "HEAD", "POST"])
 def take_back(request: HttpRequest, session: Session) -> HttpResponse:
-    """Say what it means to take one's answers back, and do it when that is confirmed; there is no way back from it."""
+    """Explain the withdrawal of consent, and withdraw when confirmed. It is final."""
     if request.method != "POST":
         extra = {"withdrawn": _has_withdrawn(session), "finished": session.state == SessionState.FINISHED}
         return render(request, "annotation/take_back.html", context(session) | extra)

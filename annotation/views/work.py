@@ -1,4 +1,4 @@
-"""The pages of a session. One address shows where the session is; posts move it on and lead back there."""
+"""Pages of a session: one address shows its current page; posts change it and redirect there."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,7 +30,7 @@ from annotation.views.practice import show_feedback, show_practice
 from annotation.views.session_end import show_end
 from studies.kinds import get_kind, shown_order
 
-# Says what a browser may keep for when there is no line, and that it is the server itself that answers.
+# Tells the worker which pages to keep for offline use, and that the server itself has answered.
 PAGE_HEADER = "Lineup-Page"
 
 
@@ -51,12 +51,12 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
         case SessionState.PRACTICE:
             return show_practice(request, session)
         case SessionState.WAITING:
-            # The feedback on the last practice question is still due when it has just been answered.
+            # Shows the feedback on the last practice question, just answered.
             return show_feedback(request, session) or show_lobby(request, session)
         case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
         case SessionState.SUPERSEDED if (other := switch_role.taken_by(session=session)) is not None:
-            # The link that somebody came by leads to where they went over to.
+            # The original link leads to the study switched to.
             return back(other)
         case _:
             return show_feedback(request, session) or show_end(request, session)
@@ -65,7 +65,7 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
 def _slot_page(
     session: Session, slot: Slot, *, number: int, draft: Draft | None, refused: Mapping[str, str] | None
 ) -> QuestionPage:
-    """Return an open question; its form holds what was refused, or else the draft of its answer."""
+    """Return an open question, filled with the rejected answer or else the draft."""
     urls = session_urls(session.token)
     return question_page(
         study=session.study_id,
@@ -92,20 +92,19 @@ def _work(
     status: int = 200,
     refused: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Show the question that a session is at. `refused`: what was posted as its answer and was none, which is kept."""
+    """Show the current question of a session. refused: posted values of a rejected answer, shown again."""
     slots = responses.open_slots(session=session, limit=1 + QUESTIONS_AHEAD)
     if not slots and sessions.waits_for_last_look(session=session):
         return show_last_look(request, session, error=error, status=status)
     if not slots or any(is_redacted(slot.question.kind, slot.question.content) for slot in slots):
-        # Another tab's last answer, or the end of the time, has just gone by, or the author of a text has withdrawn:
-        # look again where the session is. One that is left without a question, and still here, has come to its end, or
-        # takes up more.
+        # Another tab has just sent the last answer, the lease is over, or the author of a text has withdrawn: read the
+        # state again. A session left without questions ends or receives more.
         advance_session.advance(session=session, now=timezone.now())
         return back(session)
     if slots[0].part > session.part_begun:
         return show_instructions(request, session, part=slots[0].part)
     slots = [slot for slot in slots if slot.part <= session.part_begun]
-    # An answer or a skip that was on its way may have arrived since the session was read.
+    # An answer or skip in transit may have arrived since the session was read.
     if (now_at := slots[0].seat.session) is not None:
         session.questions_answered, session.questions_total = now_at.questions_answered, now_at.questions_total
     first = session.questions_answered + 1
@@ -146,7 +145,7 @@ def _notice(request: HttpRequest, session: Session) -> str:
 @annotator_view
 @require_POST
 def answer(request: HttpRequest, token: str) -> HttpResponse:
-    """Store an answer. The page's script gets JSON with the question after the one it holds; a form, a redirect."""
+    """Store an answer; return JSON with the next questions to scripts, or a redirect."""
     speak(language_of(token))
     try:
         sent, prefetch = read_submission(request.POST, records_writing=records_writing(token)), _prefetch(request)
@@ -166,13 +165,13 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _is_page_outdated(result: responses.SubmissionResult, sent: responses.Submission) -> bool:
-    """Tell whether the page that sent an answer holds what is asked no more: another one was faster."""
+    """Whether the sending page shows outdated questions, because another page was faster."""
     elsewhere = result.first_kept or result.newer_kept or result.is_final or result.replaced_earlier
     return sent.replaces is not None or elsewhere or result.skipped or result.late or result.withdrawn
 
 
 def _prefetch(request: HttpRequest) -> answer_sql.Prefetch:
-    """Return what the page's script holds; a form takes the page where the session is instead."""
+    """Return what the page's script holds; nothing for a form, which reloads the page."""
     if not wants_json(request):
         return answer_sql.Prefetch()
     held = read_ids(request.POST.get("have", ""), most=1 + QUESTIONS_AHEAD)
@@ -182,9 +181,9 @@ def _prefetch(request: HttpRequest) -> answer_sql.Prefetch:
 def _answer_json(
     token: str, result: responses.SubmissionResult, sent: responses.Submission, prefetch: answer_sql.Prefetch
 ) -> dict[str, Any]:
-    """Return what the page's script learns: what became of the answer, and the questions after those it holds.
+    """Return the JSON for the page's script: the result, and the questions after those it holds.
 
-    It says which submission it is about, so that nothing between here and the page can answer in its place.
+    It names the submission, so that no intermediary can answer in the server's place.
     """
     body: dict[str, Any] = {
         "submission": str(sent.submission),
@@ -211,7 +210,7 @@ def _answer_json(
         )
     following = [slot for slot in following if not is_redacted(slot.kind, slot.content)]
     if not following and not prefetch.held:
-        # The next part begins, with instructions of its own.
+        # The next part begins, with its own instructions.
         body["go"] = session_urls(token).page
     first = result.answered + len(prefetch.held) + 1
     pages = [_following_page(token, result, slot, number=number) for number, slot in enumerate(following, start=first)]
@@ -244,7 +243,7 @@ def _following_page(
 @session_view
 @require_POST
 def skip(request: HttpRequest, session: Session) -> HttpResponse:
-    """Go on without a question, or a practice question, whose images do not come."""
+    """Skip a question or practice question whose images fail to load."""
     now = timezone.now()
     session = sessions.resume(session=session, now=now)
     try:

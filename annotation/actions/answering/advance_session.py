@@ -46,7 +46,7 @@ def _has_open_slot_before(part: int, session: Session) -> bool:
 
 def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
     if not session.questions_total:
-        # It has no seat: there was nothing to ask when it arrived, or that was withdrawn since.
+        # It has no seat: nothing was ready on arrival, or its questions were withdrawn since.
         until = lobby.wait_deadline(session=session, now=now)
         if sessions.move(session=session, to=SessionState.WAITING, now=now, **fields | {"lease_until": until}):
             update_waiting(session=session, now=now)
@@ -66,11 +66,11 @@ def update_waiting(*, session: Session, now: datetime) -> None:
     room = live_sessions.remaining_questions(session=session, now=now) if session.questions_answered else None
     is_over = session.lease_until <= now and lobby.has_lobby(study)
     if is_over or study.state == StudyState.CLOSED or room == 0:
-        # Who has left the page has not waited; they may come back to it.
+        # An annotator who left the page has not waited; they may come back to it.
         waited = study.state == StudyState.CLOSED or lobby.is_page_open(session=session)
         _end_waiting(session, to=SessionState.WAITED if waited else SessionState.LAPSED, now=now)
     elif study.state == StudyState.PAUSED:
-        # Until it goes on nobody gets a place, and nobody is sent away.
+        # While the study is paused, nobody gets a seat and nobody is sent away.
         return
     elif lobby.has_questions_ready(study=study, annotator=annotator, now=now):
         _resume_from_lobby(session=session, now=now)
@@ -88,7 +88,7 @@ def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
     if session.questions_answered:
         sessions.finish(session=session, now=now)
     elif to == SessionState.WAITED and not lobby.has_lobby(session.study):
-        # All that it was given was withdrawn, and its study pays nobody for waiting: a researcher decides.
+        # All its questions were withdrawn, and the study does not pay for waiting: a researcher decides.
         sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
     else:
         sessions.leave(session=session, to=to, now=now)
@@ -150,7 +150,7 @@ def advance(*, session: Session, now: datetime) -> None:
 
 def _advance_after_answers(locked: Session, *, now: datetime) -> None:
     room = live_sessions.remaining_questions(session=locked, now=now)
-    # What it left out in its seat goes to somebody else with it.
+    # Questions skipped in its seat move to somebody else with the seat.
     if not room or not seats.close_if_answered(session=locked, now=now):
         sessions.finish(session=locked, now=now)
     elif given := lobby.take_seat(session=locked, now=now, room=room):
@@ -189,7 +189,7 @@ def expire(*, by: Actor, now: datetime) -> int:
     for pk in list(due):
         with transaction.atomic():
             found = Session.objects.select_for_update(of=("self",)).select_related("study__project")
-            # Locked, it may have answered, ended or given a sign meanwhile.
+            # Read again under the lock: it may have answered, ended or sent a sign in the meantime.
             session = found.filter(is_due, pk=pk, state__in=OPEN_STATES).first()
             if session is not None:
                 withdraw_redacted(session)
@@ -197,7 +197,7 @@ def expire(*, by: Actor, now: datetime) -> int:
                     update_waiting(session=session, now=now)
                     continue
                 if session.state == SessionState.WORKING and not _has_unanswered(session):
-                    # All is answered; only the last look was not taken.
+                    # Every question is answered; only the last look is missing.
                     sessions.finish(session=session, now=now)
                     continue
                 if live_sessions.has_filled_first_seat(session):

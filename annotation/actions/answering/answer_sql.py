@@ -54,7 +54,7 @@ _MEASURED = (
     "window_width",
     "window_height",
 )
-# What a researcher has settled stays as it was settled; only its votes follow the answers.
+# A settled decision keeps its state; only its votes follow the answers.
 _DECISION = """
        rule = %s, votes = %s, answers = %s, asks_more = %s,
        state = CASE WHEN settled_choice = '' THEN %s ELSE state END,
@@ -62,10 +62,10 @@ _DECISION = """
        decided_at = CASE WHEN settled_choice = '' THEN %s ELSE decided_at END
 """
 _DECIDE = f"UPDATE annotation_decision SET {_DECISION} WHERE question_id = %s"  # noqa: S608 (the words above)
-# A researcher who asks for more answers holds the row: whoever waited for it finds that what was served is old.
+# A researcher who asks for more answers locks the row: after waiting for it, the question as served is outdated.
 _DECIDE_IF_CURRENT = f"{_DECIDE} AND more_asked_at IS NULL"
 _POSSIBLE_TIME = "UPDATE annotation_response SET possible_ms = %s WHERE id = %s"
-# The slot is found before its question is read: joined first, every question left in the survey would be read.
+# Finds the slot before joining its question; otherwise every question left in the survey would be read.
 _NEXT = """
 SELECT slot.id, question.id, question.kind, question.content, slot.position
   FROM (SELECT id, question_id, position
@@ -78,9 +78,9 @@ SELECT slot.id, question.id, question.kind, question.content, slot.position
 """
 _MOST_LEFT_OUT = 4
 _DIVISION_BY_ZERO = "22012"
-# Counting, taking the slot, storing and deciding, each only where the one before did something, and the questions that
-# come next. A slot that cannot be taken any more, or a question that wants more answers by now, divides by zero, which
-# undoes the counting with all the rest.
+# Counts, takes the slot, stores and decides, each only if the step before had an effect, and returns the next
+# questions. If the slot cannot be taken or the question wants more answers by now, a division by zero rolls everything
+# back.
 _STORE_IN_ONE_STATEMENT = """
 WITH counted AS (
     UPDATE annotation_session
@@ -195,7 +195,7 @@ def question_state(slot: int, *, token: str) -> QuestionState | None:
         return None
     question, kind, content, *others, begun = row
     if begun is not None and begun.tzinfo is None:
-        # SQLite has no time zones: all of its times are UTC.
+        # SQLite has no time zones: all its times are UTC.
         begun = begun.replace(tzinfo=UTC)
     return QuestionState(*(question, kind, json.loads(content), *others, begun))
 
@@ -309,7 +309,7 @@ def store_in_one_statement(
     values += [*_values(columns), *_decision(decided), asked.question]
     values += _next(asked.seat, asked.annotator, asked.part_begun, [slot, *prefetch.held], prefetch.room)
     try:
-        # Inside of a transaction a statement that fails would undo all of it.
+        # In an outer transaction, a failed statement would break that transaction without a savepoint.
         with transaction.atomic() if connection.in_atomic_block else nullcontext(), connection.cursor() as cursor:
             cursor.execute(_one_statement(tuple(columns)), values)
             rows = cursor.fetchall()

@@ -16,10 +16,10 @@ from annotation.models import Draft, Session, SessionState, Slot
 from studies.kinds import get_kind
 from throttle.counters import hit
 
-# Characters of all fields together: no text that a kind allows is nearly as long.
+# Characters of all fields together; no kind allows texts of nearly this length.
 LONGEST = 20_000
 MOST_FIELDS = 30
-# Pages send one every three seconds at most; two of them may be open.
+# A page sends at most one draft every three seconds, and two pages may be open.
 MOST_PER_MINUTE = 60
 
 
@@ -44,7 +44,8 @@ def save(*, session: Session, slot: int, fields: Mapping[str, str], now: datetim
     # PostgreSQL stores no NUL characters.
     kept = {name.replace("\0", ""): text.replace("\0", "") for name, text in fields.items()}
     with transaction.atomic():
-        # The session first, as an answer locks it: the draft is there before the answer takes it away, or finds it.
+        # Lock the session first, as answers do: the draft is stored before the answer deletes it, or finds the slot
+        # answered.
         working = Session.objects.select_for_update(of=("self",), no_key=True).filter(pk=session.pk)
         if not working.filter(state=SessionState.WORKING).exists() or not _is_open(session, slot):
             return None

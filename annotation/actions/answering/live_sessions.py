@@ -10,7 +10,7 @@ from annotation.models.sessions import OPEN_STATES
 from studies.actions.questions import questions_per_instance
 from studies.models import Study, StudyState
 
-# For what is taken up towards the end of the time.
+# Minimum time for questions received shortly before the time limit.
 LEAST_TIME = timedelta(minutes=15)
 
 

@@ -8,7 +8,7 @@ from annotation.models import Session, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.models import PracticeQuestion
 
-# The first migration after pages had handles: sessions that began before it may have a page with SHA-256s.
+# The first migration after pages had handles: pages of older sessions may contain SHA-256 digests.
 FIRST_WITH_HANDLES = ("annotation", "0025_withdrawn_questions")
 _SESSION_PAGE = re.compile(r"https?://[^/]+/s/([\w-]+)/")
 

@@ -106,7 +106,7 @@ def _continue_after_last_answer(result: SubmissionResult, *, token: str, now: da
     """Let a live session continue after its last answer, which is already stored."""
     session = Session.objects.select_related("study", "annotator").get(token=token)
     if not live_sessions.may_grow(session.study):
-        # It waits for a last look.
+        # It waits for its last look.
         return result
     advance_session.advance(session=session, now=now)
     return replace(result, state=SessionState(session.state), total=session.questions_total)
@@ -144,7 +144,7 @@ def _store_fast_path(*, token: str, sent: Submission, prefetch: Prefetch, now: d
 def _affects_only_its_decision(asked: QuestionState) -> bool:
     """Whether the answer affects only its own decision."""
     if get_kind(asked.kind).is_written:
-        # Another answer may say the same, and its draft goes with it.
+        # Another answer may be equal, and its draft must be deleted.
         return False
     is_only_one = asked.answers_wanted == 1 and asked.left > 1 and not asked.grown
     return is_only_one and not asked.undone and not asked.response and answer_sql.supports_one_statement()
@@ -168,7 +168,7 @@ def _store_step_by_step(
     asked: QuestionState, columns: Mapping[str, Any], answer: Answer, *, now: datetime
 ) -> SubmissionResult:
     counted = answer_sql.count_answer(session=asked.session, now=now)
-    # What is raised from here on rolls the count back.
+    # Exceptions from here on roll the count back.
     if counted is None:
         raise _FastPathNotApplicable
     if not answer_sql.take_slot(slot=columns["slot_id"], annotator=asked.annotator, now=now):
@@ -252,7 +252,7 @@ def order_for(*, session: Session, question: Question) -> list[str]:
 @transaction.atomic
 def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> SubmissionResult:
     """Slow path: repeats, edits, late answers, inactive sessions."""
-    # First, as whoever starts a session does: nobody is given a question while an older answer of theirs is stored.
+    # Lock order of `sessions.start`: nobody gets questions while an older answer of theirs is stored.
     sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
     session = _locked_session(token)
     slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
@@ -267,7 +267,7 @@ def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> Submissi
     answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
     known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
     if known is not None:
-        # Something else under the same number was chosen on a page that the way back had brought again.
+        # A different answer with the same submission id comes from a page restored by the Back button.
         is_repeat = _is_same_answer(known, answer)
         return _result(session, slot) if is_repeat else _keep_first_answer(session, slot, sent, answer, now=now)
     if sent.replaces is not None:
@@ -283,9 +283,9 @@ def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> Submissi
     if slot.annotator_id != session.annotator_id:
         return _store_without_slot(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now)
     if session.state == SessionState.WORKING:
-        # The seat was still free, and came back now or with a page just before: the answer counts like any other.
+        # The seat was still free and has been reclaimed, now or by a page just before: the answer counts as usual.
         return _store_fast_path(token=token, sent=sent, prefetch=NO_PREFETCH, now=now)
-    # The question is open: this session is not at its questions yet, or a newer one of the same person is.
+    # The question is open, but this session is not answering yet, or a newer session of the same person is.
     _tell(session, slot, sent, answer, Why.MOVED, now=now)
     return _result(session, slot, stored=False)
 
@@ -331,10 +331,10 @@ def _store_without_slot(
     """
     removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
     if Removal.Why.WITHDRAWN in removed:
-        # Their consent ended before it came: nothing more of theirs is kept.
+        # Consent ended before the answer arrived: nothing more is stored.
         return _result(session, slot, stored=False)
     if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
-        # A newer session of the same person asks it, and an answer now would be in its way.
+        # A newer session of the same person asks the question; storing an answer now would block it.
         _tell(session, slot, sent, answer, Why.MOVED, now=now)
         return _result(session, slot, stored=False)
     what: dict[str, Any] = {
@@ -419,8 +419,8 @@ def _was_given(*, session: Session, slot: Slot) -> bool:
         return False
     if slot.annotator_id == session.annotator_id or was_withdrawn(session=session, slot=slot):
         return True
-    # The session was at its questions and lost the seat: what it still sends is late, not wrong. Whoever has the seat
-    # now may have left some of its slots in another one of the survey, to others.
+    # The session was answering and lost its seat: its answers are late, but valid. The new holder of the seat may have
+    # moved some of its slots to another seat of the survey.
     last = session.last_seat
     return session.first_question_at is not None and last is not None and last.survey_id == slot.seat.survey_id
 
@@ -496,13 +496,13 @@ def _replace(*, session: Session, slot: Slot, sent: Submission, answer: Answer, 
     Creates a notice about the answer that does not stand, unless the page had shown it.
     """
     if session.state == SessionState.LAPSED:
-        # Sent in time, it may come after it, and the seat back with it.
+        # An answer sent in time may arrive after the lapse, and reclaims the seat.
         session = sessions.revive(session=session, now=now)
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None:
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if current.left_out == LeftOut.WITHDRAWN:
-        # Nothing more is kept of somebody who took their consent back.
+        # Nothing more is stored after consent was withdrawn.
         return _result(session, slot, stored=False)
     if (final := _why_final(session, slot, current, now=now)) is not None:
         _tell(session, slot, sent, answer, final, now=now)
@@ -568,7 +568,7 @@ def open_slots(*, session: Session, limit: int) -> list[Slot]:
     """
     open_here = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
     following = open_here.order_by("position")[:limit]
-    # Found before their questions are read, or the questions of the whole survey would be.
+    # Select the slots before joining their questions; otherwise the questions of the whole survey would be read.
     found = Slot.objects.filter(pk__in=following.values("pk"))
     return list(found.select_related("question", "seat__session").order_by("position"))
 

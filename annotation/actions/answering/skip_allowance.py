@@ -7,9 +7,9 @@ from django.db.models import Q
 
 from annotation.models import Response, Session, SessionState, Skip
 
-# Where the server has every file, only the browser says that an image fails: so few are believed.
+# If the server has every file, only the browser reports the failure, so few such skips are accepted.
 MOST_UNPROVEN = 3
-# Of the questions given to a session, in per cent; for surveys so large that this is more.
+# Per cent of the questions given to a session; counts in surveys large enough for this to be more.
 MOST_UNPROVEN_PERCENT = 5
 _WITH_A_CODE = (SessionState.FINISHED, SessionState.LEFT_OUT)
 

@@ -23,9 +23,9 @@ from studies.models import PracticeQuestion
 
 logger = logging.getLogger(__name__)
 
-# The page tries again after 0.6, 1.2, 2.4 and 4.8 seconds: five failures are no hiccup.
+# The page retries after 0.6, 1.2, 2.4 and 4.8 seconds: five failures are more than a short interruption.
 FAILED_LOADS_TO_SKIP = 5
-# What the page calls the picture that a question is about; the others go by the value of their option.
+# The page's name for the image that a question is about; other images are named by their option's value.
 ASKED_ABOUT = "image"
 
 
@@ -40,7 +40,7 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
         return
     if given is None or given.annotator_id != session.annotator_id:
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
-    # Looked at before the database is locked for it: a storage may be far away.
+    # Checked before taking locks, because the file storage may be slow.
     order = responses.order_for(session=session, question=given.question)
     images = failed_images(given.question.kind, given.question.content, order, failed_loads)
     with transaction.atomic():
@@ -52,11 +52,11 @@ def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now
 
     images: the images that failed; empty if the question was reported. Runs in a transaction.
     """
-    # The session before its slot, as an answer locks them.
+    # Lock the session before its slot, as answers do.
     session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
     mine = Slot.objects.filter(pk=slot.pk, annotator=session.annotator_id, answered_at=None)
     if session.state != SessionState.WORKING or not mine.update(annotator=None):
-        # Another tab was faster: it has answered the question, skipped it or stopped.
+        # Another tab was faster: it answered or skipped the question, or stopped.
         return False
     drafts.discard(session=session.pk, slot=slot.pk)
     Skip.objects.create(
@@ -105,7 +105,7 @@ def failed_images(
     pictures = {option.key: option.picture.sha256 for option in asked.options(content) if option.picture}
     counted = {key: failed_loads.get(value, 0) for value, key in posted_values(asked, content, order).items()}
     for number, picture in enumerate(in_shown_order(asked.shown(content).pictures, order), start=1):
-        # As the page's script names them.
+        # The names that the page's script uses.
         name = ASKED_ABOUT if number == 1 else f"{ASKED_ABOUT}-{number}"
         pictures[name], counted[name] = picture.sha256, failed_loads.get(name, 0)
     found: list[dict[str, Any]] = [

@@ -28,7 +28,7 @@ from studies.models import Instance, Question, Study, Survey
 from studies.survey_plan import PlannedSurvey, in_parts
 
 CHUNK = 200
-# Where choosing sends, an answer can be taken back for so long: nothing is built on it before.
+# With one-action answering, answers can be undone for this long; nothing uses them before.
 UNDO = timedelta(seconds=5)
 
 
@@ -68,7 +68,7 @@ def _accepted_for(
     accepted = accepted.select_related("question").order_by("decided_at", "question_id")
     found = accepted[:limit]
     if feeding.design.asks_several:
-        # Each question about an instance may have added something to it.
+        # Every question about an instance may have added something to it.
         whole = accepted_decisions(feeding).filter(question__instance__in={each.question.instance_id for each in found})
         found = whole.select_related("question").order_by("decided_at", "question_id")
     by_instance: dict[int, list[tuple[Question, str]]] = {}
@@ -91,7 +91,7 @@ def _answers_for(
     asking = [kind for part in study.design.parts if (kind := get_kind(part.kind)).asks_about_answers]
     for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
         handed_on = get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer)
-        # A study that feeds others may ask for more than what they ask about.
+        # An upstream study may collect answers that not all of its downstream kinds can ask about.
         if handed_on is not None and all(kind.can_ask_about(handed_on) for kind in asking):
             yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
 
@@ -151,7 +151,7 @@ def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:
     open_slots = Slot.objects.filter(question=OuterRef("question"), answered_at=None)
     undecided = Decision.objects.filter(study=study, state=Decision.State.UNDECIDED, answers__gt=0, answers__lt=most)
     undecided = undecided.filter(asks_more=True)
-    # Where fewer count than were asked for, somebody's were taken out: their slots are opened again on request.
+    # If fewer answers count than were wanted, some were removed: their slots are reopened on request.
     undecided = undecided.filter(answers__gte=F("question__answers_wanted"), question__undone_at=None)
     undecided = undecided.filter(~Exists(open_slots)).exclude(question__in=seats.questions_missing_images(study))
     if annotator is None:

@@ -124,7 +124,7 @@ def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Recor
     mine = _current(study.pk, annotator)
     own = [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
     known = counts() & ~Q(question__right="") & ~Q(question__kind__in=own)
-    # A sitting is a seat: whoever comes back under another submission goes on in theirs.
+    # A sitting is a seat: a new submission of the same person continues in the same seat.
     by_seat = mine.values_list("slot__seat").annotate(
         answered=Count("pk"),
         known=Count("pk", filter=known),
@@ -139,7 +139,7 @@ def _record(study: Study, annotator: Annotator, *, with_outcomes: bool) -> Recor
     sittings = tuple((seat[1], seat[2]) for seat in seats if seat[1])
     held = Slot.objects.filter(annotator=annotator, question__study=study).values("question__instance")
     met = Question.objects.filter(study=study, responses__in=mine).values("instance")
-    # Whoever gave up a seat, or a question of one, has looked at what is asked there: nothing notes how far they came.
+    # People who gave up a seat or skipped a question may have seen its questions: how far they came is not stored.
     begun = Session.objects.filter(study=study, annotator=annotator, last_seat__isnull=False).order_by()
     surveys = begun.exclude(first_question_at=None).values("last_seat__survey")
     looked_at = Question.objects.filter(Q(places__survey__in=surveys) | Q(skips__annotator=annotator), study=study)

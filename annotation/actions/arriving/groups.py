@@ -23,7 +23,7 @@ def set_group(*, project: Project, group: str, provider: str, people: Iterable[s
     """
     if not 0 < len(group) <= LONGEST_NAME:
         raise StudyError(f"The name of a group has 1 to {LONGEST_NAME} characters.")
-    # One after the other, so that two lists that are sent at once do not become one.
+    # One list at a time, so that two lists sent at the same moment are not merged.
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
     wanted = dict.fromkeys(people)
     ids = list(wanted)

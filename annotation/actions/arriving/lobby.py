@@ -16,7 +16,7 @@ from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from studies.actions.questions import selected_instances
 from studies.models import Instance, Study, StudyState
 
-# Browsers let a page that nobody looks at ask once a minute.
+# Browsers throttle the timers of background pages to one per minute.
 SILENCE = timedelta(minutes=2)
 
 
@@ -48,7 +48,7 @@ def may_get_questions(*, study: Study, annotator: Annotator | None, now: datetim
     """Whether the upstream study has, or may get, something to ask `annotator` about."""
     if study.fed_by is None or study.design.instances.sample is not None:
         return False
-    # Answers that can still be taken back are ready in a moment.
+    # Answers that can still be undone are ready in a moment.
     if draw_questions.could_draw(study=study, annotator=annotator, now=now + draw_questions.UNDO):
         return True
     kept_away = barred(study=study, annotator=annotator).instances

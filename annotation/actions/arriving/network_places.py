@@ -16,7 +16,7 @@ from studies.errors import StudyError
 from studies.models import Study
 from throttle.networks import can_be_told_apart, digest_of, is_within, read_networks
 
-# However few places are open: a household, or an office that tries a study.
+# However few places are open: for a household, or an office that tries a study.
 ALWAYS_ALLOWED = 5
 KEPT = timedelta(hours=24)
 RETRY_SECONDS = 300

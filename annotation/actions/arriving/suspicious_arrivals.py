@@ -9,7 +9,7 @@ from django.utils.crypto import salted_hmac
 from annotation.models import EntryEvent
 from studies.models import Study
 
-# More people than this are counted together.
+# Further people are counted in one row.
 TOLD_APART = 100
 
 
@@ -27,7 +27,7 @@ def note(*, study: Study, what: EntryEvent.What, person: str, now: datetime, rul
             with transaction.atomic():
                 EntryEvent.objects.create(study=study, what=what, rule=rule, who=who, at=now)
         except IntegrityError:
-            # They came twice at once.
+            # The same person arrived twice at the same moment.
             _count(events.filter(who=who), now=now)
         return
     if not _count(events.filter(who=""), now=now):

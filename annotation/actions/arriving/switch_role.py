@@ -16,7 +16,7 @@ def is_offered(*, session: Session, now: datetime) -> bool:
     if session.state != SessionState.WAITING or feeding is None or not session.study.design.lobby.either_role:
         return False
     if session.questions_answered:
-        # This submission has answers already, which are paid here.
+        # This submission has answers, which are paid in this study.
         return False
     try:
         sessions.check_can_start(study=feeding, entry=_entry_of(session), provider=session.provider, now=now)

@@ -43,7 +43,7 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
         raise CannotSettle("The answers have already decided this question.")
     _check_unused(question)
     asked = rule_input(question, question.study)
-    # One alone decides nothing where a rule needs two.
+    # The choice counts as every possible answer, because one answer decides nothing under some rules.
     verdict = decide(decision.rule, replace(asked, wanted=asked.most), [Given(choice, choice)] * asked.most)
     Decision.objects.filter(pk=decision.pk).update(
         state=verdict.state.value,
@@ -53,7 +53,7 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
         settled_note=note,
         decided_at=now,
     )
-    # What had been drawn from it and was undone stands again, when it is accepted as it was.
+    # Undone downstream questions are restored if the acceptance is the same as before.
     update_downstream_of_questions(questions=[question.pk], now=now)
     if question.source_type == RESPONSE:
         decide_source_questions(responses=[question.source_id], now=now)

@@ -16,7 +16,7 @@ from studies.models import Question, Study
 from studies.rules import Asked, Given, State, Verdict, decide, get_rule
 
 BATCH = 500
-# The columns of a decision that follow from the answers.
+# The columns of a decision that depend on the answers.
 _DECIDED = ("state", "winner", "votes", "answers", "asks_more", "decided_at")
 
 
@@ -66,7 +66,7 @@ def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
     """Lock the decision of a question; return the current input of its rule."""
     if Decision.objects.select_for_update().get(question=asked.question).more_asked_at is None:
         return asked
-    # Read after the lock: joined to it, the question would be as it was before this waited.
+    # Read after the lock: a join would return the question as it was before the wait.
     question = Question.objects.select_related("study").get(pk=asked.question)
     return replace(asked, asked=rule_input(question, question.study))
 

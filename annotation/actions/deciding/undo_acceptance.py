@@ -70,8 +70,8 @@ def update_downstream(*, study: Study, instances: Collection[int], now: datetime
     """
     followed = DownstreamChanges()
     for fed in study.feeds.order_by("pk"):
-        # Locked before anything is looked at: of two answers that restore two steps of one pipeline at the same
-        # moment, the later one sees both.
+        # Locked before reading: of two answers that restore two steps of one pipeline at the same moment, the later one
+        # sees both.
         drawn = Question.objects.filter(study=fed, instance__in=instances, drawn_from__isnull=False).order_by("pk")
         asked = list(drawn.select_for_update(of=("self",), no_key=True))
         standing = _standing(study, asked)
@@ -110,7 +110,7 @@ def _standing(study: Study, asked: Collection[Question]) -> set[int]:
         drawn_from = accepted.get(question.drawn_from_id or 0)
         if drawn_from is None:
             continue
-        # An older version handed on what the one question had won, and not what all about the instance had.
+        # Older versions handed on what the one question had won, instead of what all questions about the instance had.
         origins = (origin_of(by_instance[question.instance_id]), origin_of([drawn_from]))
         if question.won in [origin.won for origin in origins]:
             standing.add(question.pk)

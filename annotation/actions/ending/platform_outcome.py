@@ -41,7 +41,7 @@ def _outcome(session: Session, now: datetime) -> Outcome | None:
     if session.state == SessionState.FINISHED and session.has_unlikely_times:
         return Outcome.UNLIKELY_TIMES
     if is_short(session.state, responses.stored_answers(session=session), session.study.design):
-        # The code of a whole session is worth the whole pay.
+        # The completion code of a full session pays the full amount.
         return Outcome.FEW_ANSWERS
     outcome = OUTCOMES.get(SessionState(session.state))
     endings = session.study.design.endings

@@ -18,9 +18,9 @@ from studies.actions.events import Actor, What, record
 from studies.kinds import get_kind
 from studies.models import Question
 
-# How many questions a page holds: the one that it shows and those ahead.
+# Number of questions that a page holds: the current one and those prefetched.
 QUESTIONS_HELD = 4
-# An answer that took as long is slow enough for any question, whatever it shows.
+# An answer that took this long is slow enough for any question.
 SLOW_SECONDS = 10.0
 
 
@@ -31,7 +31,7 @@ def check_times(*, session: Session) -> None:
     answer.
     """
     begun = session.first_question_at
-    # Others are replays of published answers.
+    # Sessions of other providers replay published answers.
     is_person = session.provider in (invite.PROVIDER, prolific.PROVIDER)
     if begun is None or not is_person or not settings.CHECK_TIMES:
         return

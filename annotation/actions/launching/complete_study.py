@@ -57,7 +57,7 @@ def note_completed(*, by: Actor, now: datetime) -> list[CompletedStudy]:
 
 @transaction.atomic
 def _note(study: Study, *, by: Actor, now: datetime) -> CompletedStudy | None:
-    # Locked, so that nobody draws for it, or asks for more, between a last look and its close.
+    # Locked, so that nobody draws or asks for more answers between the check and the close.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project", "fed_by")
     study = locked.get(pk=study.pk)
     is_still = study.completed_at is None and study.state in UNDER_WAY and is_complete(study=study, now=now)
@@ -78,12 +78,12 @@ def is_complete(*, study: Study, now: datetime) -> bool:
     """
     if not Response.objects.counted_in(study).exists():
         return False
-    # Of somebody who was taken out: the place is filled, and its answer counts no more.
+    # Answers of people who were removed: their slots are filled, but they do not count.
     short = Decision.objects.filter(study=study, question__undone_at=None, settled_choice="")
     if short.filter(answers__lt=F("question__answers_wanted")).exists():
         return False
     still_open = Slot.objects.filter(seat__study=study, answered_at=None, question__undone_at=None)
-    # What can still be taken back is not in yet.
+    # An answer that can still be undone does not count as in yet.
     if still_open.exists() or draw_questions.could_draw(study=study, annotator=None, now=now + draw_questions.UNDO):
         return False
     if study.fed_by is None or study.design.instances.sample is not None:

@@ -93,7 +93,7 @@ def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: in
     surveys = _repeat_surveys(study, more)
     seats.open_seats(study=study, surveys=surveys)
     refresh_statistics(SurveyQuestion, Seat, Slot)
-    # As late as can be: answers wait from here on.
+    # As late as possible: answers wait from here on.
     questions = _mark(Decision.objects.filter(study=study), now=now)
     Question.objects.filter(study=study).update(answers_wanted=F("answers_wanted") + more)
     grown = replace(_recount(questions, now=now), seats=more * len(surveys), answers=more * len(questions))
@@ -114,7 +114,7 @@ def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> Extension
     if to > MOST_ANSWERS:
         raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
     Study.objects.filter(pk=study.pk).update(raised_to=to, completed_at=None)
-    # All of them: a change of an answer that is on its way may undo what is decided now.
+    # All of them: an edit in transit may undo what is decided now.
     grown = _recount(_mark(Decision.objects.filter(study=study), now=now), now=now)
     record(project=study.project, study=study, what=What.MOST_ANSWERS_RAISED, by=by, now=now, to=to)
     return grown

@@ -24,10 +24,10 @@ from studies.rules import RULES, get_rule
 @transaction.atomic
 def launch(*, study: Study, by: Actor, now: datetime) -> None:
     """Freeze the design and open every seat. Raises StudyError with all problems."""
-    # Before it is read what was accepted: a removal, which locks the studies too, cannot take it away in between.
+    # Lock before reading what was accepted: a removal, which locks the studies too, cannot change it in between.
     if Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk).first() is None:
         raise StudyError("Somebody else has just deleted this draft.")
-    # Or changed it.
+    # Or has just edited it.
     study.refresh_from_db()
     studies.freeze(study=study, by=by, now=now, about=upstream_items(study, now=now))
     seats.open_seats(study=study, surveys=list(study.surveys.all()))

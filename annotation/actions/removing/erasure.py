@@ -33,7 +33,7 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     Skip.objects.filter(annotator=annotator, study__project=project).delete()
     Report.objects.filter(annotator=annotator, study__project=project).delete()
     sessions = sat.count()
-    # Their answers to practice questions go with them.
+    # Deletes their practice answers too.
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
     GroupMember.objects.filter(annotator=annotator, project=project).delete()

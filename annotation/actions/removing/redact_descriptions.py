@@ -28,7 +28,7 @@ def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
             asked += made.values_list("pk", flat=True)
         for batch in _in_batches(asked):
             _empty(batch, now=now)
-        # What is asked about answers to these questions may hold what the questions held.
+        # Questions about the answers to these questions may contain the same text.
         said = [
             pk
             for batch in _in_batches(asked)
@@ -45,7 +45,7 @@ def is_redacted(kind: str, content: Mapping[str, Any]) -> bool:
 def withdraw_redacted(session: Session) -> None:
     """Withdraw the redacted questions from `session`, which is locked."""
     mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
-    # Only what was undone can have been emptied.
+    # Only undone questions can be redacted.
     for slot in mine.filter(question__undone_at__isnull=False).select_related("question"):
         if is_redacted(slot.question.kind, slot.question.content):
             withdraw_from(session, slot.question)

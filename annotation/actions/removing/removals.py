@@ -25,7 +25,7 @@ from studies.names import LONGEST_NOTE, problem_with_text
 
 Why = Removal.Why
 _ENDS_AS = {Why.WITHDRAWN: SessionState.WITHDRAWN, Why.EXCLUDED: SessionState.STOPPED}
-# An open session goes on answering, and a lapsed one may come back.
+# Open sessions go on answering, and lapsed ones may return.
 _MAY_GO_ON = OPEN_STATES | {SessionState.LAPSED}
 
 
@@ -58,7 +58,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
         return RemovalEffects()
     Removal.objects.create(project=project, annotator=annotator, why=Why.WITHDRAWN, at=now)
     followed = remove_answers(annotator=annotator, project=project, why=Why.WITHDRAWN, now=now)
-    # There is no way back, so nothing has to be kept where others would still read it.
+    # A withdrawal is final, so the text need not be kept in questions that others would still read.
     redact(annotator=annotator, project=project, now=now)
     answer_notices.drop(annotator=annotator, project=project)
     record(
@@ -161,7 +161,7 @@ def lock(*, annotator: Annotator, project: Project) -> None:
 
 def remove_answers(*, annotator: Annotator, project: Project, why: Removal.Why, now: datetime) -> RemovalEffects:
     """End the open sessions of `annotator` in `project`, mark all their answers, and recount."""
-    # Sessions first: an answer on its way is stored before its session ends, and marked, or finds it ended.
+    # Sessions first: an answer in transit is stored and marked before its session ends, or finds it ended.
     ended = _end_sessions(annotator, project, to=_ENDS_AS[why], now=now)
     counted = _answers(annotator, project).counted()
     questions = list(counted.values_list("question_id", flat=True))
@@ -175,11 +175,11 @@ def _reasons(annotator: Annotator, project: Project) -> set[str]:
 
 def _end_sessions(annotator: Annotator, project: Project, *, to: SessionState, now: datetime) -> int:
     found = Session.objects.filter(annotator=annotator, study__project=project, state__in=_MAY_GO_ON).order_by("pk")
-    # Read again once they are locked: one may have lapsed, ended or come back in the meantime.
+    # Read again under the lock: a session may have lapsed, ended or returned in the meantime.
     ended = 0
     for session in found.select_for_update(of=("self",)).select_related("study"):
         if session.state == SessionState.LAPSED:
-            # It holds no seat. Its moment stays: an answer that came after it was late, and stays late.
+            # It holds no seat. Its `ended_at` stays, so that answers after it stay late.
             Session.objects.filter(pk=session.pk).update(state=to)
         else:
             ended += sessions.leave(session=session, to=to, now=now)

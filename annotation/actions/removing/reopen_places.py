@@ -19,7 +19,7 @@ def free_places(*, annotator: Annotator, project: Project) -> int:
     uncounted = Response.objects.filter(annotator=annotator, study__project=project).exclude(left_out="").order_by()
     given = dict(uncounted.filter(is_current=True, slot__isnull=False).values_list("pk", "slot_id"))
     slots = Slot.objects.filter(pk__in=list(given.values()))
-    # Seats before slots, as whoever claims or finishes one; their sessions may have ended long ago.
+    # Lock seats before slots, as claims do; their sessions may have ended long ago.
     seats = list(Seat.objects.select_for_update().filter(pk__in=slots.values("seat")).order_by("pk"))
     Response.objects.filter(pk__in=list(given)).update(slot=None)
     slots.update(annotator=None, answered_at=None)

@@ -41,7 +41,7 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Re
         raise CannotTakeOut("Say why the question is taken out; the reason is kept with it.")
     if problem := problem_with_text(reason, LONGEST_NOTE):
         raise CannotTakeOut(f"The reason cannot be kept. {problem}")
-    # Before the study is locked: whoever draws from it has locked their session before.
+    # Before the study is locked: draws lock their session first.
     withdraw_from_all_sessions(question)
     question = _locked(question)
     if question.taken_out_at is not None:
@@ -88,7 +88,7 @@ def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
     if question.study.fed_by is not None and question.drawn_from_id is not None:
         update_downstream(study=question.study.fed_by, instances=[question.instance_id], now=now)
     if question.source_type == RESPONSE and not Response.objects.counted().filter(pk=question.source_id).exists():
-        # Also where that answer is deleted, with whoever gave it.
+        # Also if that answer was deleted with its author.
         Question.objects.filter(pk=question.pk).update(undone_at=now)
 
 

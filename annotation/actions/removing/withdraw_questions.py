@@ -15,7 +15,7 @@ def withdraw_from_all_sessions(question: Question) -> None:
     one without open questions continues when its annotator returns (`advance_session.advance`).
     """
     open_here = Slot.objects.filter(question=question, answered_at=None, annotator__isnull=False)
-    # The sessions before their slots, as an answer locks them: one on its way is stored before, or finds it gone.
+    # Lock sessions before their slots, as answers do: one in transit is stored before, or finds the question withdrawn.
     holding = Session.objects.filter(state__in=OPEN_STATES, seats__slots__in=open_here).order_by("pk")
     for session in holding.select_for_update(of=("self",)):
         withdraw_from(session, question)
@@ -30,6 +30,6 @@ def withdraw_from(session: Session, question: Question) -> None:
     Session.objects.filter(pk=session.pk).update(questions_total=F("questions_total") - 1)
     session.refresh_from_db(fields=["questions_total"])
     if not session.questions_total:
-        # It begins anew, without a place of its own to come back to.
+        # It starts again like a new session, without a seat to reclaim.
         seats.release(session=session)
         Session.objects.filter(pk=session.pk).update(last_seat=None)

@@ -9,9 +9,9 @@ PROVIDER = "prolific"
 PERSON, STUDY, SESSION = "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"
 LONGEST_ID = 200
 _OBJECT_ID = re.compile(r"[0-9a-f]{24}")
-# What ends up in the link when the page was opened by a script that knew no value.
+# Values in links from scripts that had no id.
 _NOT_AN_ID = {"undefined", "null", "none", "nan"}
-# Every way of writing a placeholder that nobody filled in: {{%ID%}}, {ID}, %ID%, ${ID}, <ID>, [ID], and these encoded.
+# Placeholders that were not filled in: {{%ID%}}, {ID}, %ID%, ${ID}, <ID>, [ID], and the same URL-encoded.
 _PLACEHOLDER = re.compile(r"[{}<>\[\]$]|%7b|%7d|^%.*%$", re.IGNORECASE)
 
 
