@@ -12,7 +12,7 @@ from studies.models import PracticeQuestion, Question, Study
 
 
 def counts(path: str = "") -> models.Q:
-    """Select counted answers: current, in a slot, to a question in the study, by a person who is not removed.
+    """Select counted answers: current, in a slot, with neither their question nor their author removed.
 
     The only definition behind every number. Practice answers are not responses. path: leads from the filtered row to
     its responses, such as "responses__".

@@ -47,8 +47,6 @@ def check_times(*, session: Session) -> None:
     answer_sql.store_possible_times(changed)
     is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
     least = {} if is_slow else _least_seconds([question for _, question, *_ in rows])
-    is_slow = all(seconds >= SLOW_SECONDS for seconds in possible)
-    least = {} if is_slow else _least_seconds([question for _, question, *_ in rows])
     evidence = time_evidence(
         TimedAnswer(claimed_seconds(answer), seconds, least.get(question, 0.0))
         for (_, question, *_), answer, seconds in zip(rows, sent, possible, strict=True)
