@@ -75,7 +75,7 @@ def read_submission(post: Mapping[str, str], *, records_writing: bool) -> Submis
         replaces=int(replaces) if replaces else None,
         after=_read_after(post.get("after", "")),
         order=_read_order(post),
-        measured=_measured(post) | ({} if records_writing else {"writing": None}),
+        measured=_measurements(post) | ({} if records_writing else {"writing": None}),
     )
 
 
@@ -105,7 +105,7 @@ def read_posted(post: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in post.items() if name not in _ABOUT_THE_ANSWER}
 
 
-def _measured(post: Mapping[str, str]) -> dict[str, Any]:
+def _measurements(post: Mapping[str, str]) -> dict[str, Any]:
     """Return the columns measured by the browser; unreadable values stay unknown."""
     measured: dict[str, Any] = {}
     for name, largest in _LARGEST.items():
@@ -130,13 +130,13 @@ def _writing(text: str) -> dict[str, Any] | None:
         return None
     if not isinstance(said, dict):
         return None
-    counted = {name: _whole(said.get(name)) for name in WRITING}
+    counted = {name: _whole_number(said.get(name)) for name in WRITING}
     pasted = said.get(PASTED)
     lengths = pasted[:_MOST_PASTES_NOTED] if isinstance(pasted, list) else []
-    return counted | {PASTED: [length for one in lengths if (length := _whole(one)) is not None]}
+    return counted | {PASTED: [length for one in lengths if (length := _whole_number(one)) is not None]}
 
 
-def _whole(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     """Return a whole number of 0 or more, capped for its column; None for anything else."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         return None
@@ -151,7 +151,7 @@ def _images(text: str) -> list[dict[str, Any]]:
     if not isinstance(images, list):
         return []
     rows = (image for image in images[:MOST_IMAGES] if isinstance(image, dict))
-    return [{name: image[name] for name in _IMAGE_FIELDS if _is_small(image.get(name))} for image in rows]
+    return [{name: image[name] for name in _IMAGE_FIELDS if _is_storable(image.get(name))} for image in rows]
 
 
 def read_failed_loads(post: Mapping[str, str]) -> dict[str, int]:
@@ -164,7 +164,7 @@ def read_failed_loads(post: Mapping[str, str]) -> dict[str, int]:
     }
 
 
-def _is_small(value: object) -> bool:
+def _is_storable(value: object) -> bool:
     """Whether a measurement is a number, a short text or a pair of numbers, fit for JSON."""
     if isinstance(value, list):
         return len(value) == 2 and all(_is_number(entry) for entry in value)

@@ -19,13 +19,13 @@ def translated(text: str) -> str:
     return look_up(text)
 
 
-def spoken() -> Callable[[str], str]:
+def translator() -> Callable[[str], str]:
     """Return the translation function for texts of question templates, in the active language."""
-    return partial(_said, translation.get_language())
+    return partial(_translated, translation.get_language())
 
 
 @lru_cache(maxsize=10_000)
-def _said(_language: str, text: str) -> str:
+def _translated(_language: str, text: str) -> str:
     # Cached, because the look-up takes longer than everything else a template does with a text.
     return look_up(text)
 
@@ -38,7 +38,7 @@ def interface_language(tag: str) -> str:
         return settings.LANGUAGE_CODE
 
 
-def speak(tag: str) -> None:
+def activate_language(tag: str) -> None:
     """Activate the language of a study for this request; "" (older studies) leaves the reader's."""
     if tag:
         translation.activate(interface_language(tag))

@@ -15,7 +15,7 @@ from studies.models import Study
 _SIGNS = {"USD": "US$", "GBP": "£", "EUR": "€"}
 
 
-def in_words(pay: Pay) -> str:
+def format_pay(pay: Pay) -> str:
     """Return the pay of a session and of each answer, formatted as "US$ 8.00" ("8,00 US$" in Spanish), "" for none."""
     session = _format_session_pay(pay)
     answer = _format_amount(pay.per_answer, pay.currency)
@@ -68,7 +68,7 @@ def ending_pay(session: Session, answers: int, *, code: str) -> dict[str, Any]:
     }
 
 
-def pay_of_waiting(study: Study) -> str:
+def format_waiting_pay(study: Study) -> str:
     """Return the pay for waiting in vain, formatted; "" if there is none."""
     return _format_amount(study.design.lobby.pay, study.design.pay.currency)
 

@@ -10,7 +10,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.actions.answering import answer_notices, responses
 from annotation.models import AnswerNotice, Response, Session, SessionState, Slot
-from annotation.pages import answer_in_words, session_urls
+from annotation.pages import answer_text, session_urls
 
 Why = AnswerNotice.Why
 # Limit per page; further notices appear after these are seen.
@@ -85,7 +85,7 @@ def _words(session: Session, slot: Slot, value: Any) -> str:
     question = slot.question
     order = responses.order_for(session=session, question=question)
     try:
-        return answer_in_words(question.kind, question.content, order, value, study=question.study_id)
+        return answer_text(question.kind, question.content, order, value, study=question.study_id)
     except (KeyError, StopIteration):
         # The question is redacted: its author has withdrawn.
         return ""

@@ -19,9 +19,9 @@ from django.utils.translation import gettext
 from analytics.work.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
 from annotation.actions.answering import session_time
 from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
-from annotation.language import spoken, translated
+from annotation.language import translated, translator
 from annotation.models import Session, SessionState
-from annotation.money import in_words
+from annotation.money import format_pay
 from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
 from studies.kinds.base import CHOICE, TARGET, digits_of
@@ -170,7 +170,7 @@ class TimeLeft:
 
 
 @dataclass(frozen=True)
-class Until:
+class Deadline:
     """When the lease of a session ends: in words (UTC), as a timestamp, and in seconds from now.
 
     more_minutes: minutes that can still be requested, 0 for none.
@@ -195,7 +195,7 @@ class Bar:
     show_progress: bool
     pay: str = ""
     left: TimeLeft | None = None
-    until: Until | None = None
+    until: Deadline | None = None
     half: int = 0
     is_preview: bool = False
 
@@ -264,9 +264,9 @@ def session_bar(session: Session, *, now: datetime) -> Bar:
         answered=session.questions_answered,
         total=total,
         show_progress=is_working,
-        pay=in_words(session.study.design.pay),
+        pay=format_pay(session.study.design.pay),
         left=_time_left(session) if is_working else None,
-        until=_until(session, now),
+        until=_deadline(session, now),
         half=(total + 1) // 2 if total >= FEWEST_FOR_A_BREAK else 0,
     )
 
@@ -284,13 +284,13 @@ def _time_left(session: Session) -> TimeLeft:
     )
 
 
-def _until(session: Session, now: datetime) -> Until | None:
+def _deadline(session: Session, now: datetime) -> Deadline | None:
     ending = session_time.ending(session=session)
     if ending is None:
         return None
     # The server does not know the reader's time zone; the browser converts the time.
     day = "H:i" if ending.at.date() == now.date() else "j N, H:i"
-    return Until(
+    return Deadline(
         words=gettext("%(time)s UTC") % {"time": date_format(ending.at, day)},
         moment=ending.at.isoformat(),
         seconds=int((ending.at - now).total_seconds()),
@@ -367,7 +367,7 @@ def _option_pages(
             _option_page(option, study=study, value=value, position=position, digit=digits[position])
             for position, (value, option) in enumerate(shuffled)
         ],
-        [FixedOption(value=value, label=last_label(option), digit=option.digit) for value, option in fixed],
+        [FixedOption(value=value, label=fixed_label(option), digit=option.digit) for value, option in fixed],
     )
 
 
@@ -435,7 +435,7 @@ def question_html(
     """Return the HTML of a question. lazy: its images are loaded when it is shown."""
     known = {"page": page, "text_language": text_language, "error": error, "is_final": is_final, "lazy": lazy}
     template = get_template("annotation/_question.html", using="questions")
-    return SafeString(template.render(known | {"_": spoken()}))
+    return SafeString(template.render(known | {"_": translator()}))
 
 
 def practice_feedback(
@@ -454,7 +454,7 @@ def practice_feedback(
     }
 
 
-def answer_in_words(kind_name: str, content: Mapping[str, Any], order: Sequence[str], value: Any, *, study: int) -> str:
+def answer_text(kind_name: str, content: Mapping[str, Any], order: Sequence[str], value: Any, *, study: int) -> str:
     """Return an answer in words: "Image B", "None of these", the beginning of a text; "" for any other."""
     kind = get_kind(kind_name)
     if written := kind.words(value):
@@ -465,7 +465,7 @@ def answer_in_words(kind_name: str, content: Mapping[str, Any], order: Sequence[
     return ", ".join(said)
 
 
-def last_label(option: Option) -> str:
+def fixed_label(option: Option) -> str:
     """Return the label of a fixed option, translated if its kind provides it."""
     return option.label if option.is_own_words else translated(option.label)
 

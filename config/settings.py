@@ -250,7 +250,7 @@ JOBS = {
 # What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.
 ARRIVING = "annotation.actions.launching.launch.upstream_items"
 # Whether an annotator's page from before pictures had handles shows a picture: studies know no sessions.
-SHOWN_ON_OLD_PAGES = "annotation.actions.answering.old_pages.shows"
+SHOWN_ON_OLD_PAGES = "annotation.actions.answering.old_pages.shows_image"
 
 # How the schema of the API is made.
 REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.framework.schema.EndpointSchema"}

@@ -16,7 +16,7 @@ from annotation.actions.ending import time_checks
 from annotation.errors import OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState
 from annotation.models.sessions import OPEN_STATES, SESSION_TRANSITIONS
-from annotation.recruitment.base import Entry, one_spelling
+from annotation.recruitment.base import Entry, normalize_id
 from studies.actions.events import Actor, What, record
 from studies.models import Study, StudyState
 
@@ -91,7 +91,7 @@ def find(*, study: Study, entry: Entry) -> Session | None:
         .filter(study=study, provider=entry.provider, provider_session_id__in=entry.session_spellings)
         .first()
     )
-    if known is not None and one_spelling(known.annotator.provider_id) != one_spelling(entry.person):
+    if known is not None and normalize_id(known.annotator.provider_id) != normalize_id(entry.person):
         logger.warning("session %s was opened with the id of another person", known.pk)
         raise OtherPerson(
             gettext("This link was already used by another participant."),

@@ -4,12 +4,12 @@ import unicodedata
 from dataclasses import dataclass
 
 # Punctuation around an id in a link copied by hand.
-_AROUND = " .,;"
+_PUNCTUATION = " .,;"
 
 
-def one_spelling(text: str) -> str:
+def normalize_id(text: str) -> str:
     """Normalise an id: case, full-width letters and surrounding punctuation do not matter."""
-    return unicodedata.normalize("NFKC", text).casefold().strip(_AROUND)
+    return unicodedata.normalize("NFKC", text).casefold().strip(_PUNCTUATION)
 
 
 @dataclass(frozen=True)

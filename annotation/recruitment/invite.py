@@ -29,7 +29,7 @@ def named_entry(name: str) -> Entry:
     return Entry(provider=PROVIDER, person=f"name:{name}", session_id=f"name:{name}")
 
 
-def is_a_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Whether `name` is a valid name: not empty, not too long, printable, no surrounding spaces."""
     return 0 < len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()
 
@@ -45,6 +45,6 @@ def key_of(name: str, *, study: int, secret: str) -> str:
     return hmac.new(secret.encode(), told, sha256).hexdigest()[:_KEY_LENGTH]
 
 
-def fits(key: str, name: str, *, study: int, secret: str) -> bool:
+def is_key_of(key: str, name: str, *, study: int, secret: str) -> bool:
     """Whether `key` is the key of `name`."""
     return bool(secret) and hmac.compare_digest(key.encode(), key_of(name, study=study, secret=secret).encode())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from annotation.recruitment import invite
-from annotation.recruitment.base import one_spelling
+from annotation.recruitment.base import normalize_id
 from annotation.recruitment.prolific.entry import LONGEST_ID
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
 from studies.errors import StudyError
@@ -44,13 +44,13 @@ def _refuse(problems: Sequence[str]) -> None:
 
 
 def _invited_id(name: str) -> str:
-    if not invite.is_a_name(name):
+    if not invite.is_valid_name(name):
         raise ValueError("is no name of somebody who is invited.")
     return invite.named_entry(name).person
 
 
 def _id(line: str) -> str:
-    person = one_spelling(line)
+    person = normalize_id(line)
     if not 0 < len(person) <= LONGEST_ID or not person.isprintable() or " " in person:
         raise ValueError("is no id of a person.")
     return person
@@ -64,5 +64,5 @@ def parse_names(text: str) -> list[str]:
 def check_names(names: Iterable[str]) -> None:
     """Raise StudyError for names that no link can carry."""
     needed = f"1 to {invite.LONGEST_NAME} characters that can be seen, without spaces around them"
-    unusable = [name for name in names if not invite.is_a_name(name)]
+    unusable = [name for name in names if not invite.is_valid_name(name)]
     _refuse([f"{name!r} is no name that a link can carry. It needs {needed}." for name in unusable])

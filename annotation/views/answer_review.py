@@ -12,7 +12,7 @@ from annotation.actions.answering import advance_session, responses
 from annotation.models import Response, Session, SessionState
 from annotation.pages import QuestionPage, question_page, session_urls
 from annotation.views.guards import session_view
-from annotation.views.page_context import back, context
+from annotation.views.page_context import context, redirect_to_session
 from studies.kinds import get_kind
 
 
@@ -21,15 +21,15 @@ from studies.kinds import get_kind
 def change(request: HttpRequest, session: Session, slot: int | None = None) -> HttpResponse:
     """Show an answer of this session for editing: the one in `slot`, or the last."""
     if session.state != SessionState.WORKING:
-        return back(session)
+        return redirect_to_session(session)
     own = responses.own_slots(session=session)
     if not own or (slot is not None and slot not in own):
-        return back(session)
+        return redirect_to_session(session)
     at = own.index(slot) if slot is not None else len(own) - 1
     given = responses.answer_in(session=session, slot=own[at])
     urls = session_urls(session.token)
     extra = {
-        "page": _again(session, given, number=at + 1),
+        "page": _answered_question(session, given, number=at + 1),
         "ahead": [],
         "notice": "",
         "error": "",
@@ -42,7 +42,7 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
     return render(request, "annotation/work.html", context(session) | extra)
 
 
-def _again(session: Session, given: Response, *, number: int) -> QuestionPage:
+def _answered_question(session: Session, given: Response, *, number: int) -> QuestionPage:
     """Return the question of an answer as it was shown, filled with the answer."""
     question = given.question
     return question_page(
@@ -65,7 +65,7 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
     urls = session_urls(session.token)
     looks: list[dict[str, Any]] = []
     for number, given in enumerate(responses.own_answers(session=session), start=1):
-        shown = _again(session, given, number=number)
+        shown = _answered_question(session, given, number=number)
         chosen = next((option for option in shown.options if option.value == shown.chosen), None)
         label = next((option.label for option in shown.fixed if option.value == shown.chosen), "")
         label = label or get_kind(given.question.kind).words(given.whole_answer)
@@ -86,4 +86,4 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
 def finish(request: HttpRequest, session: Session) -> HttpResponse:
     """Finish a session after its last look, or instead of waiting for more questions."""
     advance_session.finish_if_done(session=session, now=timezone.now())
-    return back(session)
+    return redirect_to_session(session)

@@ -22,7 +22,7 @@ from annotation.errors import (
     OtherPerson,
     TooManyAtOnce,
 )
-from annotation.language import lang_attribute, speak
+from annotation.language import activate_language, lang_attribute
 from annotation.models import EntryEvent, Session
 from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
@@ -38,7 +38,7 @@ INVITE_COOKIE_DAYS = 60
 @require_http_methods(["GET", "HEAD", "POST"])
 def take(request: HttpRequest, name: str) -> HttpResponse:
     study = entry_links.study_at(name)
-    speak(study.design.language)
+    activate_language(study.design.language)
     if "invite" in request.GET:
         return _arrive_by_invite(request, study)
     return _arrive_from_prolific(request, study)
@@ -130,7 +130,7 @@ def _named(request: HttpRequest, study: Study) -> Entry | None:
     if not name:
         return None
     key = request.GET.get("key", "")
-    if not invite.is_a_name(name) or not invite.fits(key, name, study=study.pk, secret=study.order_secret):
+    if not invite.is_valid_name(name) or not invite.is_key_of(key, name, study=study.pk, secret=study.order_secret):
         raise BadEntry(
             gettext("This personal link is incomplete."),
             gettext("Check that you have the whole link, or ask the researcher for a new one."),

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.errors import AnnotationError, TooManyAtOnce
-from annotation.language import in_readers_language, speak
+from annotation.language import activate_language, in_readers_language
 from annotation.models import Session
 from annotation.notices import notice_pages
 from annotation.pages import session_urls
@@ -77,7 +77,7 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
     @wraps(view)
     def with_session(request: HttpRequest, /, token: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         session = get_object_or_404(Session.objects.select_related("study", "last_seat"), token=token)
-        speak(session.study.design.language)
+        activate_language(session.study.design.language)
         return view(request, session, *args, **kwargs)
 
     return with_session

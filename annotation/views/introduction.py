@@ -11,7 +11,7 @@ from annotation.actions.answering import advance_session, practice, responses
 from annotation.errors import BadAnswer
 from annotation.models import Session, SessionState
 from annotation.views.guards import session_view
-from annotation.views.page_context import back, context
+from annotation.views.page_context import context, redirect_to_session
 from studies.markdown import render_headed
 
 PART_NUMBERS = {str(number) for number in range(9)}
@@ -60,7 +60,7 @@ def consent(request: HttpRequest, session: Session) -> HttpResponse:
     if agree == "no" and not is_sure and session.state == SessionState.CONSENT:
         return render(request, "annotation/no_consent.html", context(session))
     sessions.consent(session=session, agreed=agree == "yes", now=now)
-    return back(session)
+    return redirect_to_session(session)
 
 
 @session_view
@@ -71,7 +71,7 @@ def begin(request: HttpRequest, session: Session) -> HttpResponse:
     session = sessions.resume(session=session, now=timezone.now())
     if session.state in {SessionState.INSTRUCTIONS, SessionState.WORKING} and part in PART_NUMBERS:
         advance_session.begin(session=session, part=int(part), now=timezone.now())
-    return back(session)
+    return redirect_to_session(session)
 
 
 @session_view

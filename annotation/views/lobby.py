@@ -12,19 +12,19 @@ from annotation.actions import sessions
 from annotation.actions.answering import advance_session
 from annotation.actions.arriving import switch_role
 from annotation.models import Session, SessionState
-from annotation.money import in_words, pay_of_waiting
+from annotation.money import format_pay, format_waiting_pay
 from annotation.pages import session_urls
 from annotation.views.guards import session_view, wants_json
-from annotation.views.page_context import back, context, withdrawn_context
+from annotation.views.page_context import context, redirect_to_session, withdrawn_context
 from throttle.networks import network_of
 
 
 def show_lobby(request: HttpRequest, session: Session) -> HttpResponse:
-    extra = {"longest": _longest(session), "waiting_pay": pay_of_waiting(session.study)}
+    extra = {"longest": _longest(session), "waiting_pay": format_waiting_pay(session.study)}
     extra |= withdrawn_context(session)
     feeding = session.study.fed_by
     if feeding is not None and switch_role.is_offered(session=session, now=timezone.now()):
-        extra |= {"other_title": feeding.title, "other_pay": in_words(feeding.design.pay)}
+        extra |= {"other_title": feeding.title, "other_pay": format_pay(feeding.design.pay)}
     return render(request, "annotation/lobby.html", context(session) | extra)
 
 
@@ -37,7 +37,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     advance_session.update_waiting(session=session, now=now)
     sessions.record_visit(session=session, now=now)
     if not wants_json(request):
-        return back(session)
+        return redirect_to_session(session)
     if session.state != SessionState.WAITING:
         return JsonResponse({"go": session_urls(session.token).page})
     return JsonResponse({"go": None, "longest": _longest(session)})
@@ -47,7 +47,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
 @require_POST
 def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
     """Switch to the upstream study."""
-    return back(switch_role.take(session=session, now=timezone.now(), network=network_of(request)))
+    return redirect_to_session(switch_role.switch(session=session, now=timezone.now(), network=network_of(request)))
 
 
 def _longest(session: Session) -> str:

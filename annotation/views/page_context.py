@@ -32,7 +32,7 @@ def context(session: Session) -> dict[str, Any]:
     """Return the template context of every page of a session."""
     # These annotators lose nothing by stopping.
     free_to_stop = {"stopped_by": "", "has_pay": False} if live_sessions.has_filled_first_seat(session) else {}
-    told = of_study(session.study, part=session.part_begun, provider=session.provider) | free_to_stop
+    told = study_context(session.study, part=session.part_begun, provider=session.provider) | free_to_stop
     return told | {
         "bar": session_bar(session, now=timezone.now()),
         "urls": session_urls(session.token),
@@ -42,7 +42,7 @@ def context(session: Session) -> dict[str, Any]:
     }
 
 
-def of_study(study: Study, *, part: int, provider: str) -> dict[str, Any]:
+def study_context(study: Study, *, part: int, provider: str) -> dict[str, Any]:
     """Return the context of help texts about `study`, for annotators who came by `provider`."""
     instructions = render_headed(study.design.parts[part].instructions)
     # "return" or "code", as the study file says, for annotators from a platform; invited ones get neither.
@@ -79,7 +79,7 @@ def withdrawn_by(session: Session) -> str:
     return "researchers" if all(taken_out) else "author"
 
 
-def back(session: Session, **said: str) -> HttpResponse:
+def redirect_to_session(session: Session, **said: str) -> HttpResponse:
     """Redirect to the current page of the session, with `said` in the query."""
     response = redirect("session", session.token)
     response.status_code = 303

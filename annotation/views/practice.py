@@ -15,7 +15,7 @@ from annotation.forms import read_id, read_posted
 from annotation.models import PracticeAnswer, Session, SessionState
 from annotation.pages import practice_feedback, question_page, session_urls
 from annotation.views.guards import session_view, wants_json
-from annotation.views.page_context import back, context
+from annotation.views.page_context import context, redirect_to_session
 
 
 def show_practice(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -40,9 +40,9 @@ def show_practice(request: HttpRequest, session: Session, *, error: str = "", st
             skip=session_urls(session.token).skip,
             is_practice=True,
         ),
-        "round": practice.round_shown(session=session),
+        "round": practice.round_number(session=session),
         "rounds": session.study.design.practice.rounds,
-        "before": practice.round_before(session=session),
+        "before": practice.previous_round(session=session),
         "error": error,
     }
     return render(request, "annotation/practice.html", context(session) | extra, status=status)
@@ -88,7 +88,7 @@ def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
     )
     return extra | {
         "onward": session_urls(session.token).page,
-        "ended": practice.ended_round(session=session, given=given),
+        "ended": practice.completed_round(session=session, given=given),
         "goes_on": session.state == SessionState.WORKING,
         "again": session.state == SessionState.PRACTICE,
     }
@@ -99,7 +99,11 @@ def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
 def practise(request: HttpRequest, session: Session) -> HttpResponse:
     """Store the answer to a practice question; return feedback as JSON to scripts, or a redirect."""
     if session.state != SessionState.PRACTICE:
-        return JsonResponse({"go": session_urls(session.token).page}) if wants_json(request) else back(session)
+        return (
+            JsonResponse({"go": session_urls(session.token).page})
+            if wants_json(request)
+            else redirect_to_session(session)
+        )
     asked = read_id(request.POST.get("slot", ""))
     try:
         if asked is None:
@@ -109,7 +113,7 @@ def practise(request: HttpRequest, session: Session) -> HttpResponse:
         if wants_json(request):
             raise
         return show_practice(request, session, error=error.message, status=error.status)
-    response = back(session, feedback=str(given.pk))
+    response = redirect_to_session(session, feedback=str(given.pk))
     if not wants_json(request):
         return response
     session.refresh_from_db()

@@ -14,9 +14,9 @@ from annotation.actions.ending import platform_outcome
 from annotation.actions.removing import removals
 from annotation.models import Removal, Session, SessionState
 from annotation.models.sessions import OPEN_STATES
-from annotation.money import ending_pay, pay_of_waiting
+from annotation.money import ending_pay, format_waiting_pay
 from annotation.views.guards import session_view
-from annotation.views.page_context import back, context, typed_text, withdrawn_context
+from annotation.views.page_context import context, redirect_to_session, typed_text, withdrawn_context
 from studies.actions.events import ANNOTATOR
 
 # WCAG 2.2.1: no redirect in less than 20 seconds, and it can be stopped.
@@ -29,7 +29,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     # No automatic redirect for annotators who return to this page, or who have unseen notices.
     stays = session.handed_back_at is not None or session.unseen_notices > 0
     now = timezone.now()
-    if _is_for_somebody(request):
+    if _is_shown(request):
         code = platform_outcome.show_completion_code(session=session, now=now)
     else:
         code = platform_outcome.code_for(session=session, now=now)
@@ -43,7 +43,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
         "in_practice": session.first_question_at is None and session.questions_total > 0,
         "can_revive": sessions.can_revive(session=session, now=now),
         "pay": ending_pay(session, responses.stored_answers(session=session), code=code),
-        "waiting_pay": pay_of_waiting(session.study),
+        "waiting_pay": format_waiting_pay(session.study),
         "code": code,
         "completion_url": f"{settings.PROLIFIC_COMPLETION_URL}?{urlencode({'cc': code})}" if code else "",
         "redirect_seconds": 0 if stays or withdrawn else REDIRECT_SECONDS if is_finished else REVIEW_REDIRECT_SECONDS,
@@ -53,7 +53,7 @@ def show_end(request: HttpRequest, session: Session) -> HttpResponse:
     return render(request, "annotation/end.html", context(session) | withdrawn_context(session) | extra)
 
 
-def _is_for_somebody(request: HttpRequest) -> bool:
+def _is_shown(request: HttpRequest) -> bool:
     """Whether the browser shows the page, rather than its worker caching it or testing the connection.
 
     Browsers with workers say so (W3C Fetch Metadata, 2.3); without these headers it counts as shown.
@@ -66,7 +66,7 @@ def _is_for_somebody(request: HttpRequest) -> bool:
 def go_on(request: HttpRequest, session: Session) -> HttpResponse:
     """Reclaim the seat of a lapsed session, if it is still free."""
     sessions.resume(session=session, now=timezone.now())
-    return back(session)
+    return redirect_to_session(session)
 
 
 @session_view
@@ -77,7 +77,7 @@ def give_up(request: HttpRequest, session: Session) -> HttpResponse:
         sessions.give_up(session=session, now=timezone.now())
     elif session.state in OPEN_STATES | {SessionState.LAPSED}:
         return render(request, "annotation/give_up.html", context(session))
-    return back(session)
+    return redirect_to_session(session)
 
 
 @session_view
@@ -88,7 +88,7 @@ def take_back(request: HttpRequest, session: Session) -> HttpResponse:
         extra = {"withdrawn": _has_withdrawn(session), "finished": session.state == SessionState.FINISHED}
         return render(request, "annotation/take_back.html", context(session) | extra)
     removals.withdraw(annotator=session.annotator, project=session.study.project, by=ANNOTATOR, now=timezone.now())
-    return back(session)
+    return redirect_to_session(session)
 
 
 def _has_withdrawn(session: Session) -> bool:
@@ -99,5 +99,5 @@ def _has_withdrawn(session: Session) -> bool:
 @session_view
 @require_POST
 def comment(request: HttpRequest, session: Session) -> HttpResponse:
-    platform_outcome.comment(session=session, text=typed_text(request, "comment"))
-    return back(session)
+    platform_outcome.save_comment(session=session, text=typed_text(request, "comment"))
+    return redirect_to_session(session)

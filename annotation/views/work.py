@@ -17,7 +17,7 @@ from annotation.actions.arriving import switch_role
 from annotation.actions.removing.redact_descriptions import is_redacted
 from annotation.errors import BadAnswer, CannotSkip
 from annotation.forms import read_failed_loads, read_id, read_ids, read_posted, read_submission
-from annotation.language import lang_attribute, speak
+from annotation.language import activate_language, lang_attribute
 from annotation.models import Draft, Session, SessionState, Slot
 from annotation.notices import notices_html
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
@@ -25,7 +25,7 @@ from annotation.views.answer_review import show_last_look
 from annotation.views.guards import annotator_view, language_of, records_writing, session_view, study_of, wants_json
 from annotation.views.introduction import show_consent, show_instructions
 from annotation.views.lobby import show_lobby
-from annotation.views.page_context import back, context
+from annotation.views.page_context import context, redirect_to_session
 from annotation.views.practice import show_feedback, show_practice
 from annotation.views.session_end import show_end
 from studies.kinds import get_kind, shown_order
@@ -55,9 +55,9 @@ def _page(request: HttpRequest, session: Session) -> HttpResponse:
             return show_feedback(request, session) or show_lobby(request, session)
         case SessionState.WORKING:
             return show_feedback(request, session) or _work(request, session)
-        case SessionState.SUPERSEDED if (other := switch_role.taken_by(session=session)) is not None:
+        case SessionState.SUPERSEDED if (other := switch_role.session_switched_to(session=session)) is not None:
             # The original link leads to the study switched to.
-            return back(other)
+            return redirect_to_session(other)
         case _:
             return show_feedback(request, session) or show_end(request, session)
 
@@ -100,7 +100,7 @@ def _work(
         # Another tab has just sent the last answer, the lease is over, or the author of a text has withdrawn: read the
         # state again. A session left without questions ends or receives more.
         advance_session.advance(session=session, now=timezone.now())
-        return back(session)
+        return redirect_to_session(session)
     if slots[0].part > session.part_begun:
         return show_instructions(request, session, part=slots[0].part)
     slots = [slot for slot in slots if slot.part <= session.part_begun]
@@ -146,7 +146,7 @@ def _notice(request: HttpRequest, session: Session) -> str:
 @require_POST
 def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer; return JSON with the next questions to scripts, or a redirect."""
-    speak(language_of(token))
+    activate_language(language_of(token))
     try:
         sent, prefetch = read_submission(request.POST, records_writing=records_writing(token)), _prefetch(request)
         result = responses.submit(token=token, sent=sent, prefetch=prefetch, now=timezone.now())
@@ -253,7 +253,7 @@ def skip(request: HttpRequest, session: Session) -> HttpResponse:
             raise
         show = show_practice if session.state == SessionState.PRACTICE else _work
         return show(request, session, error=f"{error.message} {error.what_next}", status=error.status)
-    response = back(session, kept="none")
+    response = redirect_to_session(session, kept="none")
     return JsonResponse({"go": response["Location"]}) if wants_json(request) else response
 
 

@@ -145,7 +145,7 @@ def test_what_is_missing_is_not_right() -> None:
     study = study_with_practice(rounds=1)
     session = arrive_at_work(study)
     first, second = study.practice_questions.all()
-    practice.pass_over(session=session, question=first, now=NOON)
+    practice.skip_question_without_images(session=session, question=first, now=NOON)
     answer(session, second, WRONG)
     assert state_of(session) == SessionState.FAILED_CHECKS
 

@@ -13,7 +13,7 @@ FIRST_WITH_HANDLES = ("annotation", "0025_withdrawn_questions")
 _SESSION_PAGE = re.compile(r"https?://[^/]+/s/([\w-]+)/")
 
 
-def shows(*, referer: str, sha256: str) -> bool:
+def shows_image(*, referer: str, sha256: str) -> bool:
     """Whether `referer` is a page of an open session from before handles, and that session shows the image.
 
     The token in the address is the credential of the session; browsers send it with every image request of the page.

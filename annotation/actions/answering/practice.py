@@ -50,13 +50,13 @@ def terms(*, session: Session) -> Terms | None:
     return Terms(PracticeQuestion.objects.filter(study=session.study_id).count(), asked.needed, asked.rounds)
 
 
-def round_before(*, session: Session) -> RoundResult | None:
+def previous_round(*, session: Session) -> RoundResult | None:
     """Return the result of the previous round; None in the first round."""
     done = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
     return _result(session=session, number=max(done)) if done else None
 
 
-def ended_round(*, session: Session, given: PracticeAnswer) -> RoundResult | None:
+def completed_round(*, session: Session, given: PracticeAnswer) -> RoundResult | None:
     """Return the result of the round that `given` completed; None if questions of it are left."""
     mine = practice_rounds.practice_answers(study=session.study, annotator=session.annotator).filter(round=given.round)
     last = mine.order_by("-at", "-pk").first()
@@ -90,7 +90,7 @@ def next_question(*, session: Session) -> PracticeQuestion | None:
     return questions.exclude(pk__in=done.values("practice_question")).first()
 
 
-def round_shown(*, session: Session) -> int:
+def round_number(*, session: Session) -> int:
     """Return the number of this round, from 1; rounds begun in an older session count."""
     begun = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
     rounds_there_are = session.study.design.practice.rounds
@@ -113,7 +113,7 @@ def answer(*, session: Session, question: int, posted: Mapping[str, str], now: d
 
 
 @transaction.atomic
-def pass_over(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
+def skip_question_without_images(*, session: Session, question: PracticeQuestion, now: datetime) -> None:
     """Skip a practice question whose image files are missing; it counts neither as right nor as wrong."""
     _store(session=_at_practice(session), question=question, choice="", now=now)
 

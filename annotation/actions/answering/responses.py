@@ -257,7 +257,7 @@ def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> Submissi
     session = _locked_session(token)
     slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
     if session is not None and slot is not None and was_skipped(session=session, slot=slot):
-        _tell(session, slot, sent, _readable_answer(session, slot, sent), Why.SKIPPED, now=now)
+        _notify(session, slot, sent, _readable_answer(session, slot, sent), Why.SKIPPED, now=now)
         return _result(session, slot, skipped=True)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
@@ -286,7 +286,7 @@ def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> Submissi
         # The seat was still free and has been reclaimed, now or by a page just before: the answer counts as usual.
         return _store_fast_path(token=token, sent=sent, prefetch=NO_PREFETCH, now=now)
     # The question is open, but this session is not answering yet, or a newer session of the same person is.
-    _tell(session, slot, sent, answer, Why.MOVED, now=now)
+    _notify(session, slot, sent, answer, Why.MOVED, now=now)
     return _result(session, slot, stored=False)
 
 
@@ -299,7 +299,7 @@ def _readable_answer(session: Session, slot: Slot, sent: Submission) -> Answer |
         return None
 
 
-def _tell(
+def _notify(
     session: Session, slot: Slot, sent: Submission, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
 ) -> None:
     """Create a notice about the submitted answer."""
@@ -310,7 +310,7 @@ def _tell(
 def _keep_first_answer(
     session: Session, slot: Slot, sent: Submission, answer: Answer, *, now: datetime
 ) -> SubmissionResult:
-    _tell(session, slot, sent, answer, Why.FIRST_STANDS, now=now)
+    _notify(session, slot, sent, answer, Why.FIRST_STANDS, now=now)
     return _result(session, slot, first_kept=True)
 
 
@@ -335,7 +335,7 @@ def _store_without_slot(
         return _result(session, slot, stored=False)
     if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
         # A newer session of the same person asks the question; storing an answer now would block it.
-        _tell(session, slot, sent, answer, Why.MOVED, now=now)
+        _notify(session, slot, sent, answer, Why.MOVED, now=now)
         return _result(session, slot, stored=False)
     what: dict[str, Any] = {
         "session": session,
@@ -351,7 +351,7 @@ def _store_without_slot(
     if session.ended_at is not None:
         # Its times were checked when it ended, without this answer, which is paid too.
         check_times(session=session)
-    _tell(session, slot, sent, answer, Why.LATE, now=now)
+    _notify(session, slot, sent, answer, Why.LATE, now=now)
     return _result(session, slot, late=True)
 
 
@@ -386,7 +386,7 @@ def _store_withdrawn(
         counted = SessionProgress(session.questions_answered, session.questions_total, session.part_begun)
         _state_after(session.pk, counted, now=now)
         session.refresh_from_db()
-    _tell(session, slot, sent, answer, Why.WITHDRAWN, now=now)
+    _notify(session, slot, sent, answer, Why.WITHDRAWN, now=now)
     return _result(session, slot, withdrawn=True)
 
 
@@ -505,10 +505,10 @@ def _replace(*, session: Session, slot: Slot, sent: Submission, answer: Answer, 
         # Nothing more is stored after consent was withdrawn.
         return _result(session, slot, stored=False)
     if (final := _why_final(session, slot, current, now=now)) is not None:
-        _tell(session, slot, sent, answer, final, now=now)
+        _notify(session, slot, sent, answer, final, now=now)
         return _result(session, slot, is_final=True)
     if (newer := _why_current_stands(current, sent)) is not None:
-        _tell(session, slot, sent, answer, newer, now=now)
+        _notify(session, slot, sent, answer, newer, now=now)
         return _result(session, slot, newer_kept=True)
     _reject_duplicate(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
     Response.objects.filter(pk=current.pk).update(is_current=False)

@@ -92,7 +92,7 @@ def skip_practice(*, session: Session, question: int, failed_loads: Mapping[str,
     order = practice.order_for(session=session, question=asked)
     images = failed_images(asked.kind, asked.content, order, failed_loads)
     if any(image["missing"] for image in images):
-        practice.pass_over(session=session, question=asked, now=now)
+        practice.skip_question_without_images(session=session, question=asked, now=now)
     else:
         sessions.leave(session=session, to=SessionState.LEFT_OUT, now=now)
 

@@ -26,7 +26,7 @@ def is_offered(*, session: Session, now: datetime) -> bool:
 
 
 @transaction.atomic
-def take(*, session: Session, now: datetime, network: str = "") -> Session:
+def switch(*, session: Session, now: datetime, network: str = "") -> Session:
     """Switch a waiting session to the upstream study; return the session there, which the submission now belongs to.
 
     Raises what `sessions.start` raises.
@@ -39,7 +39,7 @@ def take(*, session: Session, now: datetime, network: str = "") -> Session:
     return other
 
 
-def taken_by(*, session: Session) -> Session | None:
+def session_switched_to(*, session: Session) -> Session | None:
     """Return the session to which `session` switched with `take`; None if it did not."""
     if session.state != SessionState.SUPERSEDED or session.study.fed_by_id is None:
         return None

@@ -52,8 +52,8 @@ def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer 
     """
     if only_answer is None or asked.asked.wanted > 1 or not _decide_by_one_answer(asked, only_answer, now=now):
         asked = _lock_and_reload(asked)
-        given = _given([asked.question], with_outcomes=get_rule(asked.rule).needs.became)[asked.question]
-        store_decision(_decided(asked, given, now=now))
+        given = _votes([asked.question], with_outcomes=get_rule(asked.rule).needs.became)[asked.question]
+        store_decision(_decision_values(asked, given, now=now))
     if asked.response:
         decide_source_questions(responses=[asked.response], now=now)
 
@@ -73,7 +73,7 @@ def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
 
 def decision_from_answer(answer: Answer, *, asked: DecisionInput, now: datetime) -> DecisionValues:
     """Return the decision on a question that wants one answer, from this answer."""
-    return _decided(asked, [_single_vote(answer, asked)], now=now)
+    return _decision_values(asked, [_single_vote(answer, asked)], now=now)
 
 
 def _single_vote(answer: Answer, asked: DecisionInput) -> Given:
@@ -87,7 +87,7 @@ def _hands_on(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
     return get_kind(kind).hands_on(content, answer) is not None
 
 
-def _decided(asked: DecisionInput, given: Sequence[Given], *, now: datetime) -> DecisionValues:
+def _decision_values(asked: DecisionInput, given: Sequence[Given], *, now: datetime) -> DecisionValues:
     verdict = decide(asked.rule, asked.asked, given)
     return DecisionValues(
         question=asked.question,
@@ -114,7 +114,7 @@ def decide_source_questions(*, responses: Iterable[int], now: datetime) -> None:
             update_downstream_of_questions(questions=[question.pk], now=now)
 
 
-def _given(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[Given]]:
+def _votes(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[Given]]:
     """Return the counted answers to each of `questions`, in order of arrival.
 
     with_outcomes: with the downstream outcomes of each, and whether downstream studies can ask about it.
@@ -156,8 +156,8 @@ def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
 def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
     decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
-    given = _given(questions, with_outcomes=any(get_rule(decision.rule).needs.became for decision in decisions))
-    before = [_decided_columns(decision) for decision in decisions]
+    given = _votes(questions, with_outcomes=any(get_rule(decision.rule).needs.became for decision in decisions))
+    before = [_decision_columns(decision) for decision in decisions]
     changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
     _store_what_changed(decisions, before)
     made_from = (decision.question for decision in changed if decision.question.source_type == RESPONSE)
@@ -165,7 +165,7 @@ def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     return [decision.question_id for decision in changed]
 
 
-def _decided_columns(decision: Decision) -> dict[str, Any]:
+def _decision_columns(decision: Decision) -> dict[str, Any]:
     return {name: getattr(decision, name) for name in _DECIDED}
 
 
@@ -173,7 +173,7 @@ def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[
     """Write the changes from `before`, one statement for all decisions with equal changes."""
     alike: dict[str, tuple[dict[str, Any], list[int]]] = {}
     for decision, was in zip(decisions, before, strict=True):
-        changed = {name: value for name, value in _decided_columns(decision).items() if value != was[name]}
+        changed = {name: value for name, value in _decision_columns(decision).items() if value != was[name]}
         if changed:
             alike.setdefault(repr(changed), (changed, []))[1].append(decision.pk)
     for columns, decided in alike.values():

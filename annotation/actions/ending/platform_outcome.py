@@ -12,7 +12,7 @@ from studies.actions.completion_codes import completion_code
 from studies.models import Outcome
 
 
-def comment(*, session: Session, text: str) -> None:
+def save_comment(*, session: Session, text: str) -> None:
     """Store the annotator's comment on the study; only after a finished session, the last version counts."""
     if session.state == SessionState.FINISHED:
         Session.objects.filter(pk=session.pk).update(comment=text)

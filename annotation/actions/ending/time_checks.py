@@ -76,10 +76,10 @@ def _least_seconds(questions: list[int]) -> dict[int, float]:
     asked = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
     found = {pk: (kind, content) for pk, kind, content in asked}
     read: set[str] = set()
-    return {pk: _least_of(*found[pk], read=read) for pk in questions}
+    return {pk: _least_seconds_of(*found[pk], read=read) for pk in questions}
 
 
-def _least_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> float:
+def _least_seconds_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> float:
     """Return the minimum time of a question in seconds: its texts, one option and all its images.
 
     The shortest option counts, because an annotator who sees the right text need not read the others. Texts in `read`

@@ -88,12 +88,12 @@ def is_complete(*, study: Study, now: datetime) -> bool:
         return False
     if study.fed_by is None or study.design.instances.sample is not None:
         return True
-    if _may_be_settled(study, study.fed_by):
+    if _has_conflicts_to_settle(study, study.fed_by):
         return False
     return study.fed_by.state == StudyState.CLOSED or is_complete(study=study.fed_by, now=now)
 
 
-def _may_be_settled(study: Study, feeding: Study) -> bool:
+def _has_conflicts_to_settle(study: Study, feeding: Study) -> bool:
     """Whether a researcher can still accept what `study` would ask about: answers to `feeding` conflict."""
     if study.design.asks_about_answers or not any(get_kind(part.kind).has_one_label for part in feeding.design.parts):
         return False

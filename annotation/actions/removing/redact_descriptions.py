@@ -27,7 +27,7 @@ def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
             made = Question.objects.filter(source_type=RESPONSE, source_id__in=batch).order_by("pk")
             asked += made.values_list("pk", flat=True)
         for batch in _in_batches(asked):
-            _empty(batch, now=now)
+            _redact_questions(batch, now=now)
         # Questions about the answers to these questions may contain the same text.
         said = [
             pk
@@ -51,7 +51,7 @@ def withdraw_redacted(session: Session) -> None:
             withdraw_from(session, slot.question)
 
 
-def _empty(questions: list[int], *, now: datetime) -> None:
+def _redact_questions(questions: list[int], *, now: datetime) -> None:
     found = list(Question.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=questions).order_by("pk"))
     for question in found:
         question.source = None

@@ -121,7 +121,7 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
     theirs.filter(question__taken_out_at__isnull=False).update(left_out=LeftOut.TAKEN_OUT)
     theirs.update(left_out="")
     questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
-    followed = _follow(questions, before=RemovalEffects(without_place=without_place), now=now)
+    followed = _recount(questions, before=RemovalEffects(without_place=without_place), now=now)
     record(
         project=project,
         what=What.ANNOTATOR_LET_BACK,
@@ -166,7 +166,7 @@ def remove_answers(*, annotator: Annotator, project: Project, why: Removal.Why, 
     counted = _answers(annotator, project).counted()
     questions = list(counted.values_list("question_id", flat=True))
     _answers(annotator, project).exclude(left_out=why).update(left_out=why)
-    return _follow(questions, before=RemovalEffects(sessions=ended), now=now)
+    return _recount(questions, before=RemovalEffects(sessions=ended), now=now)
 
 
 def _reasons(annotator: Annotator, project: Project) -> set[str]:
@@ -186,7 +186,7 @@ def _end_sessions(annotator: Annotator, project: Project, *, to: SessionState, n
     return ended
 
 
-def _follow(questions: Sequence[int], *, before: RemovalEffects, now: datetime) -> RemovalEffects:
+def _recount(questions: Sequence[int], *, before: RemovalEffects, now: datetime) -> RemovalEffects:
     """Recount the answers to `questions`; add the effects to `before`."""
     undone = update_downstream_of_answers(questions=questions, now=now)
     changed = recount(questions=questions, now=now)

@@ -25,11 +25,11 @@ def free_places(*, annotator: Annotator, project: Project) -> int:
     slots.update(annotator=None, answered_at=None)
     reopen_asking(questions=list(slots.values_list("question_id", flat=True)))
     for seat in seats:
-        _free(seat)
+        _free_seat(seat)
     return len(given)
 
 
-def _free(seat: Seat) -> None:
+def _free_seat(seat: Seat) -> None:
     """Free `seat`, unless an open session holds it: then it becomes free when that session ends."""
     session = seat.session
     if session is not None and session.state in OPEN_STATES:
@@ -46,16 +46,16 @@ def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> 
     """
     placeless = Response.objects.filter(annotator=annotator, study__project=project, is_current=True, slot=None)
     in_time = placeless.filter(received_at__lte=F("session__ended_at"), session__last_seat__isnull=False)
-    lost = [(response, _place_of(response)) for response in in_time.select_related("session").order_by("pk")]
+    lost = [(response, _slot_of(response)) for response in in_time.select_related("session").order_by("pk")]
     lost.sort(key=lambda each: (each[0].session.last_seat_id or 0, each[0].pk))
     seats = {place.seat_id for _, place in lost if place is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
     back = sum(_take_slot(response, place) for response, place in lost if place is not None)
-    _fill(seats, now=now)
+    _close_filled_seats(seats, now=now)
     return len(lost) - back
 
 
-def _place_of(response: Response) -> Slot | None:
+def _slot_of(response: Response) -> Slot | None:
     """Return the slot that `response` had in the seat of its session.
 
     Of a live session only the last seat is known; then any free slot of the same question.
@@ -74,7 +74,7 @@ def _take_slot(response: Response, slot: Slot) -> bool:
     return True
 
 
-def _fill(seats: Collection[int], *, now: datetime) -> None:
+def _close_filled_seats(seats: Collection[int], *, now: datetime) -> None:
     """Close the unheld seats in which no slot is open."""
     still_open = Slot.objects.filter(seat__in=seats, answered_at=None).values("seat")
     Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)

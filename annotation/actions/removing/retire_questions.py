@@ -49,7 +49,7 @@ def take_out(*, question: Question, reason: str, by: Actor, now: datetime) -> Re
     Question.objects.filter(pk=question.pk).update(taken_out_at=now, undone_at=question.undone_at or now)
     counted = Response.objects.counted().filter(question=question).count()
     Response.objects.filter(question=question, left_out="").update(left_out=LeftOut.TAKEN_OUT)
-    followed = _follow(question, answers=counted, now=now)
+    followed = _recount(question, answers=counted, now=now)
     _record(question, What.QUESTION_TAKEN_OUT, by, now, reason=reason, **asdict(followed))
     return followed
 
@@ -69,9 +69,9 @@ def put_back(*, question: Question, by: Actor, now: datetime) -> RemovalEffects:
     for why in (Removal.Why.WITHDRAWN, Removal.Why.EXCLUDED):
         answers.filter(Exists(removals.filter(why=why))).update(left_out=why)
     answers.update(left_out="")
-    _follow_what_it_rests_on(question, now=now)
+    _undo_without_source(question, now=now)
     counted = Response.objects.counted().filter(question=question).count()
-    followed = _follow(question, answers=counted, now=now)
+    followed = _recount(question, answers=counted, now=now)
     reopen_asking(questions=[question.pk])
     _record(question, What.QUESTION_PUT_BACK, by, now, **asdict(followed))
     return followed
@@ -83,7 +83,7 @@ def _locked(question: Question) -> Question:
     return Question.objects.select_related("study__project", "study__fed_by", "instance").get(pk=question.pk)
 
 
-def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
+def _undo_without_source(question: Question, *, now: datetime) -> None:
     """Undo `question` again if the acceptance or answer from which it was made no longer stands."""
     if question.study.fed_by is not None and question.drawn_from_id is not None:
         update_downstream(study=question.study.fed_by, instances=[question.instance_id], now=now)
@@ -92,7 +92,7 @@ def _follow_what_it_rests_on(question: Question, *, now: datetime) -> None:
         Question.objects.filter(pk=question.pk).update(undone_at=now)
 
 
-def _follow(question: Question, *, answers: int, now: datetime) -> RemovalEffects:
+def _recount(question: Question, *, answers: int, now: datetime) -> RemovalEffects:
     """Recount the answers and update downstream questions, also those drawn from a settled decision."""
     undone = update_downstream_of_answers(questions=[question.pk], now=now)
     decided = recount(questions=[question.pk], now=now)

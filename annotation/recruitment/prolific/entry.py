@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from annotation.recruitment.base import Entry, one_spelling
+from annotation.recruitment.base import Entry, normalize_id
 
 PROVIDER = "prolific"
 PERSON, STUDY, SESSION = "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"
@@ -39,7 +39,7 @@ def read_entry(query: Mapping[str, str], *, any_ids: bool) -> Entry:
     if any(map(_is_unfilled, values)):
         raise UnfilledIds
     written_person, study, written_session = values
-    person, session = one_spelling(written_person), one_spelling(written_session)
+    person, session = normalize_id(written_person), normalize_id(written_session)
     fits = _is_printable if any_ids else _OBJECT_ID.fullmatch
     if not (fits(person) and fits(session) and _is_printable(study)):
         raise NotIds
@@ -56,7 +56,7 @@ def read_entry(query: Mapping[str, str], *, any_ids: bool) -> Entry:
 def read_person(query: Mapping[str, str]) -> str:
     """Return the person in the query of a link, "" if there is none."""
     person = query.get(PERSON, "").strip()
-    return "" if _is_unfilled(person) or not _is_printable(person) else one_spelling(person)
+    return "" if _is_unfilled(person) or not _is_printable(person) else normalize_id(person)
 
 
 def _is_unfilled(value: str) -> bool:

@@ -18,10 +18,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.actions.answering.practice import Terms
 from annotation.language import interface_language, lang_attribute
-from annotation.money import in_words
+from annotation.money import format_pay
 from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_html, question_page
 from annotation.views.guards import wants_json
-from annotation.views.page_context import of_study
+from annotation.views.page_context import study_context
 from annotation.views.practice import feedback_in_place
 from results.views.guards import study_view
 from studies.actions.questions import practice_questions, sample_questions
@@ -235,13 +235,13 @@ def _urls(address: str) -> Urls:
 
 def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
     here = _address(study, step)
-    return of_study(study, part=step.part, provider="prolific") | {
+    return study_context(study, part=step.part, provider="prolific") | {
         "bar": Bar(
             title=f"Preview, nothing is stored: {study.title}",
             answered=max(0, step.number - 1),
             total=total,
             show_progress=step.number > 0,
-            pay=in_words(study.design.pay),
+            pay=format_pay(study.design.pay),
             is_preview=True,
         ),
         "urls": _urls(here),
