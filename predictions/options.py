@@ -57,7 +57,7 @@ def answered_options(kind: str, scores: Mapping[str, Any] | None) -> frozenset[s
     only, those that the kind offers by default."""
     if scores is not None:
         return frozenset(scores)
-    return get_kind(kind).always_offers(usual_ask(get_kind(kind)))
+    return get_kind(kind).common_options(usual_ask(get_kind(kind)))
 
 
 def closest(candidates: Iterable[Options], scored: Set[str]) -> Options:

@@ -295,7 +295,7 @@ def _practise(visit: _Visit, form: Tag) -> Page:
     fields = _hidden_fields(form)
     asked = PracticeQuestion.objects.get(pk=fields["slot"])
     order = practice.order_for(session=_session(visit), question=asked)
-    fields |= get_kind(asked.kind).made_up(asked.content, order, dice=visit.dice, label=asked.right)
+    fields |= get_kind(asked.kind).simulate(asked.content, order, dice=visit.dice, label=asked.right)
     _check_offered(form, fields)
     return visit.browser.send(str(form["action"]), fields)
 
@@ -319,7 +319,7 @@ def _answer(visit: _Visit, form: Tag) -> Page:
         fields = _hidden_fields(form)
         said = "" if whole is not None else label or _written(visit, question)
         if whole is None:
-            fields |= kind.made_up(question.content, order, dice=visit.dice, label=said)
+            fields |= kind.simulate(question.content, order, dice=visit.dice, label=said)
         else:
             fields |= whole
         _check_offered(form, fields)
@@ -355,7 +355,7 @@ def _chosen(visit: _Visit, question: Question) -> str:
     likely; "" where nobody says what is right, so that the kind makes an answer up."""
     kind = get_kind(question.kind)
     labels = sorted(kind.categories(question.content)) if kind.has_one_label else []
-    right = question.right or kind.by_reference(question.instance.reference)
+    right = question.right or kind.reference_label(question.instance.reference)
     if right not in labels:
         return ""
     visit.sitting.by_reference += 1
@@ -389,7 +389,7 @@ def _possible(visit: _Visit, question: Question, order: Sequence[str], right: An
     with suppress(NotAnAnswer, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration):
         yield kind.posted(question.content, order, right)
     for _ in range(MOST_DRAWN):
-        yield kind.made_up(question.content, order, dice=visit.dice)
+        yield kind.simulate(question.content, order, dice=visit.dice)
 
 
 def _score_of(kind: Kind, question: Question, order: Sequence[str], posted: Mapping[str, str]) -> float | None:

@@ -1,4 +1,4 @@
-"""For the operator: projects and their members can be edited here, what studies are made of only looked at."""
+"""Admin for the operator: projects and members can be edited, everything else is read-only."""
 
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from studies.permissions import role_called
 
 
 class ReadOnly:
-    """Rows that are made by imports and launches: changing one by hand would break what follows from it."""
+    """Read-only rows made by imports and launches; a manual change would break data that depends on them."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -32,7 +32,7 @@ def _record(request: HttpRequest, project: Project, what: What, **details: Any) 
 
 
 class MembershipForm(forms.ModelForm[Membership]):
-    """Shows a role that was stored under a former name as what it is; else a browser would offer the first: owner."""
+    """Show a role stored under a former name as its current one; otherwise the form would preselect owner."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,7 +52,7 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
     list_display = ("slug", "name", "created_at")
     search_fields = ("slug", "name")
     inlines = (MembershipInline,)
-    # The page of the project says which study keeps it.
+    # Set on the project's page.
     exclude = ("dataset",)
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
@@ -62,7 +62,7 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
             _record(request, obj, what, **({"changed": form.changed_data} if change else {}))
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        """Save the memberships, and note whose came, changed or went."""
+        """Save the memberships and record an event for each one added, changed or removed."""
         super().save_formset(request, form, formset, change)
         changed = [membership for membership, _ in formset.changed_objects]
         for what, memberships in (
@@ -94,7 +94,7 @@ class InstanceAdmin(ReadOnly, admin.ModelAdmin[Instance]):
 class ImageAdmin(ReadOnly, admin.ModelAdmin[Image]):
     list_display = ("sha256", "format", "width", "height", "byte_size", "created_at")
     search_fields = ("sha256",)
-    # No longer used; each use says where it comes from.
+    # No longer used: `InstanceImage` has them.
     exclude = ("source", "licence", "generator")
 
 
@@ -104,7 +104,7 @@ class StudyAdmin(ReadOnly, admin.ModelAdmin[Study]):
     list_filter = ("state", "kind")
     list_select_related = ("project",)
     search_fields = ("slug", "title")
-    # The link lets anyone in who has it; whoever knows the secret knows which option stands where.
+    # The token opens the study to anybody; the secret reveals the order of options.
     exclude = ("invite_token", "order_secret")
 
 

@@ -1,40 +1,36 @@
-"""Descriptions of image sets: those that came with an import, as an instance keeps them, and what is handed on of those
-that a study collects. Pure.
+"""Descriptions of image sets: imported ones as an instance stores them, and sources of questions. Pure.
 
-An instance is one image set. Its captions in the roles `description_1`, `description_2` and so on are its descriptions
-in the order of the source; its reference says under `targets` which image each of them is about, from 0, and leaves
-that out where the source does. What companion files know about a description stands in the reference under `noted`, by
-its target (docs/decisions/0026-an-image-set-is-an-instance.md).
+An instance is one image set. Its captions `description_1`, `description_2`, ... are its descriptions in the order of
+the source file. Its reference lists their target images (from 0) under `targets`, if the source file has them, and
+facts from companion files, by target, under `noted` (docs/decisions/0026-an-image-set-is-an-instance.md).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# What questions that are made from an imported description have as the type of their source; its id is the number of
-# the description in its set, from 1.
+# Source type of questions about an imported description; the source id is the description's number in its set, from 1.
 DESCRIPTION = "description"
-# The role of the images, which stand in it in their order.
+# Role of the images, in order.
 SET = "set"
 SET_SIZE = 10
 STATIC, VIDEO = "static", "video"
-# The split that models learn from.
+# The training split.
 TRAIN = "train"
-# Keys of the reference.
+# Keys in the reference.
 TARGETS, NOTED, PUBLIC = "targets", "noted", "public_labels"
-# Keys of what is noted about a description.
+# Keys in the notes on a description.
 AUTHOR, TAGS, LOOKED_FOR, PAIRED = "author", "tags", "looked_for", "paired"
 TRAIN_WORKER, UNSEEN_WORKER = "train_worker", "unseen_worker"
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What tells one image of a set apart. `number`: its place among those of the set, from 1.
+    """A description of one image of a set. `number`: its place among the descriptions of the set, from 1.
 
-    `target`: the place of the image, from 0, None where the source keeps that to itself. `author`: whether whoever
-    wrote it also wrote for the training split (`train_worker`) or not (`unseen_worker`), "" where nobody says. `tags`:
-    the phenomena found in it, of those that somebody `looked_for`. `paired`: the place of the other image in the
-    published pair of images (ImageCoDe-simple), from 0, None where no file says it.
+    `target`: index of the image from 0, None if the source withholds it. `author`: `train_worker` if the author also
+    wrote for the training split, `unseen_worker` if not, "" if unknown. `tags`: phenomena found in it, of those
+    `looked_for`. `paired`: index from 0 of the other image in the published pair (ImageCoDe-simple), None if unknown.
     """
 
     number: int
@@ -51,7 +47,7 @@ class Description:
 
 
 def image_of_set(place: int) -> str:
-    """Return the item that the image at `place` of a set is, from 0. Example: 2 is "image_3"."""
+    """Return the item name of the image at index `place` (from 0). Example: 2 is "image_3"."""
     return f"image_{place + 1}"
 
 
@@ -61,7 +57,7 @@ def role_of(number: int) -> str:
 
 
 def descriptions_of(captions: Mapping[str, str], reference: Mapping[str, Any]) -> list[Description]:
-    """Return the imported descriptions of an instance in the order of their source; none where it has none."""
+    """Return the imported descriptions of an instance in the order of the source file."""
     targets = reference.get(TARGETS, ())
     noted = reference.get(NOTED, {})
     found = []
@@ -85,30 +81,29 @@ def descriptions_of(captions: Mapping[str, str], reference: Mapping[str, Any]) -
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOn:
-    """What a question that asks about a description says of it: the `text`, and the place of its image, from 0."""
+class SourceDescription:
+    """A description as the source of a question: its `text`, and the index of its image from 0."""
 
     text: str
     target: int
 
 
-def handed_on(source: Mapping[str, Any] | None) -> HandedOn | None:
-    """Return the description that a question was made from, by the frozen content of its source; None where it was made
-    from something else, or from nothing."""
+def source_description(source: Mapping[str, Any] | None) -> SourceDescription | None:
+    """Return the description in the frozen `source` of a question, None if it has another source or none."""
     text, target = (source or {}).get("text"), (source or {}).get("target")
     if isinstance(text, str) and isinstance(target, int):
-        return HandedOn(text, target)
+        return SourceDescription(text, target)
     return None
 
 
 def notes_that_fit(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of `notes`, which are by target, that are about a description of the set."""
+    """Return the `notes` (by target) that are about a description of the set."""
     targets = {str(target) for target in reference.get(TARGETS, ())}
     return {target: about for target, about in notes.items() if target in targets}
 
 
 def with_notes(reference: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reference of a set with `notes`, which are by target, beside those that it has."""
+    """Return the reference of a set with `notes` (by target) added to its own."""
     noted = dict(reference.get(NOTED, {}))
     for target, about in notes.items():
         noted[target] = noted.get(target, {}) | dict(about)

@@ -1,8 +1,8 @@
-"""What can go wrong for a researcher: whole sentences that say what is wrong and what to do."""
+"""Errors for researchers: whole sentences that say what is wrong and what to do."""
 
 
 class StudyError(Exception):
-    """What was asked of a study cannot be done; `problems` says why, one sentence each."""
+    """The action is not possible; `problems` says why, one sentence each."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))

@@ -1,4 +1,4 @@
-"""Renders what researchers write (consent, instructions) as HTML; raw HTML in it is shown, never run."""
+"""Render researchers' Markdown (consent, instructions) as HTML; raw HTML in it is escaped."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +11,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 @dataclass(frozen=True)
 class Headed:
-    """A text and the heading that it begins with, "" where it begins with something else, both as HTML."""
+    """A text and its first heading ("" if it does not begin with one), both as HTML."""
 
     heading: SafeString
     body: SafeString
@@ -19,16 +19,16 @@ class Headed:
 
 @lru_cache(maxsize=256)
 def render_markdown(text: str) -> SafeString:
-    """Return `text` as HTML. Safe by construction: the renderer escapes HTML and refuses script links."""
+    """Return `text` as HTML. Safe: the renderer escapes HTML and refuses script links."""
     html: str = _MARKDOWN.render(text)
     return mark_safe(html)  # noqa: S308
 
 
 @lru_cache(maxsize=256)
 def render_headed(text: str) -> Headed:
-    """Return `text` with the heading that it begins with apart, so that its page has one heading, and no two."""
+    """Return the first heading of `text` and the rest separately, so that the page has only one main heading."""
     tokens = _MARKDOWN.parse(text)
-    # A heading is three tokens: it opens, says something and closes.
+    # A heading is three tokens: open, inline text, close.
     if not tokens or tokens[0].type != "heading_open":
         return Headed(SafeString(""), render_markdown(text))
     heading = _MARKDOWN.renderer.render(tokens[1:2], _MARKDOWN.options, {})

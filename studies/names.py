@@ -1,26 +1,26 @@
-"""What may be a name: of an instance, a project, a study, a model. One rule, asked at every door. Pure.
+"""Validation of names of instances, projects, studies and models. Pure.
 
-Names stand in addresses, headings, file names and tables. Each function returns the sentence that says why a text
-cannot be such a name, or "".
+Names appear in addresses, headings, file names and tables. Each `problem_with_...` function returns a sentence that
+says why a text is not valid, or "".
 """
 
 import re
 import unicodedata
 
 LONGEST_KEY = 200
-# A description, a citation, a caption; what somebody writes beside a decision.
+# Longest description, citation or caption; longest note on a decision.
 LONGEST_TEXT, LONGEST_NOTE = 10_000, 2000
 LONGEST_SLUG = 50
-# What the address of an instance begins with whose key cannot stand there.
+# Start of an instance's address if its key cannot be part of an address.
 BY_ID = "by-id/"
 
 _SLUG = re.compile(rf"[-a-zA-Z0-9_]{{1,{LONGEST_SLUG}}}")
-# Controls, halves of characters, and what ends a line or a paragraph.
+# Unicode categories: controls, surrogates, line and paragraph separators.
 _NOT_IN_A_LINE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def problem_with_text(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Return why `text`, of any number of lines, is too long or cannot be stored by every database we use, or ""."""
+    """Return why `text`, of any number of lines, is too long or cannot be stored in every supported database, or ""."""
     if len(text) > longest:
         return f"The text has {len(text):,} characters; at most {longest:,} fit. Shorten it."
     if "\0" in text:
@@ -31,7 +31,7 @@ def problem_with_text(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def problem_with_line(text: str) -> str:
-    """Return why `text` is no single line that can be shown and stored, or "".
+    """Return why `text` is not a single line that can be shown and stored, or "".
 
     Example: "a title\\n" ends with U+000A, which ends the line.
     """
@@ -46,12 +46,12 @@ def problem_with_line(text: str) -> str:
 
 
 def problem_with_name(name: str) -> str:
-    """Return why `name` is no single line of which every character can be seen, or "".
+    """Return why `name` is not a single line of visible characters, or "".
 
-    Example: "model\u200b" ends with a space of no width: another model of the same name in every table.
+    Example: "model\u200b" ends with a zero-width space and would look like another model in every table.
     """
     if name.isascii() and name.isprintable() and name == name.strip() and name:
-        # Nearly all names, and an import has ten thousands of them.
+        # Fast path for nearly all names: an import has tens of thousands.
         return ""
     if reason := problem_with_line(name):
         return reason
@@ -62,9 +62,9 @@ def problem_with_name(name: str) -> str:
 
 
 def problem_with_key(key: str) -> str:
-    """Return why `key` cannot name an instance, or "". Its parts are separated by "/", as in an address.
+    """Return why `key` is not a valid instance key, or "". Its parts are separated by "/", as in an address.
 
-    Example: "add_obj/12" can; "." and "a/../b" cannot, which browsers take for the way to another page.
+    Example: "add_obj/12" is valid; "." and "a/../b" are not, because browsers resolve them to another address.
     """
     if len(key) > LONGEST_KEY:
         return f"The key has {len(key):,} characters; at most {LONGEST_KEY} fit."
@@ -79,7 +79,7 @@ def problem_with_key(key: str) -> str:
 
 
 def problem_with_slug(slug: str) -> str:
-    """Return why `slug` cannot name a project, or ""."""
+    """Return why `slug` is not a valid project name, or ""."""
     if _SLUG.fullmatch(slug):
         return ""
     if len(slug) > LONGEST_SLUG:
@@ -88,9 +88,9 @@ def problem_with_slug(slug: str) -> str:
 
 
 def name_in_address(key: str, *, pk: int) -> str:
-    """Return what stands for an instance in the address of its page: its key, or its id where the key cannot.
+    """Return the part of an instance's address that names it: its key, or its id if the key is not valid there.
 
-    Versions before let keys in that no address can hold. Example: "." with the id 7 is "by-id/7".
+    Older versions accepted keys that cannot be part of an address. Example: "." with the id 7 is "by-id/7".
     """
     return f"{BY_ID}{pk}" if problem_with_key(key) or key.startswith(BY_ID) else key
 

@@ -1,6 +1,6 @@
-"""Who may do what in a project: one table of roles and verbs, for pages, commands and whatever else asks.
+"""Permissions in a project: one table of roles and verbs for pages, commands and the API.
 
-`studies.actions.projects.members` asks it about the people of this site.
+`studies.actions.projects.members` applies it to users.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a member is in a project. A superuser may everything everywhere, member or not."""
+    """Role of a member in a project. Superusers may do everything everywhere."""
 
     OWNER = "owner"
     EDITOR = "editor"
@@ -16,7 +16,7 @@ class Role(StrEnum):
 
 
 class Verb(StrEnum):
-    """What a person does in a project. A new one is a line here, its words in `WORDS` and its roles in `ALLOWED`."""
+    """Something a person may do in a project. A new verb is a line here, in `WORDS` and in `ALLOWED`."""
 
     VIEW = "view"
     IMPORT = "import"
@@ -36,7 +36,7 @@ class Verb(StrEnum):
     MANAGE_WEBHOOKS = "manage_webhooks"
 
 
-# How a sentence goes on after "may".
+# End of a sentence after "may".
 WORDS: Mapping[Verb, str] = {
     Verb.VIEW: "see its pages and results",
     Verb.IMPORT: "import instances, images and predictions",
@@ -56,7 +56,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.MANAGE_WEBHOOKS: "have other servers told what happens",
 }
 
-# Looks, takes away the report, which tells of nobody but in numbers and pseudonyms, and changes nothing.
+# Read only: pages, and the report, which has only numbers and pseudonyms.
 _VIEWS = frozenset({Verb.VIEW})
 _EDITS = _VIEWS | {
     Verb.IMPORT,
@@ -74,8 +74,7 @@ _EDITS = _VIEWS | {
 }
 _OWNS = _EDITS | {Verb.IDENTIFY_PEOPLE, Verb.MANAGE_MEMBERS, Verb.MANAGE_WEBHOOKS}
 
-# What can still be done in a project that is archived: it is looked at, taken away and handed over, and whoever took
-# part keeps every right.
+# Allowed in an archived project: view, download, hand over, and the rights of the people who took part.
 IN_ARCHIVE = frozenset(
     {
         Verb.VIEW,
@@ -90,36 +89,36 @@ IN_ARCHIVE = frozenset(
 
 ALLOWED: Mapping[Role, frozenset[Verb]] = {Role.OWNER: _OWNS, Role.EDITOR: _EDITS, Role.VIEWER: _VIEWS}
 
-# What versions before this table stored, and go on storing while they are being replaced.
+# Role names that older versions stored, and still store during an upgrade.
 FORMER_NAMES: Mapping[str, Role] = {"researcher": Role.EDITOR}
 
 
 def role_called(stored: str) -> Role | None:
-    """Return the role that a stored name means, today's or a former one; None for any other text."""
+    """Return the role with this stored name, current or former; None for any other text."""
     if stored in FORMER_NAMES:
         return FORMER_NAMES[stored]
     return Role(stored) if stored in set(Role) else None
 
 
 def allows(role: Role | None, verb: Verb) -> bool:
-    """Tell whether somebody with the role may do it; nobody without a role may do anything."""
+    """Tell whether `role` allows the verb; without a role nothing is allowed."""
     return role is not None and verb in ALLOWED[role]
 
 
 def names_of_roles(verb: Verb) -> list[str]:
-    """Return every name under which a role that may do it can stand in the database."""
+    """Return all stored names, current and former, of the roles that allow the verb."""
     former = [name for name, role in FORMER_NAMES.items() if allows(role, verb)]
     return [role.value for role in Role if allows(role, verb)] + former
 
 
 def who_may(verb: Verb) -> str:
-    """Return the roles that may do it, in the plural: "owners and editors"."""
+    """Return the roles that allow the verb, in the plural: "owners and editors"."""
     *others, last = [f"{role}s" for role in Role if allows(role, verb)]
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def why_not_in_archive(project: str, verb: Verb) -> str:
-    """Return what a person is told who wants to do it in an archived project of that name, where nobody may."""
+    """Return the message for a verb that an archived project does not allow."""
     return (
         f"{project} is archived: nobody may {WORDS[verb]} while it is. An owner takes it out of the archive under "
         "Members and settings."

@@ -1,8 +1,8 @@
-"""The names by which annotators' pages call pictures: others in every study, and of no use to whoever has the files.
+"""Opaque picture names for annotators' pages, different in every study.
 
-Who holds the originals of a data set could look up their SHA-256 in the addresses, and who took part in one study would
-know its pictures again in the next. A handle is the SHA-256 and the study, sealed with a key that follows from
-`SECRET_KEY`, so that a picture is found by it without a query.
+Plain SHA-256 addresses would let owners of the original files, or annotators of another study, recognise pictures. A
+handle is the SHA-256 and the study id, encrypted (AES-SIV) with a key derived from `SECRET_KEY`, so that no query is
+needed to resolve it.
 """
 
 import base64
@@ -19,12 +19,12 @@ _SHA256_BYTES, _STUDY_BYTES = 32, 4
 
 
 def handle_of(sha256: str, *, study: int) -> str:
-    """Return the same each time, since browsers keep a picture by its address."""
+    """Return the handle; it is deterministic, because browsers cache pictures by address."""
     return _sealed(sha256, study, settings.SECRET_KEY)
 
 
 def sha256_of(handle: str) -> str:
-    """Return which picture is meant, "" where nothing is."""
+    """Return the SHA-256 of the picture, "" for an invalid handle."""
     try:
         sealed = base64.b64decode(handle + "=" * (-len(handle) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""The study files that come with the platform: the protocols of papers, to be copied and changed. Pure."""
+"""Study files that come with the platform: protocols of papers to copy and change. Pure."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from studies.design import read_design
 
 _FOLDER = Path(__file__).resolve().parent / "designs"
-# The line for editors that says where the schema is, which is nowhere once the file is copied.
+# Line that tells editors where the schema is; the path is wrong in a copy.
 _FOR_EDITORS = "# yaml-language-server:"
 
 
 class Shipped(NamedTuple):
-    """A study file: what it is called, the title that annotators read, what it is for, and its text."""
+    """A study file: its name, its title for annotators, its purpose and its text."""
 
     name: str
     title: str
@@ -22,7 +22,7 @@ class Shipped(NamedTuple):
 
 @lru_cache(maxsize=1)
 def shipped() -> dict[str, Shipped]:
-    """Return the study files by name, in the order of their names."""
+    """Return the study files by name, sorted by name."""
     return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.yaml"))}
 
 

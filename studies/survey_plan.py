@@ -1,4 +1,4 @@
-"""How what a study asks about is dealt into surveys, from a seed. Pure."""
+"""Division of a study's items into surveys, from a seed. Pure."""
 
 import itertools
 import random
@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class CannotPlan(Exception):
-    """The design asks for what its questions do not give; the message says what, for the researcher."""
+    """The design needs more items than there are; the message tells the researcher what."""
 
 
 Item = TypeVar("Item")
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class PlannedSurvey(Generic[Item]):
-    """`items` are what is asked about; `seats` people answer all questions about them."""
+    """A survey: `seats` people answer all questions about its `items`."""
 
     items: tuple[Item, ...]
     seats: int
@@ -25,15 +25,15 @@ class PlannedSurvey(Generic[Item]):
 def plan_surveys(
     items: Sequence[Item], *, size: int, answers: int, double_seats: int, seed: str
 ) -> list[PlannedSurvey[Item]]:
-    """Deal `items` (what is asked about, such as instances) into surveys of about `size` items, each into exactly one.
+    """Divide `items` (such as instances) into surveys of about `size` items; each item is in exactly one survey.
 
-    The first `double_seats` surveys have exactly `size` items and twice the seats, so that pairs of annotators
-    answer the same questions (BiVLC: 5 surveys of 100 answered by 2). The others share the rest as evenly as can
-    be: their sizes differ by at most one, and there are as many as bring the sizes nearest to `size`. Each survey
-    has `answers` seats. Which item goes where, and in which order, depends on `seed` alone.
+    The first `double_seats` surveys have exactly `size` items and twice the seats, so that pairs of annotators answer
+    the same questions (BiVLC: 5 surveys of 100 answered by 2). The rest is divided evenly: sizes differ by at most one,
+    and the number of surveys brings them nearest to `size`. These surveys have `answers` seats each. Only `seed`
+    determines the survey and the order of each item.
 
     Example: 7,512 items, size 100, double_seats 5 -> 5 surveys of 100 with two seats, 58 of 100 and 12 of 101
-    with one. Raises CannotPlan when there are too few items, ValueError for a size or number of answers under 1.
+    with one. Raises CannotPlan if there are too few items, ValueError if `size` or `answers` is under 1.
     """
     if size < 1 or answers < 1:
         raise ValueError("A survey has at least 1 item, and a question wants at least 1 answer.")
@@ -52,7 +52,7 @@ def plan_surveys(
 
 
 class HasPart(Protocol):
-    """Anything that stands in a part of a survey, counted from 0."""
+    """Anything that belongs to a part of a survey, counted from 0."""
 
     part: int
 
@@ -61,7 +61,7 @@ Asked = TypeVar("Asked", bound=HasPart)
 
 
 def in_parts(questions: Sequence[Asked], *, seed: str) -> list[Asked]:
-    """Order the questions of one survey: part after part, at random within each, as `seed` says."""
+    """Order the questions of one survey: part after part, shuffled by `seed` within each part."""
     dealt = list(questions)
     random.Random(f"parts|{seed}").shuffle(dealt)  # noqa: S311 (an order, not a secret)
     return sorted(dealt, key=lambda question: question.part)

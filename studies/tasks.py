@@ -1,4 +1,4 @@
-"""Work in the background. A task calls one action; run twice, it does what it does once."""
+"""Background tasks. Each calls one action and is idempotent."""
 
 from django.utils import timezone
 

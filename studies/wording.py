@@ -1,6 +1,6 @@
-"""Numbers in sentences. Pure."""
+"""Pluralised counts for messages. Pure."""
 
 
 def counted(number: int, noun: str) -> str:
-    """Return so many of them: "1 answer", "1,200 answers"."""
+    """Return a count with its noun: "1 answer", "1,200 answers"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -47,7 +47,7 @@ from studies.models import (
     Survey,
     SurveyQuestion,
 )
-from studies.rules import Asked, Given, decide
+from studies.rules import Vote, VoteContext, decide
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "a password of the tests"
@@ -350,8 +350,8 @@ def answer(session: Session, question: Question, choice: str, *, now: datetime =
 
 def _decide(question: Question) -> None:
     counted = Response.objects.filter(question=question, is_current=True, slot__isnull=False)
-    given = [Given(choice, answer) for choice, answer in counted.values_list("choice", "answer")]
-    verdict = decide(question.study.rule, Asked(question.answers_wanted, right=question.right), given)
+    given = [Vote(choice, answer) for choice, answer in counted.values_list("choice", "answer")]
+    verdict = decide(question.study.rule, VoteContext(question.answers_wanted, right=question.right), given)
     Decision.objects.filter(question=question).update(
         state=verdict.state.value,
         winner=verdict.winner or "",

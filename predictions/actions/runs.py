@@ -20,7 +20,7 @@ from studies.actions.questions import asked_by_kind
 from studies.actions.studies import draft_questions
 from studies.actions.table_statistics import refresh_statistics
 from studies.errors import StudyError
-from studies.kinds import KINDS, Built, CannotAsk, content_hash, get_kind, matches, usual_ask
+from studies.kinds import KINDS, CannotAsk, NewQuestion, content_hash, get_kind, matches, usual_ask
 from studies.models import Instance, Project, Question, Study, StudyState
 
 # A message that was not answered for so long was lost, with its worker or its broker: it is sent again, and whoever
@@ -321,7 +321,7 @@ def _of_kind(run: Run, instances: QuerySet[Instance]) -> Iterator[Asked | str]:
             yield _asked(run, instance, built)
 
 
-def _asked(run: Run, instance: Instance, built: Built) -> Asked:
+def _asked(run: Run, instance: Instance, built: NewQuestion) -> Asked:
     return Asked(instance.pk, run.kind, built.variant, built.content, built.right_option)
 
 

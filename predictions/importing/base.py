@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluation.result_files import Described
-from studies.kinds import finer_scores
+from studies.kinds import FINER_SCORES
 
 # The kind and variant of the question which caption the original image has: the one that most benchmarks ask.
-CAPTION_OF_IMAGE = finer_scores()["Ipos2T"]
+CAPTION_OF_IMAGE = FINER_SCORES["Ipos2T"]
 
 
 @dataclass(frozen=True, slots=True)

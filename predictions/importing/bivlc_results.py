@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evaluation.result_files import read_outcomes
 from predictions.importing.base import Answer, Row
-from studies.kinds import finer_scores
+from studies.kinds import FINER_SCORES
 
 
 def read(path: Path) -> list[Row]:
@@ -13,7 +13,7 @@ def read(path: Path) -> list[Row]:
     Raises evaluation.result_files.ResultsFileError.
     """
     file = read_outcomes(path)
-    questions = [(*question, getattr(file.outcomes, score.lower())) for score, question in finer_scores().items()]
+    questions = [(*question, getattr(file.outcomes, score.lower())) for score, question in FINER_SCORES.items()]
     return [
         Row(
             index + 1,

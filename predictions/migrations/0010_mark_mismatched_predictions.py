@@ -56,7 +56,7 @@ def _usual(kind: str) -> list[Options]:
     """Return the options that every question of a kind with a known right answer has, where nobody says otherwise."""
     asks = get_kind(kind)
     ask = usual_ask(asks)
-    options = asks.always_offers(ask)
+    options = asks.common_options(ask)
     return [Options(options, options)] if options and asks.knows_right(ask) else []
 
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Case, Count, Max, Q, SmallIntegerField, Value, When
 
 from predictions.models.runs import Conditions
-from studies.kinds import finer_scores
+from studies.kinds import FINER_SCORES
 from studies.models import Instance, Project
 
 
@@ -29,7 +29,7 @@ class InstanceOutcomes(NamedTuple):
 
 
 # Outcome -> the kind and variant of the question it is the outcome of.
-QUESTIONS = {score.lower(): question for score, question in finer_scores().items()}
+QUESTIONS = {score.lower(): question for score, question in FINER_SCORES.items()}
 
 
 # The widths of the columns that are a model's identity.

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from predictions.models import QUESTIONS, Model, Prediction
 from predictions.options import Options, answered_options, options_of
 from studies.actions.questions import asked_by_kind
-from studies.kinds import Built, Kind, content_hash, get_kind
+from studies.kinds import Kind, NewQuestion, content_hash, get_kind
 from studies.models import Instance, Project, Question, Study, StudyState
 
 CHUNK = 2_000
@@ -97,6 +97,6 @@ def _shown_today(names: set[_Name]) -> dict[_Name, str]:
     for kind in {kind for _, kind, _ in names}:
         instances = Instance.objects.filter(pk__in={instance for instance, of, _ in names if of == kind}).order_by("pk")
         for instance, built in asked_by_kind(get_kind(kind), instances):
-            if isinstance(built, Built):
+            if isinstance(built, NewQuestion):
                 shown[instance.pk, kind, built.variant] = content_hash(get_kind(kind), built.content)
     return shown

@@ -20,7 +20,7 @@ from results.exporting.rows import (
     PredictionConditions,
 )
 from studies.kinds import KINDS, get_kind
-from studies.rules import Asked, Given, decide, get_rule
+from studies.rules import Vote, VoteContext, decide, get_rule
 
 # The study that asked, and the name of the question in it.
 Question = tuple[str, str]
@@ -94,12 +94,12 @@ def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: 
     A rule that looks at what became of the answers elsewhere finds nothing of that in the rows: the question is
     undecided then, so that nothing stays accepted for a reason that nobody can see any more.
     """
-    if get_rule(row.rule).needs.became:
+    if get_rule(row.rule).needs.downstream_outcome:
         return State.UNDECIDED.value, ""
-    given = [Given(answer.label, answer.whole_answer) for answer in answers]
+    given = [Vote(answer.label, answer.whole_answer) for answer in answers]
     # Rows may have been frozen with a kind that this site does not have.
     rejecting = get_kind(row.kind).rejecting_options if row.kind in KINDS else frozenset[str]()
-    asked = Asked(wanted, max(wanted, len(given)), row.right, rejecting=rejecting)
+    asked = VoteContext(wanted, max(wanted, len(given)), row.right, rejecting=rejecting)
     verdict = decide(row.rule, asked, given)
     return verdict.state.value, verdict.winner or ""
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from analytics.outcomes import Outcome
 from analytics.work.pay import PaidSession
-from studies.kinds.base import Collapse, Scale
+from studies.kinds.base import LabelGrouping, Scale
 from studies.rules.base import LabelSet
 
 
@@ -86,22 +86,22 @@ class Answerable:
     """What can be answered to the questions of one kind, and how answers compare; as the kind says.
 
     `options`: every label that there can be, those of a scale in its order; none for a free text. `last`: those of
-    options that always come last. `names`: what people call an option, where that is not its key. `collapses`: how
+    options that always come last. `names`: what people call an option, where that is not its key. `groupings`: how
     labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
-    `same_for_all`: whether every question offers the same. `prefers`: whether a label is the option that was preferred
-    to the others of its question. `apart`: where the answers to some questions compare otherwise than those to others,
-    each scale with the ids of the questions on it; `scale` is then none. `units`: unit -> its scale, where an answer
-    has several labels that are not all on `scale`. `compares`: by what the rule of the study tells answers apart.
+    `same_for_all`: whether every question offers the same. `is_preference`: whether a label is the option that was
+    preferred to the others of its question. `apart`: where questions use different scales, each scale with the ids of
+    the questions on it; `scale` is then none. `units`: unit -> its scale, where an answer has several labels that are
+    not all on `scale`. `compares`: by what the rule of the study tells answers apart.
     """
 
     options: Sequence[str] = ()
     last: Sequence[str] = ()
     names: Mapping[str, str] = field(default_factory=dict)
-    collapses: Sequence[Collapse] = ()
+    groupings: Sequence[LabelGrouping] = ()
     scale: Scale = field(default_factory=Scale)
     has_one_label: bool = True
     same_for_all: bool = True
-    prefers: bool = False
+    is_preference: bool = False
     apart: Sequence[tuple[Scale, frozenset[int]]] = ()
     units: Mapping[str, Scale] = field(default_factory=dict)
     compares: Sequence[LabelSet] = ("groups",)

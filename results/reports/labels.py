@@ -17,7 +17,7 @@ from analytics.coefficients import (
 from analytics.ratings import Coded, by_unit
 from analytics.scales import number_of
 from results.reports.facts import Answerable, AnswerFacts, StudyFacts
-from studies.kinds.base import Collapse, Scale
+from studies.kinds.base import LabelGrouping, Scale
 
 OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
@@ -40,7 +40,7 @@ class Labels:
     kind: str
     title: str
     categories: Sequence[str]
-    collapse: Collapse | None = None
+    collapse: LabelGrouping | None = None
     scale: Scale = field(default_factory=Scale)
     no_chance: str = ""
     are_parts: bool = False
@@ -143,7 +143,7 @@ def _by_unit(kind: str, answerable: Answerable) -> Iterable[Labels]:
 
 def _collapsed(kind: str, answerable: Answerable) -> Iterable[Labels]:
     parts = not answerable.has_one_label
-    for collapse in answerable.collapses:
+    for collapse in answerable.groupings:
         yield Labels(kind, collapse.title, collapse.categories, collapse, are_parts=parts)
 
 

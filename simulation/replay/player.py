@@ -102,7 +102,7 @@ class Crowd:
             order = responses.order_for(session=session, question=question)
             said = self.choose(question, seat)
             if isinstance(said, str):
-                said = get_kind(question.kind).made_up(question.content, order, dice=_DICE, label=said)
+                said = get_kind(question.kind).simulate(question.content, order, dice=_DICE, label=said)
             sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted=said)
             responses.submit(token=session.token, sent=sent, now=timezone.now())
             yield

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analytics.agreement import cohen_kappa
 from simulation.replay.published import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
-from studies.kinds import finer_scores
+from studies.kinds import FINER_SCORES
 from studies.kinds.base import NONE
 from studies.rules.unambiguous import ORIGINAL
 
@@ -167,8 +167,8 @@ def _unevenness(split: _Split, chosen: int, none: int) -> tuple[int, int]:
 
 
 # A question of the baseline, as (kind, variant); the two of each direction.
-IMAGE_TO_TEXT = (finer_scores()["Ipos2T"], finer_scores()["Ineg2T"])
-TEXT_TO_IMAGE = (finer_scores()["Tpos2I"], finer_scores()["Tneg2I"])
+IMAGE_TO_TEXT = (FINER_SCORES["Ipos2T"], FINER_SCORES["Ineg2T"])
+TEXT_TO_IMAGE = (FINER_SCORES["Tpos2I"], FINER_SCORES["Tneg2I"])
 Asked = tuple[str, str]
 
 

@@ -1,4 +1,4 @@
-"""Completion codes: one for each way in which a session can end on the platform that sent the annotator."""
+"""Completion codes: one per session outcome, for the platform that sent the annotator."""
 
 import secrets
 import string
@@ -13,7 +13,7 @@ _ATTEMPTS = 3
 
 
 def completion_code(*, study: Study, outcome: Outcome) -> str:
-    """Return the code of `study` for `outcome`; studies of versions that did not know this ending get theirs now."""
+    """Return the code of `study` for `outcome`; make it now for studies older than this outcome."""
     codes = CompletionCode.objects.filter(study=study, outcome=outcome)
     for _ in range(_ATTEMPTS):
         known = codes.first()
@@ -23,13 +23,13 @@ def completion_code(*, study: Study, outcome: Outcome) -> str:
             with transaction.atomic():
                 return add_code(study=study, outcome=outcome).code
         except IntegrityError:
-            # Another session has just ended so too, or, hardly ever, the code stood for another ending already.
+            # A concurrent session made it, or (rarely) the new code is already used for another outcome.
             continue
     return codes.get().code
 
 
 def used_codes(study: Study) -> list[CompletionCode]:
-    """Return the codes that annotators of `study` may come back with, as its study file leads them."""
+    """Return the codes with which annotators of `study` may return to the platform, according to its study file."""
     endings = study.design.endings
     led = {Outcome.STOPPED: endings.stopped, Outcome.TIME_OVER: endings.time_over}
     unused = [outcome for outcome, way in led.items() if way != "code"]
@@ -41,6 +41,6 @@ def used_codes(study: Study) -> list[CompletionCode]:
 
 
 def add_code(*, study: Study, outcome: str) -> CompletionCode:
-    """Make a new code. Raises IntegrityError when there is one."""
+    """Make a new code. Raises IntegrityError if the outcome already has one."""
     code = "".join(secrets.choice(_SIGNS) for _ in range(CODE_LENGTH))
     return CompletionCode.objects.create(study=study, outcome=outcome, code=code)

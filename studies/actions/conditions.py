@@ -1,4 +1,4 @@
-"""What must hold before a study is launched: numbers that rooms above put here, and that the launch reads."""
+"""Launch conditions: numbers stored by higher rooms and checked at launch."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from studies.wording import counted
 
 
 def digest_of(questions: Iterable[Question]) -> str:
-    """Return the SHA-256, in 64 hexadecimal digits, of what questions ask and which answers are right, in any order."""
+    """Return the SHA-256 (64 hexadecimal digits) of the questions and their right answers, in any order."""
     asked = sorted(f"{content_hash(get_kind(each.kind), each.content)}|{each.right}" for each in questions)
     return hashlib.sha256("\n".join(asked).encode("utf-8", errors="surrogatepass")).hexdigest()
 
@@ -22,10 +22,10 @@ def digest_of(questions: Iterable[Question]) -> str:
 def note_blind_score(
     *, study: Study, baseline: str, about: str, found: BlindAccuracy, left_out: int, now: datetime
 ) -> None:
-    """Note how often a blind baseline is right on what a draft asks, in place of what was noted of it before.
+    """Store the accuracy of a blind baseline on a draft's questions, replacing its earlier one.
 
-    `about` is the `digest_of` the draft's questions, `left_out` how many of them the baseline cannot answer. Of a study
-    that was launched, what was known then stays.
+    `about`: the `digest_of` the questions. `left_out`: how many the baseline cannot answer. After launch the stored
+    value never changes.
     """
     drafts = Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk, state=StudyState.DRAFT)
     if drafts.first() is None:
@@ -47,10 +47,10 @@ def note_blind_score(
 
 
 def unmet(study: Study, questions: Iterable[Question]) -> Sequence[str]:
-    """Return why a study that asks `questions` must not be launched yet, in sentences, with what to do.
+    """Return why a study that asks `questions` must not be launched yet, as sentences with a remedy.
 
-    The share itself is held against `at_most`, not an end of its interval: a few questions would always reach below
-    any bound, and could never stay under it.
+    The share itself is compared with `at_most`, not an end of its interval: with few questions the lower end would
+    always pass and the upper end never.
     """
     limit = study.design.conditions.blind_solvability
     if limit is None:
@@ -65,8 +65,7 @@ def unmet(study: Study, questions: Iterable[Question]) -> Sequence[str]:
 
 
 def untried(study: Study) -> str:
-    """Return what nobody has tried of questions that come to a launched study, a sentence; "" where nothing had to
-    be."""
+    """Return a sentence if questions added to a launched study were not checked against a blind baseline, else ""."""
     limit = study.design.conditions.blind_solvability
     if limit is None:
         return ""
@@ -99,7 +98,7 @@ def _problem(study: Study, baseline: str, score: BlindScore | None, about: str, 
 
 
 def in_words(score: BlindScore) -> str:
-    """Return what was found of a baseline that answered something, the beginning of a sentence."""
+    """Return the result of a baseline that answered something, as the beginning of a sentence."""
     has_interval = score.low is not None and score.high is not None
     interval = f"; 95 % interval {_percent(score.low)} to {_percent(score.high)}" if has_interval else ""
     of = counted(score.questions, "question")

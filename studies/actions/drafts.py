@@ -1,4 +1,4 @@
-"""Drafts: put in from a study file, changed, copied and deleted. After its launch a study stays what it is."""
+"""Drafts: create from a study file, change, copy and delete. A launched study never changes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ from studies.design import copied_source, read_design
 from studies.errors import StudyError
 from studies.models import Instance, Project, Study, StudyState
 
-# A file of as many lines can still be read and changed by hand.
+# A file with this many lines can still be edited by hand.
 MOST_NAMED = 5_000
 
 
 def fingerprint(source: str) -> str:
-    """Return what tells one text of a study file from another."""
+    """Return a fingerprint of the text of a study file."""
     return hashlib.sha256(source.encode()).hexdigest()
 
 
 @transaction.atomic
 def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
-    """Make a draft from a study file, in place of the draft of that name where there is one.
+    """Make a draft from a study file, replacing a draft of the same name.
 
-    Raises DesignRefused, or StudyError when the study of that name was launched.
+    Raises DesignRefused, or StudyError if the study of that name was launched.
     """
     there = Study.objects.filter(project=project, slug=read_design(source).study).first()
     if there is None:
@@ -37,10 +37,10 @@ def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime
 
 @transaction.atomic
 def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_from: str = "") -> None:
-    """Let a draft be what another study file says. Its links and codes stay.
+    """Replace the study file of a draft. Its links and codes stay.
 
-    `edited_from` is the fingerprint of the text that was changed into `source`, where somebody else may have changed
-    it meanwhile. Raises DesignRefused, or StudyError for a study that was launched or a name that is taken.
+    `edited_from`: fingerprint of the text that was edited into `source`, to detect concurrent changes. Raises
+    DesignRefused, or StudyError for a launched study, a concurrent change or a name that is taken.
     """
     draft = _locked(study, "Duplicate it to ask otherwise.")
     if edited_from and edited_from != fingerprint(draft.source):
@@ -65,9 +65,9 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
 
 @transaction.atomic
 def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: datetime) -> Study:
-    """Make a draft that asks what `study` asks, under another name and title. Raises DesignRefused and StudyError.
+    """Copy `study` to a draft with another name and title. Raises DesignRefused and StudyError.
 
-    It is made of the study file as it was given, comments and all, unless that says something else by now.
+    The copy keeps the study file's text and comments, unless the file would now be read differently.
     """
     source = copied_source(study.source, study.design, study=slug, title=title)
     copy = new_draft(study.project, source, by)
@@ -78,10 +78,10 @@ def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: date
 
 @transaction.atomic
 def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], by: Actor, now: datetime) -> Study:
-    """Make a draft that asks what `study` asks about these instances (ids) of its project alone.
+    """Make a draft that asks the questions of `study` again about these instances (ids) of its project only.
 
-    What its file says of which instances to take is left out, but for the study that they come from: of those that it
-    has not accepted nothing is asked. Raises DesignRefused and StudyError.
+    The file's selection of instances is dropped, except the study that feeds it: instances that the feeding study has
+    not accepted are skipped. Raises DesignRefused and StudyError.
     """
     if not instances:
         raise StudyError("No instance is chosen.")
@@ -101,7 +101,7 @@ def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], 
 
 @transaction.atomic
 def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
-    """Delete a draft with its links and codes; its events stay. Raises StudyError for a study that must stay."""
+    """Delete a draft with its links and codes; its events stay. Raises StudyError for a study that is no draft."""
     draft = _locked(study, "What people answered stays. Close it, so that nobody comes in any more.")
     if fed := _fed_by(draft):
         raise StudyError(
@@ -113,7 +113,7 @@ def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
 
 
 def _locked(study: Study, instead: str) -> Study:
-    """Return the draft as it is now, which nobody launches or deletes meanwhile. Raises StudyError."""
+    """Lock and return the draft, so that nobody launches or deletes it meanwhile. Raises StudyError."""
     locked = Study.objects.select_for_update(of=("self",)).select_related("project").filter(pk=study.pk).first()
     if locked is None:
         raise StudyError("Somebody else has just deleted this draft.")
@@ -127,7 +127,7 @@ def _fed_by(study: Study) -> list[str]:
 
 
 def _check_feeding(draft: Study, before: str) -> None:
-    """Refuse what those that take their instances from the draft could not follow, and a circle of studies."""
+    """Refuse changes that break studies fed by the draft, and cycles of studies."""
     fed = _fed_by(draft)
     if fed and draft.slug != before:
         raise StudyError(

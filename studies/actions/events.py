@@ -1,4 +1,4 @@
-"""Who changed what, and when: every action of a researcher, a command or a program leaves an event."""
+"""Event log: every action of a researcher, command or program records who did what, and when."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,18 +11,18 @@ from django.utils.module_loading import import_string
 
 from studies.models import Event, Project, Study
 
-# Who acts: somebody who has signed in, or a command or a program by its name.
+# A signed-in user, or the name of a command or program.
 Actor: TypeAlias = User | str
 
-# What acts when nobody says who: a command that was not told, and what runs by the clock.
+# The default actor: a command without --by, and periodic tasks.
 COMMAND_LINE = "command line"
 TIMETABLE = "timetable"
-# An annotator by themself; which, the details say by a number.
+# An annotator; their number is in the details.
 ANNOTATOR = "annotator"
 
 
 class What(StrEnum):
-    """What can happen in a project. A new sort of event also needs a sentence in `results.queries.studies.events`."""
+    """Event types of a project. A new one also needs a sentence in `results.queries.studies.events`."""
 
     PROJECT_MADE = "project made"
     PROJECT_CHANGED = "project changed"
@@ -100,11 +100,10 @@ class What(StrEnum):
 def record(
     *, project: Project, what: str, by: Actor, now: datetime, study: Study | None = None, **details: Any
 ) -> Event:
-    """Store who did what, in the transaction that does it: what is undone leaves no event.
+    """Store an event in the transaction of its action, so that a rollback leaves no event.
 
-    `details` are plain values of JSON, never a provider's id. Whoever listens (`TOLD_OF_EVENTS`) is told in the same
-    transaction. Raises TransactionManagementError outside of a
-    transaction.
+    `details`: plain JSON values, never a provider's id. Listeners (`TOLD_OF_EVENTS`) are called in the same
+    transaction. Raises TransactionManagementError outside of a transaction.
     """
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError("An event is recorded in the transaction of what it tells about.")
@@ -124,16 +123,16 @@ def record(
 
 
 def person(by: Actor) -> User | None:
-    """Return who acts if it is somebody with an account."""
+    """Return the actor if it is a user, else None."""
     return None if isinstance(by, str) else by
 
 
 def name_of(by: Actor) -> str:
-    """Return the name of who acts as events tell it."""
+    """Return the name of the actor, as events store it."""
     return by if isinstance(by, str) else by.get_full_name() or by.get_username()
 
 
 def who_launched(study: Study) -> User | None:
-    """Return the person who launched `study`; None where a command did, or somebody who has no account any more."""
+    """Return the user who launched `study`; None for a command or a deleted account."""
     launch = Event.objects.filter(study=study, what=What.STUDY_LAUNCHED).select_related("by").order_by("pk").last()
     return launch.by if launch else None

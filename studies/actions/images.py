@@ -1,7 +1,7 @@
-"""Keeps pictures in the storage: the original bytes once, by their SHA-256, and the renditions that pages show.
+"""Picture storage: original bytes by SHA-256, stored once, and renditions for pages.
 
-Whatever stands in the storage under a picture's name has been decoded whole before: files appear complete or not
-at all, and nothing is ever written over with other content.
+Every stored picture has been fully decoded before. Files appear atomically and are never overwritten with other
+content.
 """
 
 import hashlib
@@ -32,11 +32,11 @@ logger = getLogger(__name__)
 
 
 class NoSuchPicture(Exception):
-    """There is no picture to show; the message is the sentence for the one who asked."""
+    """There is no picture to show; the message is for the person who requested it."""
 
 
 class LostPicture(NoSuchPicture):
-    """The picture is known, but the storage has no good file of it."""
+    """The picture is in the database, but the storage has no valid file."""
 
 
 def original_name(sha256: str) -> str:
@@ -48,12 +48,12 @@ def rendition_name(sha256: str, size: str) -> str:
 
 
 def facts_of(image: Image) -> PictureFacts:
-    """Return what was measured of a picture when it came."""
+    """Return the facts measured when the picture was imported."""
     return PictureFacts(image.width, image.height, image.format)
 
 
 def names_of(sha256: str, facts: PictureFacts) -> list[str]:
-    """Return the names of all the files of a picture."""
+    """Return the storage names of all files of a picture."""
     return [original_name(sha256), *(rendition_name(sha256, size) for size in stored_sizes(facts))]
 
 
@@ -62,9 +62,9 @@ def is_stored(sha256: str) -> bool:
 
 
 def take_in(data: bytes, *, keep: bool, on_write: Callable[[str], None]) -> tuple[str, PictureFacts]:
-    """Check the bytes of a picture and, with `keep`, store them with their renditions. Raises NotAPicture.
+    """Check the bytes of a picture and, with `keep`, store them and the renditions. Raises NotAPicture.
 
-    `on_write` hears the name of every file that was not there before. Safe to call from several threads.
+    `on_write` is called with the name of every new file. Thread-safe.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     if is_stored(sha256):
@@ -73,13 +73,13 @@ def take_in(data: bytes, *, keep: bool, on_write: Callable[[str], None]) -> tupl
     if keep:
         for size in reversed(stored_sizes(facts)):
             _write_new(rendition_name(sha256, size), render(pixels, size), on_write)
-        # Last, so that an original in the storage means that all of it was checked and rendered.
+        # The original is written last: if it exists, the picture was checked and rendered completely.
         _write_new(original_name(sha256), data, on_write, lasting=True)
     return sha256, facts
 
 
 def rendition(*, sha256: str, size: str) -> str:
-    """Return the storage name of what is shown for `size`, made now if it is missing. Raises NoSuchPicture."""
+    """Return the storage name of the rendition for `size`; make it if missing. Raises NoSuchPicture."""
     try:
         return _rendition(sha256, size)
     except LostPicture:
@@ -104,7 +104,7 @@ def _rendition(sha256: str, size: str) -> str:
 
 
 def can_be_shown(sha256: str) -> bool:
-    """Tell whether the storage still has what pages show of a picture, or what it is made from."""
+    """Tell whether the storage has the renditions of a picture, or the original to make them from."""
     try:
         with default_storage.open(_rendition(sha256, "view")):
             return True
@@ -113,7 +113,7 @@ def can_be_shown(sha256: str) -> bool:
 
 
 def remove_unused(names: list[str]) -> None:
-    """Remove the files of pictures that no instance may use: those that the database does not know."""
+    """Remove the given files of pictures that are not in the database."""
     by_picture = {name: Path(name).name if name.startswith("images/") else Path(name).parent.name for name in names}
     known = set(Image.objects.filter(pk__in=set(by_picture.values())).values_list("pk", flat=True))
     for name, sha256 in by_picture.items():
@@ -123,15 +123,15 @@ def remove_unused(names: list[str]) -> None:
 
 
 def _write_new(name: str, data: bytes, on_write: Callable[[str], None], *, lasting: bool = False) -> None:
-    """Write a file that appears whole or not at all; one that is there already has the same content and stays."""
+    """Write a file atomically; an existing file has the same content and stays."""
     if default_storage.exists(name):
         return
     on_write(name)
     if not isinstance(default_storage, FileSystemStorage):
-        # S3 and the like write each object at once.
+        # S3 and similar storages write objects atomically.
         saved = default_storage.save(name, ContentFile(data))
         if saved != name:
-            # Someone else was first with the same content.
+            # Another process wrote the same content first.
             default_storage.delete(saved)
         return
     path = Path(default_storage.path(name))
@@ -153,7 +153,7 @@ def _remove_empty_folders(name: str) -> None:
         return
     folder = Path(default_storage.path(name)).parent
     root = Path(default_storage.path(""))
-    # A folder that is still in use refuses to go.
+    # A folder that is not empty cannot be removed.
     with suppress(OSError):
         while folder != root:
             folder.rmdir()

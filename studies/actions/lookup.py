@@ -1,4 +1,4 @@
-"""Finding the project and the study that somebody names, on a command line or in a form."""
+"""Look up a project or study by name, for command lines and forms."""
 
 from collections.abc import Iterable
 
@@ -8,8 +8,8 @@ from studies.names import problem_with_slug
 
 
 def find_project(name: str) -> Project:
-    """Return the project called `name`. Raises StudyError, naming the projects there are."""
-    # What is no slug is not asked for: half a character, say, is no question for a database.
+    """Return the project called `name`. Raises StudyError, which lists the projects."""
+    # Check the slug first: a database cannot look up a lone surrogate, for example.
     project = None if problem_with_slug(name) else Project.objects.filter(slug=name).first()
     if project is None:
         names = Project.objects.values_list("slug", flat=True)
@@ -22,7 +22,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def find_study(name: str) -> Study:
-    """Return the study called `name`: PROJECT/SLUG, or SLUG alone where only one project has such a study.
+    """Return the study called `name`: PROJECT/SLUG, or SLUG if only one project has such a study.
 
     Raises StudyError, which says what to write instead.
     """
@@ -53,5 +53,5 @@ def find_study_of(project: Project, name: str) -> Study:
 
 
 def full_name(study: Study) -> str:
-    """Return the name that means this study and no other one."""
+    """Return the unambiguous name of a study, PROJECT/SLUG."""
     return f"{study.project.slug}/{study.slug}"

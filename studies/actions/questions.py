@@ -1,4 +1,4 @@
-"""From instances to questions: what an instance is by now, and the questions a study's parts ask about it."""
+"""Make questions from instances: the current facts of an instance, and the questions of a study's parts."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,22 +10,24 @@ from django.db.models import Prefetch, QuerySet
 
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
-from studies.kinds import Built, CannotAsk, ImageFacts, InstanceFacts, Kind, get_kind, usual_ask
+from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, Kind, NewQuestion, get_kind, usual_ask
 from studies.models import Instance, InstanceImage, PracticeQuestion, Question, Study
 
 BATCH = 500
-# A list of thousands of instances helps nobody; the count stands beside the first of them.
+# Longer lists show the first instances and the count.
 PROBLEMS_SHOWN = 20
-# A preview passes over instances that cannot be asked about (yet), but not over a whole project of them.
+# A preview skips instances that cannot be asked about yet, but at most this many.
 SAMPLED_PER_QUESTION = 20
-# Stands for an image that is not there: the SHA-256 of nothing.
+# Placeholder for a missing image: the SHA-256 of no bytes.
 PLACEHOLDER = hashlib.sha256().hexdigest()
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a drawn instance comes from: the accepted question, and all that acceptance has added so far, role -> image
-    (with width and height) or text."""
+    """Origin of an instance from an upstream study: the accepted question, and what acceptance has added so far.
+
+    Added: role -> image (with width and height) or text.
+    """
 
     question: Question
     won: Mapping[str, Mapping[str, Any]]
@@ -33,7 +35,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Source:
-    """What a question is made from besides its instance: an opaque type and id, and what it says."""
+    """Source of a question besides its instance: an opaque type and id, and its frozen content."""
 
     type: str
     id: int
@@ -42,7 +44,7 @@ class Source:
 
 @dataclass(frozen=True)
 class About:
-    """What a study asks about: an instance (its id) with where it was drawn from, and a source if there is one."""
+    """What a study asks about: an instance (id), its origin, and the source if there is one."""
 
     instance: int
     origin: Origin | None = field(default=None, hash=False)
@@ -50,7 +52,7 @@ class About:
 
 
 def selected_instances(study: Study) -> QuerySet[Instance]:
-    """Return the instances of the project that the study's file selects, without the ones it practises on."""
+    """Return the instances that the study file selects, without the practice instances."""
     selection = study.design.instances
     chosen = Instance.objects.filter(project=study.project_id)
     picked = {"type": selection.type, "subtype": selection.subtype, "split": selection.split, "key": selection.keys}
@@ -62,7 +64,7 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
 
 
 def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
-    """Yield the imported descriptions of `instances` whose image is known, as a study would have handed them on."""
+    """Yield the imported descriptions of `instances` with a known target, as sources of questions."""
     rows = instances.values_list("pk", "captions", "reference").order_by("pk")
     for pk, captions, reference in rows.iterator(chunk_size=BATCH):
         for each in descriptions_of(captions, reference):
@@ -72,25 +74,25 @@ def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
 
 
 def everything_asked(study: Study) -> Iterator[About]:
-    """Yield what a study asks about that no other feeds: its instances, or the descriptions that came with them."""
+    """Yield what a study without an upstream study asks about: its instances or their imported descriptions."""
     if study.design.asks_about_answers:
         return imported_answers(selected_instances(study))
     return map(About, selected_instances(study).values_list("pk", flat=True))
 
 
 def roles_asked(study: Study) -> set[str]:
-    """Return the roles, of captions and images alike, that the study's parts show."""
+    """Return the caption and image roles that the study's parts show."""
     asked = (get_kind(part.kind).roles(part.ask) for part in study.design.parts)
     return set().union(*(roles.all() for roles in asked))
 
 
 def questions_per_instance(study: Study) -> int:
-    """Return how many questions the study asks about one instance, at most."""
+    """Return the most questions that the study asks about one instance."""
     return study.design.questions_per_instance
 
 
 def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
-    """Return what an accepted instance hands on. accepted: each question about it with its winner, at least one."""
+    """Return the origin of an accepted instance. accepted: each question about it with its winner, at least one."""
     won: dict[str, Mapping[str, Any]] = {}
     for question, winner in accepted:
         won |= question.won
@@ -99,9 +101,9 @@ def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
 
 
 def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, list[Question]]:
-    """Make all questions about each of what is asked about, in order of the parts; return them by it.
+    """Make and return all questions about each item, in the order of the parts.
 
-    `wanted`: how many answers each question about it gets. Raises StudyError with all problems.
+    `wanted`: answers wanted per question of the item. Raises StudyError with all problems.
     """
     problems: list[str] = []
     made: dict[About, list[Question]] = {}
@@ -121,7 +123,7 @@ def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, lis
 
 
 def unsaved_questions(study: Study, asked: Sequence[About]) -> Iterator[tuple[About, list[Question] | CannotAsk]]:
-    """Yield the questions that a study asks about each, unstored, or why it cannot ask; by the ids of instances."""
+    """Yield the unsaved questions about each item, or why it cannot be asked about, in the order of instance ids."""
     for about, instance, facts in _with_facts(asked):
         origin, source = about.origin, about.source
         try:
@@ -161,18 +163,18 @@ def _questions_about(study: Study, facts: InstanceFacts, source: Source | None =
 
 
 def _right(right: Any) -> dict[str, Any]:
-    """Return the columns of a right answer: a label in one, any other JSON in the other."""
+    """Return the columns of a right answer: one for a label, the other for any other JSON."""
     return {"right": right} if isinstance(right, str) else {"right": "", "right_answer": right}
 
 
 def _with_facts(asked: Sequence[About]) -> Iterator[tuple[About, Instance, InstanceFacts]]:
-    """Yield what is asked about with its instance and what kinds see of it, by the ids of instances."""
+    """Yield each item with its instance and the facts for kinds, in the order of instance ids."""
     by_instance: dict[int, list[About]] = {}
     for about in asked:
         by_instance.setdefault(about.instance, []).append(about)
     ids = list(by_instance)
     for start in range(0, len(ids), BATCH):
-        # Joined, because prefetching them apart asks for all at once, with more terms than SQLite takes.
+        # A join, because a prefetch would need more SQL variables than SQLite allows.
         images_of = Prefetch("images", InstanceImage.objects.select_related("image"))
         batch = Instance.objects.filter(pk__in=ids[start : start + BATCH]).order_by("id")
         for instance in batch.prefetch_related(images_of):
@@ -211,11 +213,11 @@ def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> 
 
 def asked_by_kind(
     kind: Kind, instances: QuerySet[Instance], *, ask: Mapping[str, Any] | None = None, with_files: bool = True
-) -> Iterator[tuple[Instance, Built | CannotAsk]]:
-    """Yield what `kind` would ask about each of `instances` without any study, or why it cannot.
+) -> Iterator[tuple[Instance, NewQuestion | CannotAsk]]:
+    """Yield the questions of `kind` about each of `instances` without a study, or why it cannot ask.
 
-    A kind that asks about answers asks about the descriptions that came with them. `ask`: its part of a design, the
-    default where there is none. Without `with_files` it asks as if every image had been imported.
+    A kind that asks about answers asks about imported descriptions. `ask`: its part of a design, by default
+    `usual_ask`. Without `with_files` all images are treated as imported.
     """
     ask = usual_ask(kind) if ask is None else ask
     asked = (
@@ -230,9 +232,11 @@ def asked_by_kind(
             yield from ((instance, each) for each in built)
 
 
-def _without_files(kind: Kind, ask: Mapping[str, Any], facts: InstanceFacts) -> Sequence[Built]:
-    """Return what `kind` would ask were all images imported: those that are awaited or, where that is not enough, one
-    in each role that has none. Raises CannotAsk."""
+def _without_files(kind: Kind, ask: Mapping[str, Any], facts: InstanceFacts) -> Sequence[NewQuestion]:
+    """Return the questions of `kind` as if all missing images were imported. Raises CannotAsk.
+
+    If that is not enough, also as if each empty role had one image.
+    """
     there = {
         role: [image if image.sha256 else replace(image, sha256=PLACEHOLDER) for image in images]
         for role, images in facts.images.items()
@@ -248,7 +252,7 @@ def _without_files(kind: Kind, ask: Mapping[str, Any], facts: InstanceFacts) -> 
 
 
 def sample_questions(study: Study, *, per_part: int) -> list[dict[str, Any]]:
-    """Return the first questions of each part that launching would make (kind, part, content, ...), unstored."""
+    """Return the first questions of each part that a launch would make (kind, part, content, ...), unsaved."""
     sampled: dict[int, list[dict[str, Any]]] = {number: [] for number in range(len(study.design.parts))}
     some = islice(everything_asked(study), SAMPLED_PER_QUESTION * per_part)
     for about, _, facts in _with_facts(list(some)):
@@ -267,8 +271,10 @@ def make_practice(study: Study) -> None:
 
 
 def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
-    """Yield the practice questions of a study (position, kind, content, right, feedback), unstored, asked as its first
-    part asks. Raises StudyError at one that cannot be asked."""
+    """Yield the unsaved practice questions of a study (position, kind, content, right, feedback).
+
+    They use the `ask` of its first part. Raises StudyError for one that cannot be asked.
+    """
     asked = study.design.practice.questions
     found = Instance.objects.filter(project=study.project_id, key__in=[entry.instance for entry in asked])
     facts = _facts_for_practice(study, found)
@@ -292,10 +298,10 @@ def practice_questions(study: Study) -> Iterator[dict[str, Any]]:
         }
 
 
-def practice_about(study: Study, instance: Instance) -> tuple[Kind, Built]:
-    """Return what practising on `instance` would ask, as the next practice question of a draft, and its kind.
+def practice_about(study: Study, instance: Instance) -> tuple[Kind, NewQuestion]:
+    """Return the question about `instance` as the next practice question of a draft, and its kind.
 
-    `Built.right` is the right option where the kind knows one. Raises CannotAsk.
+    `NewQuestion.right` is the right option if the kind knows it. Raises CannotAsk.
     """
     facts = _facts_for_practice(study, Instance.objects.filter(pk=instance.pk))
     if instance.key not in facts:
@@ -303,7 +309,7 @@ def practice_about(study: Study, instance: Instance) -> tuple[Kind, Built]:
     return _practised(study, facts[instance.key], len(study.design.practice.questions))
 
 
-def _practised(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind, Built]:
+def _practised(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind, NewQuestion]:
     part = study.design.parts[0]
     kind = get_kind(part.kind)
     return kind, kind.questions(facts, part.ask, seed=f"{study.secret_seed}|practice|{position}")[0]
@@ -312,6 +318,6 @@ def _practised(study: Study, facts: InstanceFacts, position: int) -> tuple[Kind,
 def _facts_for_practice(study: Study, instances: QuerySet[Instance]) -> dict[str, InstanceFacts]:
     practised = [About(instance) for instance in instances.values_list("pk", flat=True)]
     if get_kind(study.design.parts[0].kind).asks_about_answers:
-        # The first description of each.
+        # The first description of each instance.
         practised = list({about.instance: about for about in reversed(list(imported_answers(instances)))}.values())
     return {instance.key: known for _, instance, known in _with_facts(practised)}

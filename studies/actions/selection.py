@@ -1,4 +1,4 @@
-"""Which instances a study file selects, and why it selects none."""
+"""Instances that a study file selects, and why it selects none."""
 
 from django.db.models import Count, QuerySet
 
@@ -6,12 +6,12 @@ from studies.actions.questions import selected_instances
 from studies.errors import StudyError
 from studies.models import Instance, Study
 
-# More values than these are counted together.
+# Further values are counted together.
 MOST_NAMED = 5
 
 
 def check_selection(study: Study) -> None:
-    """Raise StudyError where `study` selects no instance, or none that the study which feeds it may bring."""
+    """Raise StudyError if `study` selects no instance, or none that its upstream study can accept."""
     if not selected_instances(study).exists():
         raise StudyError(_why_nothing(study))
     if study.fed_by is not None and not (selected_instances(study) & _may_bring(study.fed_by)).exists():
@@ -23,7 +23,7 @@ def check_selection(study: Study) -> None:
 
 
 def _may_bring(study: Study) -> QuerySet[Instance]:
-    """Return the instances that `study` selects, and the studies that feed it."""
+    """Return the instances selected both by `study` and by all studies upstream of it."""
     selected = selected_instances(study).order_by()
     return selected if study.fed_by is None else selected & _may_bring(study.fed_by)
 
@@ -62,7 +62,7 @@ def _what_was_found(study: Study, name: str, all_there_are: QuerySet[Instance], 
 
 
 def _told(name: str, counted: dict[str, int]) -> str:
-    """Return how many instances have which value, the most frequent first."""
+    """Return the number of instances per value, most frequent first, as words."""
     named = list(counted.items())[:MOST_NAMED]
     told = [f"{times:,} {'is' if times == 1 else 'are'} {value}" for value, times in named if value]
     told += [f"{times:,} {'has' if times == 1 else 'have'} no {name}" for value, times in named if not value]

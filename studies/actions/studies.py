@@ -1,4 +1,4 @@
-"""Create a study from its file, freeze its design, open, pause and close it."""
+"""Create a study from its file, freeze its design, and open, pause and close it."""
 
 import random
 import secrets
@@ -46,19 +46,19 @@ BATCH = 1000
 
 class Arriving(Protocol):
     def __call__(self, study: Study, *, now: datetime) -> Sequence[About] | None:
-        """Return what comes from the study that feeds `study`, None without one. Raises StudyError."""
+        """Return the items from the upstream study of `study`, None without one. Raises StudyError."""
 
 
 @transaction.atomic
 def create_study(*, project: Project, source: str, by: Actor, now: datetime) -> Study:
-    """Make a draft from a study file. Raises DesignRefused, or StudyError when its name is taken."""
+    """Make a draft from a study file. Raises DesignRefused, or StudyError if its name is taken."""
     study = new_draft(project, source, by)
     record(project=project, study=study, what=What.STUDY_CREATED, by=by, now=now)
     return study
 
 
 def new_draft(project: Project, source: str, by: Actor) -> Study:
-    """Make a draft and its completion codes; what made it records the event. Raises DesignRefused and StudyError."""
+    """Make a draft and its completion codes; the caller records the event. Raises DesignRefused and StudyError."""
     design = read_design(source)
     check_name(project, design.study)
     fed_by = feeding_study(project, design)
@@ -78,13 +78,13 @@ def new_draft(project: Project, source: str, by: Actor) -> Study:
 
 
 def check_name(project: Project, slug: str) -> None:
-    """Raise StudyError when a study of `project` is called `slug` already."""
+    """Raise StudyError if `project` already has a study called `slug`."""
     if Study.objects.filter(project=project, slug=slug).exists():
         raise StudyError(f"Project {project.slug} already has a study called {slug}. Give `study` another name.")
 
 
 def columns(design: Design) -> dict[str, Any]:
-    """Return the design of a study with what stands in columns of its own too."""
+    """Return the design of a study and its columns that repeat parts of it."""
     return {
         "slug": design.study,
         "title": design.title,
@@ -97,7 +97,7 @@ def columns(design: Design) -> dict[str, Any]:
 
 
 def feeding_study(project: Project, design: Design) -> Study | None:
-    """Return the study whose accepted instances `design` asks about. Raises StudyError when it cannot give any."""
+    """Return the upstream study that `design` names. Raises StudyError if it does not exist or accepts nothing."""
     slug = design.instances.from_study
     if not slug:
         return None
@@ -115,7 +115,7 @@ def feeding_study(project: Project, design: Design) -> Study | None:
 
 @dataclass(frozen=True)
 class Plan:
-    """What launching a draft would make: counts of questions, surveys, seats and answers wanted."""
+    """Preview of a launch: counts of questions, surveys, seats and answers wanted."""
 
     questions: int
     surveys: int
@@ -124,7 +124,7 @@ class Plan:
 
 
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
-    """Return what launching would make, without making it. Raises StudyError. `about` as for `freeze`."""
+    """Return what a launch would make, without making it. Raises StudyError. `about` as for `freeze`."""
     _check_contact(study)
     check_selection(study)
     _check_named_studies(study)
@@ -143,8 +143,10 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
 def draft_questions(
     study: Study, instances: Collection[int] | None = None, *, now: datetime
 ) -> Iterator[Question | CannotAsk]:
-    """Yield the questions that launching a draft would make, unstored, about `instances` (ids) or all that it selects;
-    or why one cannot be asked about. Raises StudyError where a sample cannot be drawn."""
+    """Yield the unsaved questions that a launch would make, or why an instance cannot be asked about.
+
+    `instances`: ids; by default all that the draft selects. Raises StudyError if a sample cannot be drawn.
+    """
     arriving: Arriving = import_string(settings.ARRIVING)
     asked = _asked_about(study, arriving(study, now=now))
     yield from _questions(study, [about for about in asked if instances is None or about.instance in instances])
@@ -169,7 +171,7 @@ def _check_contact(study: Study) -> None:
 
 
 def _check_named_studies(study: Study) -> None:
-    """Two studies may name each other, so that neither has to be there before the other: at launch both must be."""
+    """Check at launch that studies named by the design exist; earlier they need not, so two may name each other."""
     named = {each.given["study"] for each in study.design.eligibility if "study" in each.given}
     known = Study.objects.filter(project=study.project_id, slug__in=named).values_list("slug", flat=True)
     if missing := sorted(named - set(known)):
@@ -221,9 +223,9 @@ def freeze(
     now: datetime,
     about: Sequence[About] | None = None,
 ) -> None:
-    """Make questions and surveys from a draft's design and open it. Must run in a transaction. Raises StudyError.
+    """Make the questions and surveys of a draft and open it. Must run in a transaction. Raises StudyError.
 
-    `about` is what to ask about, None for all instances that the file selects; an empty list opens a study whose
+    `about`: the items to ask about, None for all instances that the file selects. An empty list opens a study whose
     instances arrive later.
     """
     if not Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(state=StudyState.OPEN, launched_at=now):
@@ -241,10 +243,10 @@ def freeze(
 
 
 def joins_dataset(study: Study) -> bool:
-    """Tell whether launching `study` adds what it accepts to the dataset of its project.
+    """Tell whether launching `study` adds its accepted items to the project's dataset.
 
-    Its file may say so, or say that it does not. Otherwise a filter does when the project has no dataset yet, or when
-    the study that feeds it is part of the dataset: never because of the order in which studies were launched.
+    The study file can decide it. By default a filter is added if the project has no dataset yet or if its upstream
+    study is part of the dataset; the order of launches does not matter.
     """
     declared = study.design.dataset
     if declared is not None:
@@ -254,7 +256,7 @@ def joins_dataset(study: Study) -> bool:
 
 
 def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> list[Survey]:
-    """Make the questions about what is planned and the surveys that ask them; return the surveys."""
+    """Make the planned questions and surveys; return the surveys."""
     wanted = {about: survey.seats for survey in planned for about in survey.items}
     questions = make_questions(study, wanted)
     first = study.surveys.count() + 1
@@ -275,8 +277,10 @@ def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
 
 
 def fill_surveys(filled: Iterable[tuple[Survey, Sequence[Question]]]) -> None:
-    """Make the rows of surveys and their questions, in order: of all surveys together, so that many small surveys take
-    no more statements than a few large ones."""
+    """Make the rows of surveys and their questions, in order.
+
+    All surveys share the statements, so that many small surveys need no more statements than a few large ones.
+    """
     SurveyQuestion.objects.bulk_create(
         (
             SurveyQuestion(survey=survey, question=question, position=position)
@@ -296,7 +300,7 @@ CHANGED = {
 
 @transaction.atomic
 def change_state(*, study: Study, to: StudyState, by: Actor, now: datetime) -> None:
-    """Pause, resume or close a study. Raises StudyError when its state does not allow it."""
+    """Pause, resume or close a study. Raises StudyError if its state does not allow it."""
     state = StudyState(study.state)
     if to not in STUDY_TRANSITIONS[state] or state is StudyState.DRAFT:
         raise StudyError(f"Study {study.slug} is {state.label.lower()}; it cannot become {to.label.lower()}.")

@@ -134,7 +134,7 @@ def _usual_purpose(parts: Sequence[Mapping[str, Any]]) -> str:
         return "filter"
     if any_right_is_known(parts):
         return "baseline"
-    return "collection" if all(get_kind(part["kind"]).collects for part in parts) else "filter"
+    return "collection" if all(get_kind(part["kind"]).collect_only for part in parts) else "filter"
 
 
 def _asked(given: Mapping[str, Any]) -> list[tuple[Path, Mapping[str, Any]]]:

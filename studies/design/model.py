@@ -15,7 +15,7 @@ from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import VERSION
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
-from studies.kinds import get_kind
+from studies.kinds import AsksAboutAnswers, get_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +200,10 @@ class Design:
         return any(get_kind(part.kind).asks_about_answers for part in self.parts)
 
     @property
-    def is_for_strangers(self) -> bool:
+    def excludes_upstream_annotators(self) -> bool:
         """Whether it asks nobody about an instance that they met in the study that feeds it."""
-        return any(get_kind(part.kind).is_for_strangers for part in self.parts)
+        kinds = [get_kind(part.kind) for part in self.parts]
+        return any(isinstance(kind, AsksAboutAnswers) and kind.excludes_upstream_annotators for kind in kinds)
 
     @property
     def records_writing(self) -> bool:

@@ -1,5 +1,7 @@
-"""Rules of eligibility, by name: who may take part in a study, and who is asked what in it. A new rule is one file and
-one line here; a study file lists those that it wants under `eligibility`."""
+"""Registry of eligibility rules: who may take part in a study, and which questions they may get.
+
+A new rule is one file and one line here. A study file lists its rules under `eligibility`.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -28,12 +30,12 @@ def get_rule(name: str) -> Eligibility:
 
 
 def bars_questions(name: str) -> bool:
-    """Tell whether the rule called `name` may keep people from single questions, and not only from whole studies."""
+    """Tell whether the rule called `name` can exclude people from single questions, not only from whole studies."""
     return type(get_rule(name)).bars is not Eligibility.bars
 
 
 def every_property() -> dict[str, Mapping[str, Any]]:
-    """Return the schemas of all that may stand in an entry of some rule besides its name."""
+    """Return the schemas of all properties that an entry of any rule may have besides its name."""
     return {name: part for rule in RULES for name, part in get_rule(rule).schema["properties"].items()}
 
 

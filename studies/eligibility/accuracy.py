@@ -1,4 +1,4 @@
-"""`accuracy`: nobody whose answers have too often turned out wrong, or were rejected, in this study or another one."""
+"""`accuracy`: exclude people whose answers in this or another study were too often wrong or rejected."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -10,12 +10,12 @@ RIGHT_ANSWERS = "right_answers"
 
 
 class Accuracy(Eligibility):
-    """Refuses whoever has at least `answers` answers in `study` of which it is known how they turned out, where the
-    share of good ones lies below `at_least` (0 to 1) beyond chance: the upper end of Wilson's 95 % interval of it does
-    (`analytics.scores.is_below`). Of fewer answers it says nothing, so that whoever is new may begin; `qualified` is
-    for those who must have shown something first.
+    """Refuse people whose share of good answers in `study` is below `at_least` (0 to 1) beyond chance.
 
-    `by` right answers it counts the answers to questions whose right answer is known; `by` acceptance the answers that
+    Beyond chance: the upper end of the share's Wilson 95 % interval is below it (`analytics.scores.is_below`). People
+    with fewer than `answers` judged answers are let in; use `qualified` to require proof first.
+
+    `by` right answers: judged answers are those to questions with a known right answer. `by` acceptance: those that
     other studies asked about and accepted or rejected.
     """
 

@@ -1,35 +1,33 @@
-"""What a rule of eligibility is: what it sees of somebody, and what it says. Pure.
+"""Interface of eligibility rules: their input (a person's record) and decision. Pure.
 
-A rule keeps somebody from a study as a whole, or from some of its questions: then it costs them these, and not the
-rest of what they would get.
+A rule excludes a person from a whole study or from some of its questions; in that case they still get the others.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-# What an entry's `by` says that measures people by what became of their answers in the studies that asked about them.
+# Value of an entry's `by` that judges people by the outcome of their answers in downstream studies.
 ACCEPTANCE = "acceptance"
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text of a rule as one that annotators read in their own language; the page translates it."""
+    """Mark a text for translation; the page translates it into the annotator's language."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What somebody did in one study. `answered`: how many questions. `instances`: the ids of those that they answered
-    about, have before them now, or could look at before they gave up.
+    """A person's record in one study. `answered`: number of questions.
 
-    `known`: how many of their counted answers are to questions whose right answer is known; `right`: how many of these
-    are right, at most `known`, each as far as it is right. `sittings`: both, in this order, of the answers that they
-    gave in one sitting each.
+    `instances`: ids of the instances that they answered about, have open now, or saw before they stopped early.
 
-    `accepted`, `rejected`: how many of their counted answers other studies asked about and accepted, or rejected; an
-    answer that one rejects is rejected, whatever others say, and what is undecided is in neither. Whoever said that
-    there is nothing to say, where somebody else's answer was accepted, has one more that was rejected. Both are 0
-    unless an entry is `by` acceptance.
+    `known`: number of their counted answers to questions with a known right answer. `right`: sum of the scores of these
+    (0 to 1 each), at most `known`. `sittings`: (known, right) of each sitting.
+
+    `accepted`, `rejected`: number of their counted answers that downstream studies accepted or rejected. One rejection
+    makes an answer rejected; undecided ones are in neither. "Not possible" counts as rejected if somebody else's answer
+    to the question was accepted. Both are 0 unless an entry is `by` acceptance.
     """
 
     answered: int = 0
@@ -43,10 +41,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who comes to a study. `records`: what they did, by the study's name, where they did something.
+    """A person who arrives at a study. `records`: their records by study name; empty for somebody new.
 
-    `groups`: the groups of the project that they are in. `answers`: the ids of the answers they gave, of those that the
-    study may ask about. Somebody new has done nothing.
+    `groups`: their groups in the project. `answers`: ids of their own answers that the study may ask about.
     """
 
     records: Mapping[str, Record] = field(default_factory=dict)
@@ -59,7 +56,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """Questions that somebody is not asked: those about `instances`, and those made from `answers`, both ids."""
+    """Questions that a person must not get: about these `instances` or made from these `answers` (ids)."""
 
     instances: frozenset[int] = frozenset()
     answers: frozenset[int] = frozenset()
@@ -75,37 +72,37 @@ NOTHING = Barred()
 
 
 class Eligibility:
-    """One rule; `given` is its entry in the study file, as its schema has it."""
+    """An eligibility rule; `given` is its entry in the study file, valid under its schema."""
 
     name: ClassVar[str]
     schema: ClassVar[Mapping[str, Any]]
-    """JSON Schema of what stands in its entry besides its name; defaults stand in it."""
+    """JSON Schema of its entry without the name, with defaults."""
     told: ClassVar[str]
-    """What somebody reads whom it keeps from the study, or from all that is left in it."""
+    """Message for a person whom it excludes from the study, or from all remaining questions."""
     reason: ClassVar[str]
-    """What researchers read of that: the end of a sentence that begins with "somebody was not let in who"."""
+    """Reason for researchers: the end of a sentence that begins with "somebody was not let in who"."""
     of_itself: ClassVar[bool] = False
-    """Whether it may name the very study that it is a rule of."""
+    """Whether its entry may name its own study."""
 
     def problems(self, given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        """Yield what is wrong with an entry that its schema allows: the line it is about, and a sentence."""
+        """Yield (property, sentence) for each mistake in an entry that its schema cannot find."""
         return ()
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
-        """Tell whether `person` may not begin the study at all."""
+        """Tell whether `person` is excluded from the whole study."""
         return False
 
     def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
-        """Return the questions that `person` is not asked."""
+        """Return the questions that `person` must not get."""
         return NOTHING
 
 
 def entry_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an entry with these properties; those without a default are needed."""
+    """Return the schema of an entry with these properties; those without a default are required."""
     needed = [name for name, part in properties.items() if "default" not in part]
     return {"type": "object", "additionalProperties": False, "properties": properties, "required": needed}
 
 
 def study_named(description: str) -> dict[str, Any]:
-    """Return the schema of an entry's `study`."""
+    """Return the schema of an entry's `study` property."""
     return {"type": "string", "minLength": 1, "maxLength": 50, "description": description}

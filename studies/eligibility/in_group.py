@@ -1,4 +1,4 @@
-"""`in_group`: only people of a group that the project has declared, such as those who annotate its test split."""
+"""`in_group`: only people in a group of the project, such as the annotators of its test split."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

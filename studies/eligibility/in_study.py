@@ -1,4 +1,4 @@
-"""`in_study`: only who has answered something in another study."""
+"""`in_study`: only people who answered something in another study."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""`not_author`: nobody is asked about what they gave as an answer themselves."""
+"""`not_author`: nobody is asked about their own answers."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, 
 
 
 class NotAuthor(Eligibility):
-    """Bars the questions that are made from answers of one's own. A study that asks about answers has it anyway."""
+    """Bar questions made from the person's own answers. Studies that ask about answers always have this rule."""
 
     name = "not_author"
     schema: ClassVar[Mapping[str, Any]] = entry_schema()

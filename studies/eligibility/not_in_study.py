@@ -1,4 +1,4 @@
-"""`not_in_study`: nobody who has answered something in another study, such as annotators of test data in train data."""
+"""`not_in_study`: exclude people who answered something in another study, such as the study of the test split."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""`not_same_instance`: nobody is asked about an instance that they were asked about in another study."""
+"""`not_same_instance`: nobody gets an instance that they had in another study."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -7,8 +7,7 @@ from studies.eligibility.base import Barred, Eligibility, Person, entry_schema, 
 
 
 class NotSameInstance(Eligibility):
-    """Bars the questions about instances that somebody answered about in `study`, has before them there now, or could
-    look at there before they gave up."""
+    """Bar questions about instances that the person answered, has open, or saw before stopping early in `study`."""
 
     name = "not_same_instance"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(

@@ -1,4 +1,4 @@
-"""`qualified`: only who was right often enough in another study, such as a qualification."""
+"""`qualified`: only people who were right often enough in another study, such as a qualification."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -7,10 +7,11 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 
 
 class Qualified(Eligibility):
-    """Refuses whoever has answered fewer than `of` questions of `study` whose right answer is known, and whoever was
-    right less often than in `right` of `of`, unless they were right so often in one sitting there. Who answered more
-    of them, in all or in a sitting, needs the same share. So a second sitting is a second try: what went wrong in the
-    first does not count against it, and what went right is not lost by it."""
+    """Let people in who were right in at least `right` of `of` questions of `study`, in total or in one sitting.
+
+    Only questions with a known right answer count, and at least `of` must be answered; more answers need the same
+    share. A second sitting is a second try: earlier mistakes do not count against it, and earlier successes remain.
+    """
 
     name = "qualified"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(

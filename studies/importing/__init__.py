@@ -1,4 +1,4 @@
-"""The formats that can be imported, by name. A new format is one file, its test, and one line here."""
+"""Registry of import formats. A new format is one file, its test, and one line here."""
 
 from functools import cache
 from importlib import import_module
@@ -26,7 +26,7 @@ def get_importer(name: str) -> Importer:
 
 
 def about(name: str) -> str:
-    """Return what the format called `name` is, in the sentence that its file begins with."""
+    """Return the description of a format: the first line of its module's docstring."""
     module, _, _ = IMPORTERS[name].rpartition(".")
     head, _, _ = (import_module(module).__doc__ or "").strip().partition("\n")
     return head

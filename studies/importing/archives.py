@@ -1,6 +1,6 @@
-"""Archives of images that come from strangers, and names inside them. Pure.
+"""Safe unpacking of image archives, and checks of paths. Pure.
 
-Nothing in an archive is trusted: not its names, not the sizes it declares, not how often it was compressed.
+Archives are untrusted: names, declared sizes and compression ratios.
 """
 
 import os
@@ -22,8 +22,7 @@ LONGEST_SHOWN = 100
 BLOCK = 1 << 20
 
 
-# What reading a zip raises that is damaged, needs a password (RuntimeError) or is compressed in an unknown way
-# (NotImplementedError).
+# Errors for a damaged zip, one with a password (RuntimeError) and an unknown compression (NotImplementedError).
 DAMAGED = (
     *(zipfile.BadZipFile, ZlibError, LZMAError, struct.error, EOFError, ValueError, OverflowError),
     *(NotImplementedError, RuntimeError),
@@ -31,13 +30,13 @@ DAMAGED = (
 
 
 class BadArchive(Exception):
-    """An archive cannot be unpacked; the message says why, for people."""
+    """An archive cannot be unpacked; the message says why."""
 
 
 def problem_with_path(name: str) -> str:
-    """Return why `name` cannot be the path of a file inside a folder, its parts separated by "/", or "".
+    """Return why `name` is not a valid path of a file inside a folder, with "/" between its parts, or "".
 
-    Example: "birds/1.jpg" can; "../1.jpg", "/etc/passwd" and "C:\\1.jpg" cannot.
+    Example: "birds/1.jpg" is valid; "../1.jpg", "/etc/passwd" and "C:\\1.jpg" are not.
     """
     if not name:
         return "It has no name."
@@ -54,10 +53,10 @@ def problem_with_path(name: str) -> str:
 
 
 def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[int, int], None]) -> int:
-    """Unpack a zip archive into `folder`, return how many bytes that was; `advance` hears how many files of how many.
+    """Unpack a zip archive into `folder`; return the number of bytes. `advance(done, total)` counts files.
 
-    Where everything lies in one folder that is called like the archive, as systems make it that compress a folder,
-    names may begin with that folder or after it. Raises BadArchive, and OSError as the disk does.
+    If everything is in one folder with the archive's name (as when a system compresses a folder), rows may include or
+    omit that folder in names. Raises BadArchive and OSError.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -78,7 +77,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
                         out.write(block)
                 advance(done, len(members))
     except (*DAMAGED, OSError) as error:
-        # Damage that bz2 finds has no number, and a place before the beginning is an invalid argument.
+        # Damage found by bz2 has no errno; a seek before the start is EINVAL.
         if isinstance(error, OSError) and error.errno not in {None, EINVAL}:
             raise
         raise BadArchive(
@@ -111,7 +110,7 @@ def _problem_with_member(member: zipfile.ZipInfo, names: Container[str]) -> str:
         return problem
     if member.filename in names:
         return "Another file has the same name. Rename one of the two."
-    # The upper half is what Unix knows of a file, 0 where the zip was made elsewhere.
+    # The upper 16 bits are the Unix mode, 0 for zips made on other systems.
     kind = stat.S_IFMT(member.external_attr >> 16)
     return "" if kind in {0, stat.S_IFREG} else "It is a link or a device. Put the file itself into the zip."
 
@@ -121,7 +120,7 @@ def _shortened(name: str) -> str:
 
 
 def _is_left_by_system(member: zipfile.ZipInfo) -> bool:
-    """Tell whether it is what macOS and Windows put beside people's files."""
+    """Tell whether it is a metadata file of macOS or Windows."""
     path = PurePosixPath(member.filename)
     return "__MACOSX" in path.parts or path.name in {".DS_Store", "Thumbs.db", "desktop.ini"}
 
@@ -132,7 +131,10 @@ def _only_folder(members: list[zipfile.ZipInfo], archive: Path) -> str:
 
 
 def _clear_the_way(target: Path, folder: Path, name: str) -> None:
-    """Make the folders above `target`, which must not lie outside `folder`, whatever lies there already."""
+    """Make the parent folders of `target`.
+
+    Raises BadArchive if they lead out of `folder` (a symbolic link), or if a file and a folder clash.
+    """
     with suppress(FileExistsError, NotADirectoryError):
         target.parent.mkdir(parents=True, exist_ok=True)
     if (

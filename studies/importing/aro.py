@@ -1,8 +1,7 @@
 """ARO: an image and captions of which one is right, and the others are right but for who does what to whom.
 
-Three sorts of its files are JSON lists: relations and attributes in Visual Genome's scenes, and captions of photos
-whose words were put into other orders. A table of tabs is what NegCLIP is validated on. Which one a file is, its
-content tells.
+Three types of file are JSON lists: relations and attributes in Visual Genome scenes, and captions of photos with
+shuffled words. A tab-separated table is NegCLIP's validation set. The type is recognised by content.
 """
 
 import ast
@@ -17,7 +16,7 @@ from studies.importing.rows import BYTE_ORDER_MARK, Row, read_list, read_table, 
 
 RELATION, ATTRIBUTION, ORDER, NEGCLIP = "relation", "attribution", "order", "negclip"
 BOX = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
-# The captions in other orders: what was shuffled, in the order in which a case lists them after the caption itself.
+# What was shuffled in each altered caption, in the order in which a case lists them after the original caption.
 SHUFFLED = (
     "nouns_and_adjectives_shuffled",
     "other_words_shuffled",
@@ -30,10 +29,10 @@ Problems = list[RowProblem]
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per case. The key is what the file holds and the number of the case from 0, "relation/12".
+    """Yield a record per case. The key is the file type and the number of the case from 0, "relation/12".
 
-    A region of a scene is an image of its own (`studies.importing.parts`). Fields beyond the known ones are kept in the
-    reference as `other`.
+    A region of a scene is an image of its own (`studies.importing.parts`). Unknown fields are kept in the reference as
+    `other`.
     """
     start = stream.tell()
     beginning = stream.read(64)
@@ -95,7 +94,7 @@ def _is_whole(number: Any) -> bool:
 
 
 def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
-    """Read a caption and what was made of it; null stands for what was not made."""
+    """Read a caption and its shuffled versions; null marks a missing version."""
     row, fields = item
     problems: Problems = []
     image = text_of(row, fields, "image", problems)
@@ -124,7 +123,7 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
             captions=captions,
             images=[SourceImage(role="image", filename=image)],
             type=ORDER,
-            # Where an order is that of the caption itself, nobody can say which of the two is right.
+            # If the shuffled caption equals the original, neither is right or wrong.
             subtype="unchanged" if retrieval(captions["caption"]) in altered else source[:50],
             reference=_others(fields, {"image", "caption_options"}),
         )

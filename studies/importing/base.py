@@ -1,4 +1,4 @@
-"""What an importer gives: records, and what is wrong with the rows that are none."""
+"""Output of importers: records, notes and row problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Protocol
 
 from studies.names import problem_with_key, problem_with_text
 
-# The widths of the columns that take these values.
+# Widths of the database columns.
 LONGEST = {"type": 50, "subtype": 50, "split": 20}
 LONGEST_FILENAME = 500
 MOST_IMAGES = 1_000
@@ -19,10 +19,9 @@ _SHA256 = compile_pattern(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class SourceImage:
-    """One image that a row names. `filename` is relative to the image folder, parts separated by `/`.
+    """An image named by a row. `filename`: relative to the image folder, parts separated by `/`.
 
-    `sha256` is what the source says about the bytes, or "". An `optional` image is taken when its file is there
-    and left out when it is not.
+    `sha256`: as stated by the source, or "". An `optional` image is left out if its file is missing.
     """
 
     role: str
@@ -36,10 +35,10 @@ class SourceImage:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row of a source: `row` counts records from 1, header and blank lines not counted.
+    """One record of a source. `row`: its number from 1, without header and blank lines.
 
-    `captions` and `images` are as the source has them; images of one role are in the order of their positions.
-    `reference` is what the source knows beyond the question, plain JSON; its key `right` names the right option.
+    `captions` and `images` are unchanged; images of one role are in order of position. `reference`: further facts from
+    the source, plain JSON; its key `right` names the right option.
     """
 
     row: int
@@ -54,7 +53,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """Why a row (or, with `row` 0, the whole file) cannot be imported. `reason` is a whole sentence."""
+    """Problem of a row or, with `row` 0, of the whole file. `reason`: a whole sentence."""
 
     row: int
     field: str
@@ -67,9 +66,9 @@ class RowProblem:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a companion file knows about the descriptions of an image set that another file brings, or brought.
+    """A companion file's notes on the descriptions of an image set from another file.
 
-    `about`: target, as a text -> what is known, plain JSON, of which `studies.descriptions` names the keys.
+    `about`: target as text -> facts, plain JSON; `studies.descriptions` names the keys.
     """
 
     row: int
@@ -79,14 +78,14 @@ class Note:
 
 class Importer(Protocol):
     def __call__(self, stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
-        """Read a file, one row at a time. Whatever the bytes are, nothing is raised: problems are rows too.
+        """Read a file row by row. Never raises: problems are yielded like rows.
 
-        A format whose files say something by their name finds it in `stream.name`, which not every stream has.
+        Formats whose file names matter read `stream.name`, which some streams lack.
         """
 
 
 def checked(record: Record, *, needs_caption: bool = True) -> Iterator[Record | RowProblem]:
-    """Yield the record when it can be stored, else what keeps it from that."""
+    """Yield the record if it can be stored, else its problems."""
     problems = [*_problems_in_names(record), *_problems_in_captions(record), *_problems_in_images(record)]
     if needs_caption and not record.captions:
         problems.append(RowProblem(record.row, "caption", "The row has no caption."))
@@ -100,7 +99,7 @@ def checked(record: Record, *, needs_caption: bool = True) -> Iterator[Record | 
 
 
 def unsafe_filename(filename: str) -> str:
-    """Return why `filename` cannot name a file inside the image folder, or ""."""
+    """Return why `filename` is not a valid path inside the image folder, or ""."""
     if not filename.strip():
         return "No image is named."
     if len(filename) > LONGEST_FILENAME:
@@ -165,7 +164,7 @@ def _short(text: str) -> str:
 
 
 def _unstorable(value: Any) -> str:
-    """Return why a JSON value cannot be stored by every database we use, or ""."""
+    """Return why a JSON value cannot be stored in every supported database, or ""."""
     waiting = [(value, 0)]
     while waiting:
         part, depth = waiting.pop()

@@ -11,14 +11,14 @@ IMAGES = ("image", "negative_image")
 CAPTIONS = ("caption", "negative_caption")
 CATEGORY = ("type", "subtype")
 REQUIRED = (*IMAGES, *CAPTIONS, *CATEGORY)
-# How Python prints an image that is in memory: the result files of models have it where the image was.
+# Python's repr of an image in memory: result files of models have it in place of the image.
 PRINTED = ("<PIL.", "<class 'PIL.")
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per row. The key is the column `key` or, as BiVLC has none, the row's number from 0.
+    """Yield a record per row. The key is the column `key` or, as in BiVLC, the row's number from 0.
 
-    Roles are the names of the columns. Columns beyond the known ones are kept in the reference as `other`.
+    Roles are the column names. Unknown columns are kept in the reference as `other`.
     """
     for item in read_rows(stream, REQUIRED):
         yield from [item] if isinstance(item, RowProblem) else _read_row(item)
@@ -52,7 +52,7 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
 def _filename(row: int, fields: dict[str, Any], name: str, problems: list[RowProblem]) -> str:
     value = fields.get(name)
     if isinstance(value, dict) and isinstance(value.get("path"), str):
-        # The `datasets` library writes an image as an object.
+        # The `datasets` library writes an image as a JSON object.
         return str(value["path"])
     filename = text_of(row, fields, name, problems)
     if filename.startswith(PRINTED):

@@ -13,10 +13,10 @@ COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index"
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per row. The key is the column `index`; `filename`, a photo of COCO, is not unique.
+    """Yield a record per row. The key is the column `index`; `filename`, a COCO photo, is not unique.
 
-    The photo is an image of role `image` only where its file is there (the manifest is shipped without), and always
-    stands in the reference as `coco`. The four generated images have the role `candidate`.
+    The photo has the role `image` if its file exists (the manifest comes without), and is always in the reference as
+    `coco`. The four generated images have the role `candidate`.
     """
     for item in read_table(stream, COLUMNS):
         if isinstance(item, RowProblem):

@@ -1,10 +1,10 @@
-"""How captions are formatted on import: rules by name and version. A rule in use is never edited; add a new one."""
+"""Caption formatting on import: rules by name and version. Never edit a rule in use; add a new one."""
 
 import re
 from collections.abc import Callable
 
 _WHITE_SPACE = re.compile(r"\s+")
-# A mark that ends a sentence in the scripts we meet, and the closing quotes or brackets that may follow it.
+# Sentence-final punctuation of the supported scripts, and closing quotes or brackets after it.
 _ENDED = re.compile(r"""[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]["'\u2019\u201d\u00bb)\]]*$""")
 _HANGING = re.compile(r"[\s,;:]+$")
 _UNREAD = re.compile(r"[.!\"()*#:;~]")
@@ -13,14 +13,14 @@ _OPENING = re.compile(r"""["'\u2018\u201c\u00ab(\[\u00bf\u00a1]*""")
 
 
 def as_is(text: str) -> str:
-    """Return the caption exactly as the source has it."""
+    """Return the caption unchanged."""
     return text
 
 
 def bivlc_release(text: str) -> str:
-    """Return the caption as BiVLC released it: stripped, ending in ".", first letter large and all others small.
+    """Return the caption as released by BiVLC: stripped, ending in ".", first letter upper case, the rest lower case.
 
-    Names lose their capitals too ("DJ" becomes "dj"): that is what the released data has, whatever the paper says.
+    Names lose their capitals too ("DJ" becomes "dj"), as in the released data, although the paper says otherwise.
     Example: " A man in NYC" -> "A man in nyc."
     """
     text = text.strip()
@@ -28,12 +28,12 @@ def bivlc_release(text: str) -> str:
 
 
 def keep_case(text: str) -> str:
-    """Return the caption as one tidy sentence that keeps its capitals.
+    """Return the caption as one tidy sentence, with its capitals.
 
-    White space at the ends goes and every run inside (newlines too) becomes one space. Where no mark ends the
-    sentence (. ! ? and their like, quotes or brackets after it allowed) a full stop is put, in place of a hanging
-    comma, semicolon or colon. The first letter, after opening quotes or brackets, becomes large. Nothing else
-    changes, so a caption that is ALL CAPITALS stays so: a rule cannot tell a name from shouting.
+    White space is stripped, and each run inside (newlines too) becomes one space. If the sentence has no final mark
+    (. ! ? and similar, also before closing quotes or brackets), a full stop is added in place of a trailing comma,
+    semicolon or colon. The first letter, after opening quotes or brackets, becomes upper case. Nothing else changes: a
+    caption in ALL CAPITALS stays, because a rule cannot tell names from shouting.
     Example: ' a man in  NYC,' -> 'A man in NYC.'
     """
     text = _WHITE_SPACE.sub(" ", text).strip()
@@ -47,11 +47,10 @@ def keep_case(text: str) -> str:
 
 
 def retrieval(text: str) -> str:
-    """Return the caption as ARO and RoCOCO hand it to models: small letters, without . ! " ( ) * # : ; ~, at most 30
-    words.
+    """Return the caption as ARO and RoCOCO give it to models: lower case, no . ! " ( ) * # : ; ~, at most 30 words.
 
-    Words end at single spaces, so that an altered caption that was put together from tokens looks like any other.
-    Source: `pre_caption` of ALBEF and BLIP (Li et al. 2021, 2022), which both evaluations take over with 30 words.
+    Words are separated by single spaces, so that altered captions made from tokens look like the others. Source:
+    `pre_caption` of ALBEF and BLIP (Li et al. 2021, 2022), which both evaluations use with 30 words.
     Example: "A man , on a hill . " -> "a man , on a hill"
     """
     words = _UNREAD.sub(" ", text.lower()).split()

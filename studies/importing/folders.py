@@ -1,7 +1,7 @@
-"""Images that are named by their place in a folder: the n-th of its files img*.jpg, sorted by number.
+"""Images identified by their place in a folder: the n-th file img*.jpg, sorted by number.
 
-ImageCoDe names them so. What a frame is called is known only where the folder is, so the place is the name under which
-an image is awaited, and stays its name.
+ImageCoDe identifies them so. File names are known only with the folder, so the place serves as the file name, before
+and after the import of the image.
 """
 
 import re
@@ -16,9 +16,9 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class NoSuchPlace(Exception):
-    """The folder cannot tell which of its images it is; the message is the sentence that says why.
+    """The folder does not determine the image; the message is a sentence that says why.
 
-    `absent`: there are too few images in it, so that the others may still come.
+    `absent`: the folder has too few images, so the others may still come.
     """
 
     def __init__(self, sentence: str, *, absent: bool = False) -> None:
@@ -28,7 +28,7 @@ class NoSuchPlace(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The `place`-th image, from 0, of a folder that is to have `size` of them."""
+    """The image at index `place` (from 0) of a folder that must have `size` images."""
 
     folder: str
     place: int
@@ -36,26 +36,26 @@ class Place:
 
     @property
     def filename(self) -> str:
-        """The name of the image until its file is known. Example: `kitchen/#3of10` is the fourth of ten."""
+        """The name of the image in place of its file name. Example: `kitchen/#3of10` is the fourth of ten."""
         return f"{self.folder}/#{self.place}of{self.size}"
 
 
 def place_named(filename: str) -> Place | None:
-    """Return the place that a file name stands for, None for the name of a file."""
+    """Return the place that a name encodes, None for an ordinary file name."""
     found = _PLACE.fullmatch(filename)
     return Place(found["folder"], int(found["place"]), int(found["size"])) if found else None
 
 
 def number_of(name: str) -> int | None:
-    """Return the number in the name of an image, None where there is none. Example: `a/img0042.jpg` has 42."""
+    """Return the number in an image's file name, None without one. Example: `a/img0042.jpg` has 42."""
     found = _IMAGE.fullmatch(name.rpartition("/")[2])
     return int(found["number"]) if found and _NUMBER.fullmatch(found["number"]) else None
 
 
 def in_order(folder: str, names: Iterable[str], size: int) -> list[str]:
-    """Return the `size` images among the files of a folder in the order of their numbers. Raises NoSuchPlace.
+    """Return the `size` images among the files of a folder, sorted by number. Raises NoSuchPlace.
 
-    Other files may lie there too. Example: img2.jpg stands before img10.jpg.
+    Other files are ignored. Example: img2.jpg comes before img10.jpg.
     """
     images = [name for name in names if _IMAGE.fullmatch(name)]
     by_number: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""What JSON rows say about their images: source, licence, generator and SHA-256, for all at once or one by one."""
+"""Facts about images in JSON rows: source, licence, generator and SHA-256, for all images or for each."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from studies.importing.base import RowProblem, SourceImage
 
-# Column of the row -> what it says about an image. Both spellings are in use.
+# Column of the row -> fact about an image. Both spellings are in use.
 FACTS = {
     "sha256": "sha256",
     "source": "source",
@@ -23,7 +23,7 @@ FACTS = {
 def with_facts(
     row: int, fields: Mapping[str, Any], images: Sequence[SourceImage], problems: list[RowProblem]
 ) -> list[SourceImage]:
-    """Return the images with what `fields` say about them; a list must have one entry for each image, in order."""
+    """Return the images with their facts in `fields`; a list must have one entry per image, in order."""
     described = list(images)
     for column, fact in FACTS.items():
         value = fields.get(column)
@@ -60,7 +60,7 @@ def _described(
 
 
 def _share(value: Any, number: int, count: int) -> Any:
-    """Return what an object over all images says about one: of a list with an entry per image, that entry."""
+    """Return one image's share of a value for all images: its entry if the value is a list with one per image."""
     if not isinstance(value, dict):
         return value
     shares = {

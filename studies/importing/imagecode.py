@@ -1,8 +1,8 @@
 """ImageCoDe: sets of ten similar images, with or without descriptions that tell one of them apart.
 
-A file is an object of image sets by their folder, or a JSON object per set on each line; its companions say who wrote
-the descriptions, what phenomena are in them, and which two images make a pair. Which of these a file is, its content
-tells (docs/import-formats.md).
+A file is a JSON object of image sets by folder, or has one JSON object per set and line. Companion files give the
+authors of descriptions, the phenomena in them, and the pairs of images. The type is recognised by content
+(docs/import-formats.md).
 """
 
 import json
@@ -45,10 +45,10 @@ from studies.names import problem_with_key
 
 Problems = list[RowProblem]
 
-# What the folders of the published sets begin with, and what those of one's own may.
+# Folder prefixes of the published sets, and further ones for a researcher's own sets.
 PUBLISHED = {"open-images": STATIC, "MSR-VTT-": VIDEO, "video-storytelling-": VIDEO, "YouCook-": VIDEO}
 PREFIXES = PUBLISHED | {"static-": STATIC, "video-": VIDEO}
-# What a line may call a set -> type and subtype. A burst and the views of a thing have no time to tell apart by.
+# Set type in a line -> type and subtype. Bursts and views of an object have no usable order in time.
 KINDS = {
     STATIC: (STATIC, ""),
     VIDEO: (VIDEO, ""),
@@ -57,7 +57,7 @@ KINDS = {
 }
 KNOWN = {"directory", "kind", "images", "descriptions", "split", *FACTS}
 WORKERS = {TRAIN_WORKER, UNSEEN_WORKER}
-# The published tags: code -> how many descriptions, from the first, were looked at for it.
+# Published tags: code -> number of descriptions, from the first, that were checked for it.
 LOOKED_AT = {"con": 1002, "n": 1002, "neg": 1002, "v": 1002}
 LOOKED_AT |= {"col": 200, "cor": 200, "img": 200, "q": 200, "s": 200, "t": 200}
 PAIR_SHAPE = 'A list holds pairs of images: {"directory", "pos_idx", "neg_idx", "caption"}.'
@@ -66,10 +66,10 @@ _INDEX = re.compile(r"[0-9]")
 
 
 def read(stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
-    """Yield a record per image set, or a note per set of a companion. The key is the name of the set's folder.
+    """Yield a record per image set, or a note per set of a companion file. The key is the set's folder name.
 
-    The ten images have the role `set`. Where a file does not name them they are known by their place in the folder.
-    The split is what the line says, or else what the name of the file begins with.
+    The ten images have the role `set`. If the file does not name them, they are identified by their place in the
+    folder. The split is given by the line, else by the start of the file name.
     """
     split = _split_of(stream)
     start = stream.tell()
@@ -124,7 +124,7 @@ def _read_lines(stream: BinaryIO, split: str) -> Iterator[Record | RowProblem]:
 
 
 def _read_pairs(items: Iterator[Row | RowProblem]) -> Iterator[Note | RowProblem]:
-    """Read pairs of images (ImageCoDe-simple) and yield a note per set: the other image of each description's pair."""
+    """Yield a note per set from image pairs (ImageCoDe-simple): the other image of each description's pair."""
     rows: dict[str, int] = {}
     about: dict[str, dict[str, dict[str, Any]]] = {}
     for item in items:
@@ -144,7 +144,7 @@ def _read_pairs(items: Iterator[Row | RowProblem]) -> Iterator[Note | RowProblem
 
 
 def _pair(row: int, fields: Mapping[str, Any]) -> tuple[int, str, str, int] | RowProblem:
-    """Return record number, directory, target and the place of the other image."""
+    """Return record number, directory, target and index of the other image."""
     directory = fields.get("directory")
     if not isinstance(directory, str):
         return RowProblem(row, "directory", f"The field must be a text, not {kind_of(directory)}. {PAIR_SHAPE}")
@@ -169,7 +169,7 @@ def _is_about_phenomena(value: Any) -> bool:
 
 
 def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) -> Iterator[Note | RowProblem]:
-    """Read the codes of a set before whose descriptions `seen` others stand in the file."""
+    """Read the codes of a set; `seen` descriptions come before it in the file."""
     about: dict[str, dict[str, Any]] = {}
     for number, (target, each) in enumerate(value.items(), start=seen):
         codes = each.get("annotation") if isinstance(each, dict) else None
@@ -192,8 +192,10 @@ def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) ->
 
 
 def _looked_for(about: Mapping[str, Any], number: int) -> list[str]:
-    """Return the codes that the `number`-th description of a file, from 0, was looked at for: those that it says, as
-    our exports do, or else those of the published file, which says none."""
+    """Return the codes that the `number`-th description of a file (from 0) was checked for.
+
+    Our exports list them; for the published file, which does not, they follow from the number.
+    """
     said = about.get(LOOKED_FOR)
     if isinstance(said, str):
         return sorted({code.strip() for code in said.split(",")} - {""})
@@ -264,7 +266,7 @@ def _kind(row: int, fields: Mapping[str, Any], directory: str, problems: Problem
 
 
 def _images(row: int, fields: Mapping[str, Any], directory: str, problems: Problems) -> list[SourceImage]:
-    """Return the images by the numbers in their names, or in the order of the list where they are named otherwise."""
+    """Return the images sorted by the numbers in their names, or in list order if names have none."""
     names = fields.get("images")
     if names is None:
         named = [SourceImage(SET, Place(directory, place, SET_SIZE).filename) for place in range(SET_SIZE)]
@@ -285,7 +287,7 @@ def _images(row: int, fields: Mapping[str, Any], directory: str, problems: Probl
 
 
 def _descriptions(row: int, value: Any, problems: Problems) -> tuple[dict[str, str], list[int]]:
-    """Return the descriptions by role, and the target of each where the source tells them."""
+    """Return the descriptions by role, and their targets if the source has them."""
     if value is None:
         return {}, []
     if isinstance(value, dict):

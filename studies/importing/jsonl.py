@@ -1,6 +1,6 @@
 """The platform's own general form: one JSON object per instance on each line.
 
-What may stand in it, docs/import-formats.md says.
+docs/import-formats.md lists the fields.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,17 +14,17 @@ KEYS = ("key", "id", "set_id", "pair_id")
 CAPTIONS = ("caption", "negative_caption")
 NAMES = ("type", "subtype", "split")
 KNOWN = {*KEYS, *CAPTIONS, *NAMES, *FACTS, "captions", "images", "reference"}
-# What a source says when no image is right.
+# Value of a source for "no image is right".
 NONE = "none"
-# A plain list of images is what `best_of_n` asks about.
+# Default role of a plain list of images, as `best_of_n` reads it.
 LISTED_ROLE = "candidate"
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per line. Fields beyond the known ones are kept in the reference as `other`.
+    """Yield a record per line. Unknown fields are kept in the reference as `other`.
 
-    The reference of the source is kept as `given`; where it names the right image (`chosen_index`, from 0, or
-    `right`, an option like `candidate-2`), the record's reference has that option as `right`.
+    The source's reference is kept as `given`. If it names the right image (`chosen_index` from 0, or `right`, an option
+    like `candidate-2`), the record's reference has that option as `right`.
     """
     for item in read_objects(stream):
         yield from [item] if isinstance(item, RowProblem) else _read_row(item)
@@ -103,8 +103,10 @@ def _reference(
 
 
 def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], problems: list[RowProblem]) -> Any:
-    """Return the option that the source's reference calls right, or "". A list or an object stays as it is: kinds may
-    have right answers of any shape."""
+    """Return the right option in the source's reference, or "".
+
+    A list or an object is returned unchanged, because right answers of kinds may be any JSON.
+    """
     options = _options(images)
     index = given.get("chosen_index")
     right = f"{LISTED_ROLE}-{index}" if index is not None else given.get("right")

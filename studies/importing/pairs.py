@@ -14,9 +14,9 @@ NAMES = ("type", "subtype", "split")
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per pair: the key is `pair_id`, roles are the names of the columns.
+    """Yield a record per pair: the key is `pair_id`, roles are the column names.
 
-    Columns beyond the known ones are kept in the reference as `other`.
+    Unknown columns are kept in the reference as `other`.
     """
     for item in read_rows(stream, REQUIRED):
         yield from [item] if isinstance(item, RowProblem) else _read_row(item)
@@ -48,5 +48,5 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
 
 
 def _without_blanks(fields: dict[str, Any]) -> dict[str, Any]:
-    """Drop empty cells: a CSV has no other way to leave a fact out."""
+    """Drop empty cells: in a CSV they mean a missing value."""
     return {name: value for name, value in fields.items() if value != ""}

@@ -1,7 +1,7 @@
-"""Images that are a part of a file: a rectangle of its pixels, named as the W3C's Media Fragments name one.
+"""Images that are a rectangle of a file's pixels, named by W3C Media Fragments.
 
-ARO shows models the region of a scene that its captions are about, and says where it lies. The name of the part is the
-name of the image, so that several parts of one file are several images.
+ARO gives models only the region of a scene that a caption is about. Each part has its own name, so several parts of one
+file are several images.
 """
 
 import re
@@ -12,7 +12,7 @@ _PART = re.compile(r"(?P<file>.+)#xywh=(?P<box>\d{1,6},\d{1,6},\d{1,6},\d{1,6})"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`width` x `height` pixels of a file, of which the first is `left` from its left edge and `top` from its top."""
+    """A rectangle of `width` x `height` pixels of a file, at offset (`left`, `top`) in pixels."""
 
     file: str
     left: int
@@ -26,11 +26,11 @@ class Part:
 
     @property
     def filename(self) -> str:
-        """The name of the part. Example: `images/7.jpg#xywh=160,120,320,240`."""
+        """Name of the part. Example: `images/7.jpg#xywh=160,120,320,240`."""
         return f"{self.file}#xywh={self.left},{self.top},{self.width},{self.height}"
 
 
 def part_named(filename: str) -> Part | None:
-    """Return the part that a file name stands for, None for the name of a file."""
+    """Return the part that a name encodes, None for an ordinary file name."""
     found = _PART.fullmatch(filename)
     return Part(found["file"], *map(int, found["box"].split(","))) if found else None

@@ -1,4 +1,4 @@
-"""Decodes image files that nobody vouches for, turns them upright and into sRGB, and renders what pages show."""
+"""Decode untrusted image files, convert them to upright sRGB, and make renditions for pages."""
 
 import struct
 from contextlib import suppress
@@ -8,20 +8,20 @@ from itertools import pairwise
 
 from PIL import Image, ImageCms, ImageOps
 
-# Size name -> longest side in pixels, smallest first. A rendition is never larger than its picture. Four pictures
-# beside each other on a laptop are about 300 pixels wide each: there `card` is all that can be seen.
+# Size name -> longest side in pixels, smallest first. A rendition is never larger than its picture. Four pictures in a
+# row on a laptop are about 300 pixels wide each, so `card` is enough there.
 SIZES = {"card": 400, "view": 1024, "full": 2560}
 QUALITY = {"card": 84, "view": 86, "full": 88}
-# Beyond 2 the encoder takes twice the time for 3 % fewer bytes (measured on generated 512x512 images).
+# Above 2 the encoder takes twice the time for 3 % fewer bytes (measured on generated 512x512 images).
 EFFORT = 2
 LARGEST_FILE = 200_000_000
 READ_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 _SIXTEEN_BIT = {"I;16", "I;16L", "I;16B", "I;16N"}
 
-# `decode` measures pictures against its own limit, with its own sentence.
+# `decode` has its own limit and message.
 Image.MAX_IMAGE_PIXELS = None
 
-# What Pillow's decoders raise on bytes that are damaged or made to harm.
+# Errors of Pillow's decoders for damaged or malicious bytes.
 _DECODER_FAILURES = (
     OSError,
     SyntaxError,
@@ -39,12 +39,12 @@ _DECODER_FAILURES = (
 
 
 class NotAPicture(Exception):
-    """The bytes are no picture that can be shown; the message is the sentence that says why."""
+    """The bytes are not a picture that can be shown; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureFacts:
-    """Size in upright pixels, and what the bytes are (JPEG, PNG, ...)."""
+    """Upright size in pixels, and file format (JPEG, PNG, ...)."""
 
     width: int
     height: int
@@ -52,7 +52,7 @@ class PictureFacts:
 
 
 def measure(data: bytes, *, max_pixels: int) -> PictureFacts:
-    """Return the facts from the header alone, for bytes that `decode` has accepted before. Raises NotAPicture."""
+    """Return the facts from the header, for bytes that `decode` accepted before. Raises NotAPicture."""
     image = _open(data, max_pixels=max_pixels)
     try:
         turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}
@@ -63,9 +63,9 @@ def measure(data: bytes, *, max_pixels: int) -> PictureFacts:
 
 
 def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
-    """Decode the whole picture; return its facts and its pixels, upright, 8-bit sRGB, transparent parts on white.
+    """Decode the whole picture; return its facts and pixels: upright, 8-bit sRGB, transparency on white.
 
-    Raises NotAPicture for anything else than one whole still picture of at most `max_pixels` pixels.
+    Raises NotAPicture for anything except one complete still picture of at most `max_pixels` pixels.
     """
     image = _open(data, max_pixels=max_pixels)
     try:
@@ -74,7 +74,7 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
         raise NotAPicture("The image is cut short or damaged. Copy it again from its source.") from error
     mode, format = image.mode, _format(image)
     _turn_upright(image)
-    # A large picture takes hundreds of megabytes: nothing of it is kept that is not needed any more.
+    # A large picture takes hundreds of megabytes, so intermediate results are released early.
     held = [image]
     del image
     try:
@@ -85,9 +85,9 @@ def decode(data: bytes, *, max_pixels: int) -> tuple[PictureFacts, Image.Image]:
 
 
 def cut(data: bytes, box: tuple[int, int, int, int], *, max_pixels: int) -> bytes:
-    """Return a rectangle of a picture as a PNG file. Raises NotAPicture, also when none of it lies in the picture.
+    """Return a rectangle of a picture as PNG. Raises NotAPicture, also if it lies outside the picture.
 
-    box: left, top, width and height in the pixels of the file, before EXIF turns it; what lies outside is left out.
+    box: left, top, width and height in pixels of the file, before the EXIF orientation; clipped to the picture.
     """
     left, top, width, height = box
     image = _open(data, max_pixels=max_pixels)
@@ -108,7 +108,7 @@ def cut(data: bytes, box: tuple[int, int, int, int], *, max_pixels: int) -> byte
 
 
 def stored_sizes(facts: PictureFacts) -> list[str]:
-    """Return the sizes that differ for this picture: up to the first that holds it whole."""
+    """Return the distinct rendition sizes of this picture: up to the first that has its full size."""
     longest = max(facts.width, facts.height)
     names = list(SIZES)
     whole = next((name for name in names if SIZES[name] >= longest), names[-1])
@@ -116,8 +116,10 @@ def stored_sizes(facts: PictureFacts) -> list[str]:
 
 
 def sizes_between(smallest: str, largest: str, *, width: int, height: int) -> list[tuple[str, int]]:
-    """Return the stored sizes of a picture of `width` by `height` pixels from one to the other, smallest first, each
-    with its width in pixels; nothing where there is but one, because the picture is no larger."""
+    """Return the stored sizes of a `width` x `height` picture between two sizes, smallest first, with widths in pixels.
+
+    Returns nothing if there is only one, because the picture is no larger.
+    """
     longest = max(width, height)
     names = [name for name in SIZES if SIZES[smallest] <= SIZES[name] <= SIZES[largest]]
     wider = [name for before, name in pairwise(names) if SIZES[before] < longest]
@@ -127,13 +129,13 @@ def sizes_between(smallest: str, largest: str, *, width: int, height: int) -> li
 
 
 def size_that_serves(size: str, facts: PictureFacts) -> str:
-    """Return the stored size that is shown when `size` is asked for: the same, or the one that is whole already."""
+    """Return the stored size for a requested `size`: the same, or a smaller one that has the full picture size."""
     stored = stored_sizes(facts)
     return size if size in stored else stored[-1]
 
 
 def render(pixels: Image.Image, size: str) -> bytes:
-    """Return the picture as WebP, its longest side at most that of `size`, without any metadata."""
+    """Return the picture as WebP without metadata, its longest side limited by `size`."""
     fitted = _fitted(*pixels.size, size)
     if fitted != pixels.size:
         pixels = pixels.resize(fitted, Image.Resampling.LANCZOS, reducing_gap=2.0)
@@ -143,7 +145,7 @@ def render(pixels: Image.Image, size: str) -> bytes:
 
 
 def _fitted(width: int, height: int, size: str) -> tuple[int, int]:
-    """Return width and height of the picture in `size`, in pixels: its own where it is no larger."""
+    """Return width and height of the picture in `size`, in pixels; never larger than the picture."""
     scale = min(1, SIZES[size] / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
@@ -169,7 +171,7 @@ def _open(data: bytes, *, max_pixels: int) -> Image.Image:
 
 
 def _has_more_frames(image: Image.Image) -> bool:
-    # The further pictures of an MPO, which phones write as .jpg, are previews and maps that nobody shows.
+    # Further frames of an MPO file, which phones write as .jpg, are previews and maps; they are ignored.
     if image.format == "MPO":
         return False
     try:
@@ -183,7 +185,7 @@ def _format(image: Image.Image) -> str:
 
 
 def _turn_upright(image: Image.Image) -> None:
-    # EXIF that cannot be read says nothing about the orientation.
+    # Unreadable EXIF: no orientation.
     with suppress(*_DECODER_FAILURES):
         ImageOps.exif_transpose(image, in_place=True)
 
@@ -214,7 +216,7 @@ def _in_srgb(image: Image.Image) -> Image.Image:
 
 
 def _without_profile(image: Image.Image, profile: bytes) -> Image.Image:
-    """Return the colours that `profile` means as sRGB; a profile that does not fit the picture is ignored."""
+    """Convert from `profile` to sRGB; ignore a profile that does not fit the picture."""
     try:
         converted = ImageCms.profileToProfile(
             image, ImageCms.ImageCmsProfile(BytesIO(profile)), ImageCms.createProfile("sRGB"), outputMode="RGB"

@@ -8,19 +8,19 @@ from studies.importing.base import Record, RowProblem, SourceImage, checked
 from studies.importing.captions import retrieval
 from studies.importing.rows import Row, read_list, text_of
 
-# What a word is replaced by: one of the same sort of things, one of another sort, any word, or something dangerous.
+# Replacement of a word: same concept, different concept, random word, or danger.
 POLICIES = ("same_concept", "diff_concept", "rand_voca", "danger")
-# An image has so many altered captions, and they come last.
+# Number of altered captions per image; they come last.
 ALTERED = 5
-# Role -> the folder beside that of the photos, in which what was made of each lies under the same name.
+# Role -> folder next to that of the photos, with an altered image of the same file name.
 MADE_OF_IMAGES = {"mixed": "mix_0.9", "patched": "patch_0.9"}
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per caption: the key is the file's name, the photo's and the caption's number, "danger/7/0".
+    """Yield a record per caption. The key is file name, photo number and caption number, "danger/7/0".
 
-    The k-th altered caption is made of the k-th caption of the image; a sixth caption has none. Mixed and patched
-    images come along where they are there.
+    The k-th altered caption belongs to the k-th caption of the image; a sixth caption has none. Mixed and patched
+    images are included if their files exist.
     """
     name = PurePath(str(getattr(stream, "name", ""))).name.removesuffix(".json")
     if name not in POLICIES:

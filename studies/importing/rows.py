@@ -1,4 +1,4 @@
-"""Reads CSV tables and JSON one row at a time; what cannot be read comes out as a problem, never as an error."""
+"""Read CSV and JSON row by row; unreadable rows are yielded as problems, never raised."""
 
 import csv
 import json
@@ -11,12 +11,12 @@ import yaml
 from studies.importing.base import RowProblem
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Far more than any row of a benchmark, and little enough to hold in memory.
+# Longest row in bytes: far more than any benchmark needs, and small enough for memory.
 LONGEST_LINE = 10_000_000
-# A JSON object of items can only be read whole; this is far more than any benchmark has.
+# Largest file that must be read whole, in bytes: far more than any benchmark needs.
 LARGEST_OBJECT = 100_000_000
 
-# The one in C is ten times as fast, and not everywhere.
+# The C loader is ten times as fast, but not always available.
 _YamlLoader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 Row = tuple[int, dict[str, Any]]
@@ -24,11 +24,11 @@ Item = tuple[int, str, Any]
 
 
 class _Unreadable(Exception):
-    """The rest of the file cannot be read; the message is the sentence for it."""
+    """The rest of the file cannot be read; the message says why."""
 
 
 class _Rewound:
-    """A stream whose first line has been looked at already."""
+    """A stream whose first line was already read."""
 
     def __init__(self, first: bytes, rest: BinaryIO) -> None:
         self._first = first
@@ -42,7 +42,7 @@ class _Rewound:
 
 
 def read_rows(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowProblem]:
-    """Yield (record number, fields) of JSON lines or of a CSV file with the `required` columns, whichever it is."""
+    """Yield (record number, fields) of JSON lines or of a CSV file with the `required` columns."""
     beginning = stream.readline(64)
     rewound = cast(BinaryIO, _Rewound(beginning, stream))
     is_json = beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in {b"{", b"["}
@@ -50,7 +50,7 @@ def read_rows(stream: BinaryIO, required: Sequence[str]) -> Iterator[Row | RowPr
 
 
 def read_table(stream: BinaryIO, required: Sequence[str], *, delimiter: str = ",") -> Iterator[Row | RowProblem]:
-    """Yield (record number, {column: text}) of a CSV file with a header that has at least the `required` columns."""
+    """Yield (record number, {column: text}) of a CSV file whose header has at least the `required` columns."""
     reader = csv.reader(_lines(stream), strict=True, delimiter=delimiter)
     row = 0
     try:
@@ -77,7 +77,7 @@ def read_table(stream: BinaryIO, required: Sequence[str], *, delimiter: str = ",
 
 
 def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
-    """Yield (record number, object) of a file with one JSON object on each line."""
+    """Yield (record number, object) of a file with one JSON object per line."""
     row = 0
     try:
         for line in _lines(stream):
@@ -100,7 +100,7 @@ def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
 
 
 def read_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
-    """Yield (record number, key, value) of a file that is one JSON object of items by key. The file is read whole."""
+    """Yield (record number, key, value) of a file with one JSON object of items by key. Reads the whole file."""
     items = _read_json(stream)
     if isinstance(items, RowProblem):
         yield items
@@ -112,7 +112,7 @@ def read_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
 
 
 def read_list(stream: BinaryIO) -> Iterator[Row | RowProblem]:
-    """Yield (record number, object) of a file that is one JSON list of objects. The file is read whole."""
+    """Yield (record number, object) of a file with one JSON list of objects. Reads the whole file."""
     items = _read_json(stream)
     if isinstance(items, RowProblem):
         yield items
@@ -127,12 +127,12 @@ def read_list(stream: BinaryIO) -> Iterator[Row | RowProblem]:
 
 
 def read_yaml_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
-    """Yield (record number, key, value) of a file that is one YAML mapping of items by key. The file is read whole.
+    """Yield (record number, key, value) of a file with one YAML mapping of items by key. Reads the whole file.
 
-    Every scalar is a text, whatever it looks like.
+    Every scalar is read as text.
     """
     try:
-        # Its base makes texts, lists and mappings only.
+        # The base loader makes only texts, lists and mappings.
         items = yaml.load(_read_whole(stream), Loader=_YamlLoader)  # noqa: S506
     except _Unreadable as error:
         yield RowProblem(0, "", str(error))
@@ -150,7 +150,7 @@ def read_yaml_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
 
 
 def _read_json(stream: BinaryIO) -> Any:
-    """Return what a JSON file says, or the problem with it."""
+    """Return the value of a JSON file, or its problem."""
     try:
         return _load(_read_whole(stream))
     except (_Unreadable, _BadValue) as error:
@@ -169,7 +169,7 @@ def _read_whole(stream: BinaryIO) -> str:
 
 
 def text_of(row: int, fields: Mapping[str, Any], name: str, problems: list[RowProblem]) -> str:
-    """Return the optional text field `name` ("" when absent or null); note a problem when it is something else."""
+    """Return the optional text field `name` ("" if absent or null); add a problem for any other type."""
     value = fields.get(name)
     if value is None:
         return ""
@@ -190,7 +190,7 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
 
 
 def _decoded(data: bytes, position: int) -> str:
-    """Return the text of `data`, which stands at `position` of its file."""
+    """Return the decoded text of `data`, which starts at byte `position` of the file."""
     start = len(BYTE_ORDER_MARK) if position == 0 and data.startswith(BYTE_ORDER_MARK) else 0
     try:
         return data[start:].decode("utf-8")
@@ -216,7 +216,7 @@ def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> li
 
 
 def _parse_object(line: str) -> dict[str, Any] | str:
-    """Return the object on the line, or the sentence that says why there is none."""
+    """Return the JSON object on the line, or a sentence that says why there is none."""
     try:
         value = _load(line)
     except _BadValue as error:
@@ -259,7 +259,7 @@ def _finite(text: str) -> float:
 
 
 def kind_of(value: Any) -> str:
-    """Return what a JSON value is, in words."""
+    """Return the type of a JSON value, in words."""
     if value is None:
         return "null"
     if isinstance(value, bool):

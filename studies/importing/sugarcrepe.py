@@ -13,9 +13,9 @@ _NAME = re.compile(r"(add|replace|swap)_(obj|att|rel)")
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per item. The key is the file's name and the item's number, "add_obj/12"; numbers may have gaps.
+    """Yield a record per item. The key is file name and item number, "add_obj/12"; numbers may have gaps.
 
-    The photo of COCO is the image of role `image`, and stands in the reference as `coco`.
+    The COCO photo has the role `image`, and is in the reference as `coco`.
     """
     name = PurePath(str(getattr(stream, "name", ""))).name
     category = _NAME.fullmatch(name.removesuffix(".json"))

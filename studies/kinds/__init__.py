@@ -1,4 +1,4 @@
-"""The kinds of question, by name. A new kind is one file, one template in templates/kinds/, and one line here."""
+"""Registry of question kinds. A new kind is one file, one template in templates/kinds/, and one line here."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,19 +8,20 @@ from typing import Any
 from studies.kinds.base import (
     AgreementMeasure,
     Answer,
-    Built,
+    AsksAboutAnswers,
     CannotAsk,
-    Collapse,
     Group,
     ImageFacts,
     InstanceFacts,
     Kind,
+    LabelGrouping,
+    NewQuestion,
     NotAnAnswer,
     Option,
     Picture,
+    QuestionContent,
     Roles,
     Scale,
-    Shown,
     Text,
     Writing,
     fields_of,
@@ -44,6 +45,14 @@ KINDS = {
     "retrieve": "studies.kinds.retrieve.Retrieve",
 }
 
+# The finer scores of the field (Miranda et al. 2024, section 4): name -> kind and variant, with the default `ask`.
+FINER_SCORES: Mapping[str, tuple[str, str]] = {
+    "Ipos2T": ("image_to_text", "image"),
+    "Ineg2T": ("image_to_text", "negative_image"),
+    "Tpos2I": ("text_to_image", "caption"),
+    "Tneg2I": ("text_to_image", "negative_caption"),
+}
+
 
 @cache
 def get_kind(name: str) -> Kind:
@@ -54,45 +63,34 @@ def get_kind(name: str) -> Kind:
 
 
 def usual_ask(kind: Kind) -> dict[str, Any]:
-    """Return what `kind` asks where a study file says nothing: the defaults of its schema."""
+    """Return the defaults of the `ask` schema of `kind`."""
     return {name: part.get("default") for name, part in kind.ask_schema["properties"].items()}
 
 
-@cache
-def finer_scores() -> Mapping[str, tuple[str, str]]:
-    """Return the finer scores of the field: name -> the kind and the variant, as usually asked, that make it up."""
-    return {
-        score: (name, variant)
-        for name in KINDS
-        for score, variant in zip(
-            get_kind(name).scores, get_kind(name).variants(usual_ask(get_kind(name))), strict=False
-        )
-    }
-
-
 __all__ = [
+    "FINER_SCORES",
     "KINDS",
     "AgreementMeasure",
     "Answer",
-    "Built",
+    "AsksAboutAnswers",
     "CannotAsk",
-    "Collapse",
     "Group",
     "ImageFacts",
     "InstanceFacts",
     "Kind",
+    "LabelGrouping",
     "Match",
+    "NewQuestion",
     "NotAnAnswer",
     "Option",
     "Picture",
+    "QuestionContent",
     "Roles",
     "Scale",
-    "Shown",
     "Text",
     "Writing",
     "content_hash",
     "fields_of",
-    "finer_scores",
     "get_kind",
     "has_own_score",
     "in_shown_order",

@@ -1,11 +1,11 @@
-"""`ambiguity`: a caption and two images, its original and a generated one; one image, or Both (BiVLC step 4)."""
+"""`ambiguity`: a caption, its original image and a generated one; the annotator picks one or Both (BiVLC step 4)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from studies.kinds.base import (
-    Collapse,
     InstanceFacts,
+    LabelGrouping,
     Option,
     Roles,
     gettext_noop,
@@ -46,7 +46,7 @@ Read the description and look at both images. Choose the **image that shows what
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(captions=[ask["caption"]], images=[ask["original"], ask["generated"]])
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({ORIGINAL, GENERATED, BOTH})
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
@@ -59,10 +59,10 @@ Read the description and look at both images. Choose the **image that shows what
     def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         return [Option(BOTH, gettext_noop("Both"), shuffled=False, digit="0")]
 
-    def collapses(self, content: Mapping[str, Any]) -> Sequence[Collapse]:
+    def label_groupings(self, content: Mapping[str, Any]) -> Sequence[LabelGrouping]:
         title = f"{ORIGINAL} / {NOT_ORIGINAL}"
-        return [Collapse(title, {ORIGINAL: ORIGINAL}, NOT_ORIGINAL, (ORIGINAL, NOT_ORIGINAL))]
+        return [LabelGrouping(title, {ORIGINAL: ORIGINAL}, NOT_ORIGINAL, (ORIGINAL, NOT_ORIGINAL))]
 
-    def by_reference(self, reference: Mapping[str, Any]) -> str:
-        # A source that knows the faithful picture knows that the other one does not fit the original caption.
+    def reference_label(self, reference: Mapping[str, Any]) -> str:
+        # A source that names the faithful image implies that the other one does not fit the original caption.
         return ORIGINAL if "right" in reference else ""

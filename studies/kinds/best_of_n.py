@@ -7,8 +7,8 @@ from studies.kinds.base import (
     MOST_DIGITS,
     NONE,
     CannotAsk,
-    Collapse,
     InstanceFacts,
+    LabelGrouping,
     Option,
     Roles,
     gettext_noop,
@@ -52,7 +52,7 @@ Read the description, look at all the images, and pick the **one image that show
     def adds_roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["becomes"]])
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({NONE, *(f"{ask['images']}-{number}" for number in range(FEWEST_IMAGES))})
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
@@ -72,10 +72,10 @@ Read the description, look at all the images, and pick the **one image that show
     def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         return [Option(NONE, gettext_noop("None of these"), shuffled=False, digit="0")]
 
-    def collapses(self, content: Mapping[str, Any]) -> Sequence[Collapse]:
-        return [Collapse("any image / None", {NONE: NONE}, ANY_IMAGE, (ANY_IMAGE, NONE))]
+    def label_groupings(self, content: Mapping[str, Any]) -> Sequence[LabelGrouping]:
+        return [LabelGrouping("any image / None", {NONE: NONE}, ANY_IMAGE, (ANY_IMAGE, NONE))]
 
     def adds(self, content: Mapping[str, Any], winner: str) -> Mapping[str, Mapping[str, Any]]:
-        # A rule that only collects accepts without a winner.
+        # A rule such as `collected-v1` accepts without a winner.
         won = next((option for option in content["options"] if option["key"] == winner), None)
         return {} if won is None else {content["becomes"]: won}

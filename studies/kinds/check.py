@@ -1,17 +1,17 @@
-"""`check`: statements about an image; of each the annotator says whether it is true, false, or cannot be told."""
+"""`check`: an image and statements; the annotator marks each as true, false or cannot tell."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from studies.kinds.base import (
-    Built,
     CannotAsk,
     Group,
     InstanceFacts,
+    NewQuestion,
     Option,
+    QuestionContent,
     Roles,
-    Shown,
     Text,
     gettext_noop,
     one_image,
@@ -21,21 +21,24 @@ from studies.kinds.base import (
 from studies.kinds.choices import SeveralChoices
 
 TRUE, FALSE, CANNOT_TELL = "true", "false", "cannot tell"
-# More than anybody reads beside one image.
+# More statements than anybody reads next to one image.
 MOST_STATEMENTS = 20
 LONGEST_STATEMENT = 300
-# How often made-up people say of a statement what nobody else says, and that it cannot be told.
+# How often simulated annotators give the opposite answer, and "cannot tell".
 SLIPS, UNTOLD = 0.12, 0.05
 
 
 class Check(SeveralChoices):
-    """One question per instance. Statements are captions of the instance, called by their role, and those that the
-    study makes about every image, called by their own words. Nothing is right, and nothing is accepted or rejected."""
+    """One question per instance.
+
+    Statements are captions of the instance (key: the role) and the study's own statements about every image (key: the
+    text). There is no right answer, and nothing is accepted or rejected.
+    """
 
     name = "check"
     title = "Say which statements about an image are true"
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
@@ -83,21 +86,21 @@ true.
             if statement in ask["captions"]:
                 yield "statements", f"The statement {statement!r} is called like a caption's role. Use other words."
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({TRUE, FALSE, CANNOT_TELL})
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         said = [(role, instance.captions.get(role, "")) for role in ask["captions"]]
         said += [(statement, statement) for statement in ask["statements"]]
         statements = [{"key": key, "text": text} for key, text in said if text]
         if not statements:
             roles = ", ".join(ask["captions"])
             raise CannotAsk(f"Instance {instance.key} has no statement to check: no caption in the roles {roles}.")
-        return [Built("", {"about": one_image(instance, ask["image"]), "statements": statements})]
+        return [NewQuestion("", {"about": one_image(instance, ask["image"]), "statements": statements})]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         statements = [Text(statement["text"], role=statement["key"]) for statement in content["statements"]]
-        return Shown(statements, [picture_of(content["about"])])
+        return QuestionContent(statements, [picture_of(content["about"])])
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
         return [Group(statement["key"], statement["text"]) for statement in content["statements"]]
@@ -109,14 +112,14 @@ true.
             Option(CANNOT_TELL, gettext_noop("Cannot tell"), shuffled=False, digit="3"),
         ]
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         if label:
-            return super().made_up(content, order, dice=dice, label=label)
+            return super().simulate(content, order, dice=dice, label=label)
         said = {}
         for statement in content["statements"]:
-            # Made-up people agree about as much as people do: every statement is mostly one or the other.
+            # Simulated annotators agree about as much as people do: each statement is mostly true or mostly false.
             own = random.Random(f"{content['about']['image']}|{statement['key']}")  # noqa: S311 (play)
             truth = FALSE if own.random() < (1 + content["statements"].index(statement)) / 5 else TRUE
             slip = dice.random()

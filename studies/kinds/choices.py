@@ -1,4 +1,4 @@
-"""Kinds whose answers are chosen: how a choice on a page becomes an answer and back, whatever is offered. Pure."""
+"""Base classes of multiple-choice kinds: parse, post and simulate choices. Pure."""
 
 import random
 from abc import abstractmethod
@@ -9,13 +9,13 @@ from studies.kinds.base import (
     CHOICE,
     CHOOSE_ANOTHER,
     Answer,
-    Built,
     Group,
     InstanceFacts,
     Kind,
+    NewQuestion,
     NotAnAnswer,
     Option,
-    Shown,
+    QuestionContent,
     Text,
     fields_of,
     gettext_noop,
@@ -25,11 +25,11 @@ from studies.kinds.base import (
 
 
 class SingleChoice(Kind):
-    """A kind whose answer is one of its options."""
+    """A kind whose answer is one option."""
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         return [
-            Built(variant, self.build(instance, ask, variant), self.right_option(ask, variant))
+            NewQuestion(variant, self.build(instance, ask, variant), self.right_option(ask, variant))
             for variant in self.variants(ask)
         ]
 
@@ -37,16 +37,16 @@ class SingleChoice(Kind):
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         """Return the content of one question about `instance`. Raises CannotAsk."""
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         texts = [Text(content["caption"])] if content.get("caption") else []
         pictures = [picture_of(content["image"])] if "image" in content else []
-        return Shown(texts, pictures)
+        return QuestionContent(texts, pictures)
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         return [*map(_option_of, content["options"]), *self.last_options(content)]
 
     def last_options(self, content: Mapping[str, Any]) -> Sequence[Option]:
-        """Return the options that are neither pictures nor texts of the instance, and always come last."""
+        """Return the options that are no picture or text of the instance; they always come last."""
         return ()
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
@@ -62,7 +62,7 @@ class SingleChoice(Kind):
         by_value = posted_values(self, content, order)
         return {CHOICE: next(posts for posts, key in by_value.items() if key == value)}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         by_value = posted_values(self, content, order)
@@ -71,8 +71,10 @@ class SingleChoice(Kind):
 
 
 class SeveralChoices(Kind):
-    """A kind that asks several things at once, each answered by one of its options: an answer is key of the group ->
-    key of the option, and has as many labels."""
+    """A kind that asks several items at once, each answered by one option.
+
+    An answer maps group key -> option key and has one label per group.
+    """
 
     has_one_label = False
 
@@ -86,8 +88,10 @@ class SeveralChoices(Kind):
         return {group.key: value[group.key] for group in self.groups(content)}
 
     def score(self, content: Mapping[str, Any], right: Any, answer: Answer) -> float | None:
-        """Return the share of the things asked that were answered as `right` says: key of the group -> key of the
-        option. Those that it leaves out do not count."""
+        """Return the share of groups answered correctly, None if no group counts.
+
+        right: group key -> option key; other groups do not count.
+        """
         asked = [group.key for group in self.groups(content) if group.key in right]
         return sum(answer.value[key] == right[key] for key in asked) / len(asked) if asked else None
 
@@ -104,7 +108,7 @@ class SeveralChoices(Kind):
         posts = {key: value for value, key in posted_values(self, content, order).items()}
         return {name: posts[value[group.key]] for name, group in fields_of(self, content).items()}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         keys = [label] if label else sorted(self.categories(content))

@@ -1,4 +1,4 @@
-"""`compare`: two to four images for a caption; for each of several criteria the one preferred, or no difference."""
+"""`compare`: 2 to 4 images for a caption; per criterion, the preferred image or no difference."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,14 +7,14 @@ from math import comb, exp
 from typing import Any, ClassVar
 
 from studies.kinds.base import (
-    Built,
     CannotAsk,
     Group,
     ImageFacts,
     InstanceFacts,
+    NewQuestion,
     Option,
+    QuestionContent,
     Roles,
-    Shown,
     Text,
     gettext_noop,
     image_option,
@@ -25,26 +25,27 @@ from studies.kinds.choices import SeveralChoices
 
 SAME = "no difference"
 FEWEST_IMAGES, MOST_IMAGES, MOST_ROLES = 2, 4, 8
-# More questions about one instance than anybody answers in a row.
+# More questions than anybody answers about one instance in a row.
 MOST_QUESTIONS = 30
 MOST_CRITERIA = 8
 LONGEST_CRITERION = 120
-# How far apart made-up people find the images, and how often they see no difference.
+# Spread of the images' worths (log scale) for simulated annotators, and how often they see no difference.
 APART, UNDECIDED = 0.8, 0.15
 
 
 class Compare(SeveralChoices):
-    """One question per instance, or one for each combination of images where there are more than are shown at once.
+    """One question per instance, or per combination of images if not all are shown at once.
 
-    An image is called by its role; those of the only role, which has several, by the role and their place. What is
-    preferred is compared across instances by these names, so that a role should be the same model or method in all of
-    them. Nothing is right, and nothing is accepted or rejected."""
+    An image's key is its role or, if one role has all images, the role and the place. Preferences are compared across
+    instances by these keys, so a role should be the same model or method in all of them. There is no right answer, and
+    nothing is accepted or rejected.
+    """
 
     name = "compare"
     title = "Compare images for a description, criterion by criterion"
     rule = "collected-v1"
-    collects = True
-    prefers = True
+    collect_only = True
+    is_preference = True
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
@@ -110,20 +111,20 @@ Read the description, look at all the images, and say **for each criterion separ
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
         return [" ".join(roles) for roles in _combined(ask)] if len(ask["images"]) > ask["at_once"] else [""]
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({SAME}) if ask["ties"] else frozenset()
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         about: dict[str, Any] = {"criteria": list(ask["criteria"]), "ties": ask["ties"]}
         if ask["caption"]:
             about["caption"] = one_caption(instance, ask["caption"])
         return [
-            Built(variant, about | {"options": _options(instance, roles, ask)})
+            NewQuestion(variant, about | {"options": _options(instance, roles, ask)})
             for variant, roles in zip(self.variants(ask), _combined(ask), strict=True)
         ]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        return Shown([Text(content["caption"])] if "caption" in content else [])
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+        return QuestionContent([Text(content["caption"])] if "caption" in content else [])
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
         return [Group(criterion, criterion) for criterion in content["criteria"]]
@@ -134,14 +135,14 @@ Read the description, look at all the images, and say **for each criterion separ
             found.append(Option(SAME, gettext_noop("No difference"), shuffled=False, digit="0"))
         return found
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         if label:
-            return super().made_up(content, order, dice=dice, label=label)
+            return super().simulate(content, order, dice=dice, label=label)
         said = {}
         for criterion in content["criteria"]:
-            # Made-up people agree about as much as people do: every name is worth as much in all questions.
+            # Simulated annotators agree about as much as people do: a key has the same worth in all questions.
             keys = [option.key for option in self.options(content) if option.shuffled]
             worths = [exp(random.Random(f"{criterion}|{key}").gauss(0, APART)) for key in keys]  # noqa: S311 (play)
             tied = content["ties"] and dice.random() < UNDECIDED
@@ -150,7 +151,7 @@ Read the description, look at all the images, and say **for each criterion separ
 
 
 def _combined(ask: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return the roles of each question about an instance."""
+    """Return the image roles of each question about an instance."""
     return list(combinations(ask["images"], min(ask["at_once"], len(ask["images"]))))
 
 
@@ -165,7 +166,7 @@ def _options(instance: InstanceFacts, roles: Sequence[str], ask: Mapping[str, An
 
 
 def _named(instance: InstanceFacts, roles: Sequence[str]) -> Iterable[tuple[str, ImageFacts]]:
-    """Yield the images with the names that they have in answers. Raises CannotAsk."""
+    """Yield (option key, image). Raises CannotAsk."""
     for role in roles:
         images = instance.images.get(role, ())
         if len(roles) > 1 and len(images) != 1:

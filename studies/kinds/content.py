@@ -1,6 +1,6 @@
-"""What a question shows, whoever looks at it: by that it is told apart from others, and by that a program answers it.
+"""Hash of what a question shows, and the text-image pairs that a model scores. Pure.
 
-Pure, and true of any kind: all that is asked is what the kind says it shows.
+Works for any kind, by what the kind says it shows.
 """
 
 import hashlib
@@ -11,24 +11,23 @@ from typing import Any
 
 from studies.kinds.base import Kind, Option, Picture
 
-# Raised when what goes into the hash changes: hashes of another form are of other questions.
+# Version of the hashed form: increase it when the form changes.
 FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A text and a picture (its SHA-256) that a question holds to belong together if one of its options is right."""
+    """A text and a picture (SHA-256) that belong together if a certain option is right."""
 
     text: str
     picture: str
 
 
 def content_hash(kind: Kind, content: Mapping[str, Any]) -> str:
-    """Return the SHA-256, in 64 hexadecimal digits, of what a question of `kind` with `content` shows.
+    """Return the SHA-256 (64 hexadecimal digits) of what a question of `kind` with `content` shows.
 
-    That are the texts, the pictures by the SHA-256 of their bytes with their roles and marks, what is asked at once,
-    and the options by their keys with what they show. The order in which somebody saw options or pictures is no part of
-    it, nor are the instance, the study, which option is right, and words that a kind brings, which are translated.
+    Included: texts, pictures (SHA-256, role, key, mark), groups, and options by key with what they show. Not included:
+    the shown order, the instance, the study, the right option, and the kind's own words, which are translated.
     """
     shown = kind.shown(content)
     said = {
@@ -40,7 +39,7 @@ def content_hash(kind: Kind, content: Mapping[str, Any]) -> str:
         "options": sorted(map(_option, kind.options(content))),
     }
     canonical = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    # What was imported may hold half a character, which no encoding has.
+    # Imported text may contain a lone surrogate, which UTF-8 cannot encode.
     return hashlib.sha256(canonical.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
@@ -49,17 +48,16 @@ def _picture(picture: Picture) -> list[str]:
 
 
 def _option(option: Option) -> list[str]:
-    """Return what tells an option apart: a list of texts, so that any two can be put in order."""
+    """Return the sort key of an option."""
     words = option.label if option.is_own_words else ""
     return [option.key, option.text, option.picture.sha256 if option.picture else "", words]
 
 
 def matches(kind: Kind, content: Mapping[str, Any]) -> dict[str, Match]:
-    """Return key of the option -> what belongs together if that option is right.
+    """Return option key -> the text-image pair that belongs together if the option is right.
 
-    An option that is a picture is held against the one text that the question is about, one that is a text against its
-    one picture. Options that show neither (None, Both) have no match. Nothing where a question asks otherwise: about
-    several texts or pictures, several things at once, or by words alone.
+    Picture options are paired with the question's one text, text options with its one picture. Other options (None,
+    Both) have no pair. Returns {} for other questions: several texts or pictures, several groups, or words only.
     """
     shown = kind.shown(content)
     found: dict[str, Match] = {}

@@ -1,4 +1,4 @@
-"""`describe`: similar images, one of them marked; the annotator writes what tells it apart (ImageCoDe's describer)."""
+"""`describe`: similar images, one marked; the annotator writes what sets it apart (ImageCoDe's describer)."""
 
 import random
 import re
@@ -11,14 +11,14 @@ from studies.kinds.base import (
     IN_ORDER,
     TARGET,
     Answer,
-    Built,
     CannotAsk,
     InstanceFacts,
     Kind,
+    NewQuestion,
     NotAnAnswer,
     Picture,
+    QuestionContent,
     Roles,
-    Shown,
     Writing,
     gettext_noop,
     image_option,
@@ -27,9 +27,9 @@ from studies.kinds.base import (
 
 TEXT, NOT_POSSIBLE, YES = "text", "not_possible", "yes"
 FEWEST_IMAGES = 2
-# Of the 18,896 published descriptions of ImageCoDe's train and valid, 16 are shorter and none is longer.
+# Of the 18,896 published descriptions in ImageCoDe's train and valid splits, 16 are shorter and none is longer.
 FEWEST_CHARACTERS, MOST_CHARACTERS = 13, 800
-# How often made-up people cannot tell the target apart.
+# How often simulated annotators answer "not possible".
 LEFT = 0.03
 
 _IMAGES = r"(?:images|pictures|photos|photographs|pics|frames|stills|screenshots)"
@@ -41,8 +41,8 @@ _ORDINAL = (
 _NUMBER = r"(?:10|[1-9]|one|two|three|four|five|six|seven|eight|nine|ten)"
 _SIDE = r"(?:(?:far[ -])?(?:left|right)(?:[ -]?most|[ -]hand)?|top|bottom|upper|lower|middle|cent(?:re|er))"
 _THIS_IS = r"^\W*(?:(?:it|this|that)(?:['\u2019]s|\s+is|\s+was)\s+)?(?:the\s+)?"
-# Where the target stands among the images. That something is on the left side of the picture is no place of an image,
-# and neither is what stands in the left of the frame.
+# Phrases for the place of the target among the images. A place within an image ("on the left side of the picture", "in
+# the left of the frame") does not count.
 _PLACES = [
     rf"\b{_ORDINAL}\s+{_IMAGE}\b",
     rf"\b{_IMAGE}\s*(?:#\s*|nr\.?\s*|no\.?\s*|number\s+){_NUMBER}\b",
@@ -52,7 +52,7 @@ _PLACES = [
     rf"{_THIS_IS}(?:{_ORDINAL}|(?:number\s+)?{_NUMBER})\W*$",
     rf"\b{_IMAGE}\s+(?:in|at|on|from)\s+the\s+(?:{_ORDINAL}\s+(?:place|position|row)|(?:middle|end|beginning)\s+of\s+the\s+row)",
 ]
-# The images beside the target. In blended frames "the other image" is a part of the one that is described.
+# Phrases for the other images. In blended frames "the other image" is a part of the described one.
 _OTHERS = [
     rf"\bother\s+(?:nine\s+|9\s+)?{_IMAGES}\b",
     rf"\b(?:any|all)(?:\s+of)?(?:\s+the)?\s+other\s+{_IMAGE}\b",
@@ -64,14 +64,14 @@ _OTHERS = [
     r"\bonly\s+(?:image|picture|photo|frame)\s+(?:where|in\s+which|that|which|with|without|of|showing)\b",
     rf"{_THIS_IS}only\s+one\s+(?:where|in\s+which|that|which|with|without|showing)\b",
 ]
-# What nobody sees, by Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt, version 15): what
-# says how others are joined, directions, fillers, tags.
+# Invisible characters: Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt, version 15), such as joiners,
+# direction marks, fillers and tags.
 _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _ALL_UNSEEN = re.compile(f"[{_UNSEEN}]")
-# Persian and the scripts of India are written with the joiners, and some signs are drawn with them and with variants.
+# Keep joiners and variation selectors: Persian, Indian scripts and some symbols need them.
 _OF_NO_USE = re.compile(f"(?![\u200c\u200d\ufe00-\ufe0f])[{_UNSEEN}]")
 _NAMES_A_PLACE = re.compile("|".join(_PLACES), re.IGNORECASE)
 _NAMES_OTHERS = re.compile("|".join(_OTHERS), re.IGNORECASE)
@@ -94,19 +94,22 @@ OTHERS = gettext_noop(
 
 
 class Describe(Kind):
-    """A question for each of several targets of an image set, drawn by lot. Still images stand in another order for
-    each annotator, those of a video in time. A text that names a place or other images (in English) is refused, and so
-    is one that was given before for the same set: nobody could find the target by it."""
+    """One question for each of several randomly drawn targets of an image set.
+
+    Still images are shuffled for each annotator; frames of a video keep their order. A text that mentions a place or
+    other images (in English) is refused, and so is a text already given for the same set: nobody could find the target
+    by it.
+    """
 
     name = "describe"
     title = "Describe one of several similar images, so that others find it"
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     asks_about_parts = True
     has_one_label = False
     answers_are_sources = True
     is_written = True
-    said_before = gettext_noop(
+    duplicate_message = gettext_noop(
         "Somebody has already written exactly this about one of these images. Add what only this image shows."
     )
     ask_schema: ClassVar[Mapping[str, Any]] = {
@@ -161,10 +164,10 @@ marked image. They see the same images in a different order, with none marked.
             yield "min_characters", "A description cannot have more characters at least than at most."
 
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
-        # Numbers of the draw: that one is asked about the first target says nothing of which image that is.
+        # Numbers of the draw, which do not reveal the image.
         return [f"target-{number}" for number in range(1, ask["targets"] + 1)]
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         role = ask["images"]
         images = instance.images.get(role, ())
         fewest = max(FEWEST_IMAGES, ask["targets"])
@@ -184,12 +187,12 @@ marked image. They see the same images in a different order, with none marked.
         }
         targets = random.Random(f"{seed}|targets").sample(range(len(images)), ask["targets"])  # noqa: S311 (a lot)
         return [
-            Built(variant, about | {"target": place}, item=image_of_set(place))
+            NewQuestion(variant, about | {"target": place}, item=image_of_set(place))
             for variant, place in zip(self.variants(ask), targets, strict=True)
         ]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        return Shown(
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+        return QuestionContent(
             pictures=[
                 Picture(
                     stored["image"],
@@ -209,7 +212,7 @@ marked image. They see the same images in a different order, with none marked.
     def words(self, value: Any) -> str:
         return str(value.get(TEXT, ""))
 
-    def must_differ(self, value: Any) -> str:
+    def duplicate_key(self, value: Any) -> str:
         return in_normal_form(value.get(TEXT, ""))
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
@@ -235,11 +238,11 @@ marked image. They see the same images in a different order, with none marked.
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {TEXT: "", NOT_POSSIBLE: YES} if value.get(NOT_POSSIBLE) else {TEXT: value[TEXT]}
 
-    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
-        """Return the text and the place of its target in the set, from 0; None where nothing tells it apart."""
+    def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+        """Return the text and the index of its target in the set, from 0; None for "not possible"."""
         return {"text": answer[TEXT], "target": content["target"]} if TEXT in answer else None
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         if label:
@@ -250,38 +253,39 @@ marked image. They see the same images in a different order, with none marked.
         while len(text) < content["fewest"]:
             about = [dice.choice(words) for words in _MADE_UP]
             text = f"{text} The {about[0]} {about[1]} {about[2]} {about[3]}, {about[4]}.".strip()
-        # So long a study file may want it, and so short, that nothing sensible fits.
+        # The study's limits may be so narrow that no whole sentence fits.
         return {TEXT: text[: content["most"]]}
 
 
 def names_a_place(text: str) -> str:
-    """Return the words of `text` that say where an image stands among the others, "" where none do."""
+    """Return the phrase in `text` that gives an image's place among the others, or ""."""
     found = _NAMES_A_PLACE.search(text)
     return found.group().strip() if found else ""
 
 
 def names_others(text: str) -> str:
-    """Return the words of `text` that speak of other images, "" where none do."""
+    """Return the phrase in `text` that refers to other images, or ""."""
     found = _NAMES_OTHERS.search(text)
     return found.group().strip() if found else ""
 
 
 def in_normal_form(text: str) -> str:
-    """Return `text` without what two people may do differently who write the same: case, spaces, punctuation, and what
-    nobody sees."""
+    """Return `text` normalised for comparison: no case, punctuation, invisible characters or extra spaces."""
     seen = _ALL_UNSEEN.sub("", unicodedata.normalize("NFKC", text))
     return " ".join(re.findall(r"\w+", seen.casefold()))
 
 
 def _tidy(text: str) -> str:
-    """Return `text` on one line, without characters that nobody sees and no script needs: by them a text would differ
-    from itself, hide a word from every pattern, or run the wrong way in what it is shown among."""
+    """Return `text` on one line, without invisible characters that no script needs.
+
+    They would make equal texts differ, hide words from the patterns, or reverse the direction of surrounding text.
+    """
     text = _OF_NO_USE.sub("", text)
     seen = (" " if unicodedata.category(character) == "Cc" else character for character in text)
     return " ".join("".join(seen).split())
 
 
-# What made-up people write is rarely the same twice.
+# Word lists for simulated descriptions; few repeat.
 _MADE_UP = (
     ("tall", "small", "older", "younger", "bearded", "laughing", "tired", "cheerful", "slim", "barefoot", "quiet"),
     ("woman", "man", "girl", "boy", "child", "player", "singer", "dancer", "cook", "driver", "walker", "guest"),

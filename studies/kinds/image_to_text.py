@@ -1,4 +1,4 @@
-"""`image_to_text`: an image and 2..N captions; the annotator picks the caption that describes it (BiVLC's baseline)."""
+"""`image_to_text`: an image and 2 to N captions; the annotator picks the matching caption (BiVLC's baseline)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -8,12 +8,11 @@ from studies.kinds.choices import SingleChoice
 
 
 class ImageToText(SingleChoice):
-    """One question per image role: the image is shown, and the caption of the same place in the list is right."""
+    """One question per image role; the caption at the same place in the list is right."""
 
     name = "image_to_text"
     title = "Pick the caption that describes an image"
     rule = "majority-v1"
-    scores = ("Ipos2T", "Ineg2T")
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
@@ -56,7 +55,7 @@ Look at the image, read all the descriptions, and pick the **one description tha
                 "right caption of each image stands at the same place.",
             )
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset(ask["captions"])
 
     def variants(self, ask: Mapping[str, Any]) -> list[str]:

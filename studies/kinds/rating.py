@@ -1,4 +1,4 @@
-"""`rating`: an image and a caption, or two images; how well they go together, on a scale with labelled ends."""
+"""`rating`: an image and a caption, or two images, rated on a scale with labelled ends."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,9 +8,9 @@ from studies.kinds.base import (
     InstanceFacts,
     Option,
     Picture,
+    QuestionContent,
     Roles,
     Scale,
-    Shown,
     Text,
     one_caption,
     one_image,
@@ -24,13 +24,16 @@ LABEL = {"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL}
 
 
 class Rating(SingleChoice):
-    """One question per image role (with a caption), or one about two images. Labels are the steps "1", "2" and so on;
-    nothing is right, and nothing is accepted or rejected unless the study says so."""
+    """One question per image role with a caption, or one about two images.
+
+    Labels are the steps "1", "2", ... There is no right answer, and nothing is accepted or rejected unless the study
+    says so.
+    """
 
     name = "rating"
     title = "Rate on a scale how well an image fits"
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
@@ -90,7 +93,7 @@ Look at the image, read the description, and rate **how well the image shows wha
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
         return list(ask["images"]) if ask["caption"] and len(ask["images"]) > 1 else [""]
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset(str(step) for step in range(1, ask["steps"] + 1))
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
@@ -100,10 +103,10 @@ Look at the image, read the description, and rate **how well the image shows wha
         image = one_image(instance, variant or ask["images"][0])
         return {"caption": one_caption(instance, ask["caption"]), "images": [image], "scale": scale}
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         texts = [Text(content["caption"])] if "caption" in content else []
         pictures: list[Picture] = [picture_of(image) for image in content["images"]]
-        return Shown(texts, pictures)
+        return QuestionContent(texts, pictures)
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         scale = content["scale"]
@@ -119,14 +122,14 @@ Look at the image, read the description, and rate **how well the image shows wha
             for step in range(1, scale["steps"] + 1)
         ]
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         if not label:
-            # Made-up people agree about as much as people do: every question has a place of its own on the scale.
+            # Simulated annotators agree about as much as people do: each question has its own mean on the scale.
             steps, own = content["scale"]["steps"], random.Random(repr(sorted(content.items())))  # noqa: S311 (play)
             label = str(min(steps, max(1, round(dice.gauss(own.uniform(1, steps), steps / 8)))))
-        return super().made_up(content, order, dice=dice, label=label)
+        return super().simulate(content, order, dice=dice, label=label)
 
     def scale(self, content: Mapping[str, Any]) -> Scale:
         scale = content["scale"]

@@ -1,15 +1,16 @@
-"""`retrieve`: a description and the image set that it is about; the annotator finds the image (as in ImageCoDe)."""
+"""`retrieve`: a description and its image set; the annotator finds the described image (ImageCoDe)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from studies.descriptions import SET, SET_SIZE, VIDEO, handed_on, image_of_set
+from studies.descriptions import SET, SET_SIZE, VIDEO, image_of_set, source_description
 from studies.kinds.base import (
     IN_ORDER,
-    TAKEN_BACK,
-    Built,
+    REDACTED_TEXT,
+    AsksAboutAnswers,
     CannotAsk,
     InstanceFacts,
+    NewQuestion,
     Roles,
     Scale,
     image_option,
@@ -20,22 +21,20 @@ from studies.kinds.choices import SingleChoice
 FEWEST_IMAGES = 2
 
 
-class Retrieve(SingleChoice):
-    """One question per description, which is what its instance's source says: a `text`, and the place of the `target`
-    among the images, from 0 (docs/decisions/0026).
+class Retrieve(AsksAboutAnswers, SingleChoice):
+    """One question per description (docs/decisions/0026).
 
-    An option is called by its place in the set, from 1. The images of a video stand in the order of time for everybody,
-    and how far apart two answers are is how far apart their places are; all others stand at random, and their places
-    mean nothing.
+    The instance's source has the `text` and the `target`, the index of the image from 0. Option keys count images from
+    1. Frames of a video keep their order for everybody, on an interval scale of their places; other images are shuffled
+    and nominal.
     """
 
     name = "retrieve"
     title = "Find the image that a description is about"
     rule = "retrieved-1-of-1-v1"
-    asks_about_answers = True
     asks_about_parts = True
-    is_for_strangers = True
-    scales_differ = True
+    excludes_upstream_annotators = True
+    scale_varies = True
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
@@ -58,13 +57,13 @@ description, look at all the images, and pick the **one image that it describes*
     def knows_right(self, ask: Mapping[str, Any]) -> bool:
         return True
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         content = self.build(instance, ask, "")
         target = instance.source.get("target")
         if not isinstance(target, int) or not 0 <= target < len(content["options"]):
             raise CannotAsk(f"Nobody knows which image of instance {instance.key} a description of it is about.")
         key = image_of_set(target)
-        return [Built("", content, key, item=key)]
+        return [NewQuestion("", content, key, item=key)]
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         text = instance.source.get("text")
@@ -80,14 +79,14 @@ description, look at all the images, and pick the **one image that it describes*
         options = [image_option(key, image, instance=instance.key) for key, image in zip(keys, images, strict=True)]
         return {"caption": text, "options": options, IN_ORDER: instance.type == VIDEO}
 
-    def can_ask_about(self, source: Mapping[str, Any]) -> bool:
-        return handed_on(source) is not None
+    def accepts_source(self, source: Mapping[str, Any]) -> bool:
+        return source_description(source) is not None
 
-    def without_source(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**content, "caption": TAKEN_BACK}
+    def redacted(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**content, "caption": REDACTED_TEXT}
 
     def scale(self, content: Mapping[str, Any]) -> Scale:
-        if not self.stands_in_order(content):
+        if not self.fixed_order(content):
             return Scale()
         keys = [option["key"] for option in content["options"]]
         return Scale("interval", {key: float(place) for place, key in enumerate(keys, start=1)})

@@ -1,4 +1,4 @@
-"""`text_to_image`: a caption and 2..N images; the annotator picks the image it describes (BiVLC's baseline)."""
+"""`text_to_image`: a caption and 2 to N images; the annotator picks the matching image (BiVLC's baseline)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -8,12 +8,11 @@ from studies.kinds.choices import SingleChoice
 
 
 class TextToImage(SingleChoice):
-    """One question per caption role: the caption is shown, and the image of the same place in the list is right."""
+    """One question per caption role; the image at the same place in the list is right."""
 
     name = "text_to_image"
     title = "Pick the image that a caption describes"
     rule = "majority-v1"
-    scores = ("Tpos2I", "Tneg2I")
     ask_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "additionalProperties": False,
@@ -56,7 +55,7 @@ Read the description, look at all the images, and pick the **one image that the 
                 "right image of each caption stands at the same place.",
             )
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset(ask["images"])
 
     def variants(self, ask: Mapping[str, Any]) -> list[str]:

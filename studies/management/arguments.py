@@ -1,4 +1,4 @@
-"""What a command line names: a project, a study, and who runs the command."""
+"""Shared command-line arguments: project, study, and the user who runs the command."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -18,7 +18,7 @@ STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have o
 
 
 def project_called(name: str) -> Project:
-    """Return the project called `name`. Raises CommandError, naming the projects there are."""
+    """Return the project called `name`. Raises CommandError, which lists the projects."""
     try:
         return find_project(name)
     except StudyError as error:
@@ -42,9 +42,9 @@ def add_by(parser: ArgumentParser) -> None:
 
 
 def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
-    """Return who does `verb` in `project`, by what `add_by` read. The command line itself is trusted.
+    """Return the user given by --by, or the command line, which is trusted.
 
-    Raises CommandError when nobody has that user name, and when who has it may not do this in the project.
+    Raises CommandError for an unknown user, or one without the right `verb` in `project`.
     """
     if options["by"] is None:
         return COMMAND_LINE
@@ -62,9 +62,9 @@ def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
 
 
 def operator_named(options: dict[str, Any]) -> Actor:
-    """Return who does something in all projects at once, by what `add_by` read: a superuser, or the command line.
+    """Return the superuser given by --by, or the command line, for an action on all projects.
 
-    Raises CommandError for anybody else.
+    Raises CommandError for any other user.
     """
     if options["by"] is None:
         return COMMAND_LINE
@@ -86,9 +86,9 @@ def user_called(username: str) -> User:
 
 
 def project_to_fill(slug: str) -> Project:
-    """Return the project that an import fills, unsaved when it is new: it is saved only together with its instances.
+    """Return the target project of an import; a new one is unsaved, because it is saved together with its instances.
 
-    Raises CommandError when nothing can be called so.
+    Raises CommandError for an invalid name.
     """
     if reason := problem_with_slug(slug):
         raise CommandError(f"{slug!r} cannot name a project. {reason}")
@@ -96,7 +96,7 @@ def project_to_fill(slug: str) -> Project:
 
 
 def importer_named(options: dict[str, Any], project: Project) -> Actor:
-    """Return who imports. In a project that the import makes nobody has a role yet, and anybody may be named.
+    """Return the user who imports. Any user may import into a new project, because nobody has a role there yet.
 
     Raises CommandError as `actor_named` does.
     """

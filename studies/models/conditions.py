@@ -5,11 +5,10 @@ from studies.models.studies import Study
 
 
 class BlindScore(models.Model):
-    """How often a program is right on what a draft asks that sees only the texts, or only the pictures, of it.
+    """Accuracy of a blind baseline, which sees only the texts or only the pictures, on a draft's questions.
 
-    Put there by whoever asks programs, read by the launch, and as it was then from the launch on. `share` is null
-    where there was no question that the program could answer, `low` and `high` also where there is no interval; see
-    `analytics.blind_baselines.BlindAccuracy`.
+    Written by a higher room, read at launch, and unchanged afterwards. `share` is null if the baseline could answer no
+    question; `low` and `high` are also null without an interval. See `analytics.blind_baselines.BlindAccuracy`.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="blind_scores")

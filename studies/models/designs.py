@@ -12,9 +12,9 @@ from studies.design import Design
 
 
 class DesignField(models.JSONField[Design, Design]):
-    """A design as plain JSON, whichever version wrote it; in Python a `Design` of the current version.
+    """A design: plain JSON of any version in the database, a `Design` of the current version in Python.
 
-    What a path leads to inside of it (`design__answers`) stays plain JSON.
+    Lookups into it (`design__answers`) return plain JSON.
     """
 
     def from_db_value(
@@ -37,7 +37,7 @@ class DesignField(models.JSONField[Design, Design]):
         return _plain(self.value_from_object(obj))
 
 
-# Every page of an annotator loads the study; a design is never changed, so those who read the same may share it.
+# Cached, because every annotator page loads the study; designs are immutable and can be shared.
 @lru_cache(maxsize=64)
 def _read(stored: str) -> Design:
     return Design.from_stored(json.loads(stored))

@@ -8,7 +8,7 @@ from studies.models.studies import Study
 
 
 class EventQuerySet(models.QuerySet["Event"]):
-    """Events are only added: what has happened has happened."""
+    """Append-only events."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         raise TypeError("An event is never changed.")
@@ -18,10 +18,9 @@ class EventQuerySet(models.QuerySet["Event"]):
 
 
 class Event(models.Model):
-    """Who changed what, and when; stored in the transaction that changed it, and never touched again.
+    """Who changed what, and when; stored in the transaction of the change, and never modified.
 
-    An answer is its own record and leaves no event. `what` is a verb with its object, such as "study launched";
-    `details` holds no provider's id.
+    Answers leave no event. `what`: object and verb, such as "study launched". `details` never contain a provider's id.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="events")

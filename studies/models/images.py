@@ -4,8 +4,8 @@ from django.db import models
 class Image(models.Model):
     """One stored picture, addressed by the SHA-256 of its bytes.
 
-    `width` and `height` are in pixels and upright: after the EXIF orientation has been applied. Where it comes from is
-    said by those who use it (`InstanceImage`): the same bytes may come to two projects in two ways.
+    `width` and `height`: pixels, upright (after EXIF orientation). Its origin is stored per use (`InstanceImage`),
+    because the same bytes may come to two projects from different sources.
     """
 
     sha256 = models.CharField(max_length=64, primary_key=True)
@@ -13,8 +13,8 @@ class Image(models.Model):
     height = models.PositiveIntegerField()
     format = models.CharField(max_length=10, help_text="What the stored bytes are: JPEG, PNG, WEBP, ...")
     byte_size = models.PositiveIntegerField()
-    # Not used: what older versions knew here stands on the uses now. The columns stay for one release, so that its
-    # migrations can be gone back, and are then removed.
+    # Unused: moved to `InstanceImage`. The columns stay for one release, so that its migrations can be undone, and are
+    # then removed.
     source = models.TextField(blank=True)
     licence = models.TextField(blank=True)
     generator = models.TextField(blank=True)

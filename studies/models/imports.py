@@ -11,18 +11,15 @@ from studies.models.uploads import Upload
 
 class ImportQuerySet(models.QuerySet["Import"]):
     def unfinished(self) -> Self:
-        """Those of which nothing has come yet: neither instances nor the reason why there are none."""
+        """Return imports without a result: neither done nor failed."""
         return self.filter(finished_at=None)
 
 
 class Import(models.Model):
-    """An import that somebody asked for, to be done in the background.
-
-    What has come of it stands here: what it added, or why it added nothing. How far it is until then, its job tells.
-    """
+    """A background import and its result: what it added, or why it added nothing. Its job has the progress."""
 
     class Stage(models.TextChoices):
-        """What its worker is at. Only saving changes the database, in one transaction."""
+        """Current step of the worker. Only saving changes the database, in one transaction."""
 
         BEGINNING = "", "Opening the files"
         UNPACKING = "unpacking", "Unpacking the images"
@@ -87,7 +84,7 @@ class Import(models.Model):
 
     @property
     def names(self) -> list[str]:
-        """The names of its files, without where on the server they lie."""
+        """File names, without their folder on the server."""
         return [file["path"].rpartition("/")[2] for file in self.files]
 
     @property

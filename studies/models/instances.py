@@ -10,9 +10,9 @@ LONGEST_TAG = 50
 class Instance(models.Model):
     """One candidate row of the benchmark: captions and images in named roles.
 
-    `captions` maps a role ("caption", "negative_caption") to the text as formatted by `caption_rule`;
-    `original_captions` keeps the text as it was in the source. `reference` holds what the source knows about
-    the right answer (for instance which candidate is faithful); no page of an annotator ever reads it.
+    `captions`: role ("caption", "negative_caption") -> text formatted by `caption_rule`. `original_captions`: the text
+    in the source. `reference`: the source's facts about the right answer, such as the faithful candidate; annotators'
+    pages never read it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="instances")
@@ -33,9 +33,9 @@ class Instance(models.Model):
         constraints = (models.UniqueConstraint(fields=("project", "key"), name="instance_key_once_per_project"),)
         indexes = (
             models.Index(fields=("project", "type", "subtype"), name="instance_by_category"),
-            # What is there to choose from is read from it alone.
+            # Covers the values offered by filters.
             models.Index(fields=("project", "split", "type", "subtype"), name="instance_by_split"),
-            # The order in which lists show them, page after page.
+            # Order of paginated lists.
             models.Index(fields=("project", "source_file", "source_row", "id"), name="instance_by_source"),
         )
 
@@ -44,12 +44,12 @@ class Instance(models.Model):
 
     @property
     def name_in_address(self) -> str:
-        """What stands for it in the address of its page."""
+        """Name of the instance in the address of its page."""
         return name_in_address(self.key, pk=self.pk)
 
 
 class Tag(models.Model):
-    """A word that a project's researchers put on instances, to find them again; gone when no instance has it."""
+    """A researchers' label on instances of a project; deleted when no instance has it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tags")
     name = models.CharField(max_length=LONGEST_TAG)
@@ -66,9 +66,8 @@ class Tag(models.Model):
 class InstanceImage(models.Model):
     """An image in a role of an instance; several images share a role in order of `position` (from 0).
 
-    `image` is null while the instance waits for a file that was not there at import. `source`, `licence` and
-    `generator` are what the file that was imported says about the image in this place; they are shown to nobody who
-    uses the same bytes elsewhere.
+    `image` is null while the file is missing. `source`, `licence` and `generator` come from the imported file and
+    belong to this use; other users of the same bytes do not see them.
     """
 
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="images")

@@ -35,7 +35,7 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """What a person is in a project; `studies.permissions` says what they may do there."""
+    """Role of a user in a project; `studies.permissions` defines its rights."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
@@ -52,12 +52,12 @@ class Membership(models.Model):
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self, now: datetime) -> Self:
-        """Return those with which somebody can still become a member, as far as the clock says."""
+        """Return unused, uncancelled and unexpired invitations."""
         return self.filter(used_at=None, cancelled_at=None, expires_at__gt=now)
 
 
 class Invitation(models.Model):
-    """A link with which one person becomes a member; whoever has it is the one. The link itself is not kept."""
+    """A link that makes one person, whoever uses it, a member. The link itself is not stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=20, choices=[(role.value, role.capitalize()) for role in Role])

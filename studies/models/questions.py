@@ -7,11 +7,11 @@ from studies.models.studies import Study
 
 
 class Question(models.Model):
-    """What a study asks about one instance.
+    """A question of a study about one instance.
 
-    Besides its instance it may have a source, a response of another study say: an opaque type and id with what it said.
-    `content` is frozen at launch by the kind (see `studies.kinds`), so that a question is served by one read and
-    stays what was asked even if its instance changes.
+    It may also have a source, such as a response of another study: an opaque type and id, with its content. `content`
+    is frozen at launch by the kind (see `studies.kinds`), so that one read serves the question and later changes of
+    the instance do not affect it.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="questions")
@@ -92,12 +92,12 @@ class Question(models.Model):
 
     @property
     def what_is_right(self) -> Any:
-        """The right answer as the score of its kind takes it, "" where none is known."""
+        """The right answer, as `Kind.score` reads it; "" if unknown."""
         return self.right if self.right_answer is None else self.right_answer
 
 
 class PracticeQuestion(models.Model):
-    """A question asked before the survey, with feedback; its answers count for nothing but passing."""
+    """A question before the survey, with feedback; its answers count only for passing the practice."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="practice_questions")
     position = models.PositiveSmallIntegerField()
@@ -117,7 +117,7 @@ class PracticeQuestion(models.Model):
 
 
 class Survey(models.Model):
-    """The ordered list of questions one person gets in one sitting; as many people take it as it has seats."""
+    """The ordered questions that a person gets in one session; one person per seat."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="surveys")
     number = models.PositiveIntegerField(help_text="From 1, in the order in which surveys are filled.")

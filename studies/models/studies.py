@@ -18,19 +18,19 @@ class StudyState(models.TextChoices):
     CLOSED = "closed", "Closed"
 
 
-# The whole life of a study: state -> the states it may go to.
+# Life cycle of a study: state -> allowed next states.
 STUDY_TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
     StudyState.DRAFT: frozenset({StudyState.OPEN}),
     StudyState.OPEN: frozenset({StudyState.PAUSED, StudyState.CLOSED}),
     StudyState.PAUSED: frozenset({StudyState.OPEN, StudyState.CLOSED}),
     StudyState.CLOSED: frozenset(),
 }
-# Launched and not closed yet: there may be people at work, and more may be asked.
+# Launched and not closed: people may be at work, and questions may be added.
 UNDER_WAY = frozenset({StudyState.OPEN, StudyState.PAUSED})
 
 
 class Outcome(models.TextChoices):
-    """How a session ends for the platform that sent the annotator; each has its own completion code."""
+    """Session outcome for the platform that sent the annotator; each has its own completion code."""
 
     FINISHED = "finished", "Finished"
     NO_CONSENT = "no_consent", "No consent"
@@ -44,7 +44,7 @@ class Outcome(models.TextChoices):
 
 
 class Purpose(models.TextChoices):
-    """What a study is for. It says what its answers may decide, and which numbers of the project rest on them."""
+    """Purpose of a study: what its answers decide, and which numbers of the project use them."""
 
     FILTER = "filter", "Filter"
     BASELINE = "baseline", "Human baseline"
@@ -53,22 +53,22 @@ class Purpose(models.TextChoices):
     COLLECTION = "collection", "Collection"
 
 
-# Only these accept and reject; in the others the answers agree or conflict, and nothing follows for an instance.
+# Only these accept and reject instances; in other studies answers only agree or conflict.
 ACCEPTING = frozenset({Purpose.FILTER, Purpose.COLLECTION})
-# A trial of either sort: it accepts as the real one would, unless the right answers are known.
+# Trials: they accept like the real study, unless the right answers are known.
 TRYING = frozenset({Purpose.PILOT})
 
 
 def new_public_token() -> str:
-    """Return a name for the address under which annotators arrive: short, and nobody can guess another one."""
+    """Return a short, unguessable name for the address at which annotators arrive."""
     return "".join(secrets.choice(_TOKEN_SIGNS) for _ in range(_TOKEN_LENGTH))
 
 
 class Study(models.Model):
     """One round of questions over instances.
 
-    `design` is what `studies.design` made of `source`, the study file; both are frozen once the study has left
-    the draft state. `kind`, `rule` and `purpose` stand in the design too and are columns for queries.
+    `design`: the parsed study file `source` (`studies.design`); both are frozen after the draft state. `kind`, `rule`
+    and `purpose` repeat parts of the design, for queries.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="studies")
@@ -164,32 +164,32 @@ class Study(models.Model):
 
     @property
     def accepts(self) -> bool:
-        """Whether its answers accept and reject: a baseline accepts nothing."""
+        """Whether its answers accept and reject instances; not in a baseline."""
         return self.purpose in ACCEPTING or (self.purpose in TRYING and not self.design.knows_right)
 
     @property
     def secret_seed(self) -> str:
-        """What draws that annotators must not foresee, such as what is described; `seed` is public."""
+        """Seed of draws that annotators must not predict, such as described targets; `seed` is public."""
         return self.order_secret or self.seed
 
     @property
     def answers(self) -> int:
-        """How many answers each question gets by now, at least 1: those of its design, and what was added for all."""
+        """Answers wanted per question, at least 1: those of the design plus those added for all questions."""
         return self.design.answers + self.more_answers
 
     @property
     def most_answers(self) -> int:
-        """Up to how many answers an undecided question gets by now: `answers` where it gets no more than any other."""
+        """Most answers for an undecided question; equal to `answers` if it gets no extra ones."""
         return max(self.design.max_answers, self.raised_to, self.answers)
 
     @property
     def entry_name(self) -> str:
-        """Return what stands in the address under which its annotators arrive."""
+        """Return the name of the study in the address at which annotators arrive."""
         return self.public_token or self.slug
 
 
 class CompletionCode(models.Model):
-    """The code that tells the platform how a session ended; never on a page before that end is saved."""
+    """The code that tells the platform the outcome of a session; shown only after the outcome is saved."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="completion_codes")
     outcome = models.CharField(max_length=20, choices=Outcome.choices)

@@ -7,7 +7,7 @@ from studies.models.projects import Project
 
 
 class Upload(models.Model):
-    """Files that somebody sends in pieces, to be imported into a project. They lie on the disk under its id."""
+    """A chunked upload of files for an import; they are on disk under its id."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")

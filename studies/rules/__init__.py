@@ -1,5 +1,7 @@
-"""Acceptance rules, by name. A new rule is one file and one line here; a rule in use is never edited, a changed one is
-a new one with a name of its own."""
+"""Registry of acceptance rules.
+
+A new rule is one file and one line here. Never edit a rule in use: a change is a new rule with its own name.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -7,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from studies.kinds.base import Kind
-from studies.rules.base import Asked, Given, Needs, Rule, State, Verdict
+from studies.rules.base import Needs, Rule, State, Verdict, Vote, VoteContext
 
 RULES = {
     "chosen-v1": "studies.rules.chosen.Chosen",
@@ -29,39 +31,39 @@ def get_rule(name: str) -> Rule:
     return rule
 
 
-def decide(rule: str, asked: Asked, answers: Sequence[Given]) -> Verdict:
-    """Apply the rule called `rule` to the answers to one question, in the order in which they came.
+def decide(rule: str, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+    """Apply the rule called `rule` to the votes on one question, in the order in which they came.
 
-    Raises KeyError for a name that no rule has, ValueError for a question that wants less than one answer.
+    Raises KeyError for an unknown rule, ValueError if fewer than 1 answer is wanted.
     """
     return get_rule(rule).decide(asked, answers)
 
 
 def misfit(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
-    """Return what questions of `kind`, asked so, lack for `rule`, words that end a sentence; "" where it fits."""
-    lacking = sorted(rule.needs.options - kind.always_offers(ask))
+    """Return why `rule` does not fit `kind` with this `ask`, as the end of a sentence; "" if it fits."""
+    lacking = sorted(rule.needs.options - kind.common_options(ask))
     if lacking:
         return f"needs the option {' and '.join(lacking)}, which {kind.name} does not offer"
     if rule.needs.one_label and not kind.has_one_label:
         return f"compares answers that are one label each, and those of {kind.name} are not"
     if rule.needs.right and not kind.knows_right(ask):
         return f"needs to know the right answer, which {kind.name} does not"
-    if rule.needs.became and not kind.answers_are_sources:
+    if rule.needs.downstream_outcome and not kind.answers_are_sources:
         return f"decides by what other studies make of the answers, and no study can ask about answers of {kind.name}"
     return _misread_option(rule, kind, ask)
 
 
 def _misread_option(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
-    """Return which option the rule takes for something else than `kind` does, words that end a sentence; "" for none.
+    """Return which option the rule reads differently from `kind`, as the end of a sentence; "" if none.
 
-    A rule that compares labels is asked about single answers. It may accept an instance with an option only where the
-    kind says that the option is none of those that reject, and reject it only by those that do.
+    The rule decides on one vote for each option. It must not accept by a rejecting option of the kind, and must not
+    reject by any other option.
     """
     if not rule.needs.one_label or rule.needs.right:
         return ""
-    for option in sorted(kind.always_offers(ask)):
+    for option in sorted(kind.common_options(ask)):
         rejects = option in kind.rejecting_options
-        verdict = rule.decide(Asked(wanted=1, rejecting=kind.rejecting_options), [Given(option, option)])
+        verdict = rule.decide(VoteContext(wanted=1, rejecting=kind.rejecting_options), [Vote(option, option)])
         if rejects and verdict.winner == option:
             return f"would accept an instance by the answer {option}, which rejects it in {kind.name}"
         if not rejects and verdict.state is State.REJECTED:
@@ -70,9 +72,21 @@ def _misread_option(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
 
 
 def fitting(kind: Kind, ask: Mapping[str, Any]) -> list[str]:
-    """Return the names of the rules that fit questions of `kind`, asked so; its own first."""
+    """Return the names of the rules that fit `kind` with this `ask`, its default first."""
     names = [name for name in RULES if not misfit(get_rule(name), kind, ask)]
     return sorted(names, key=lambda name: name != kind.rule)
 
 
-__all__ = ["RULES", "Asked", "Given", "Needs", "Rule", "State", "Verdict", "decide", "fitting", "get_rule", "misfit"]
+__all__ = [
+    "RULES",
+    "Needs",
+    "Rule",
+    "State",
+    "Verdict",
+    "Vote",
+    "VoteContext",
+    "decide",
+    "fitting",
+    "get_rule",
+    "misfit",
+]

@@ -1,4 +1,4 @@
-"""What an acceptance rule is: what it sees of a question and of its answers, and what it says. Pure."""
+"""Interface of acceptance rules: their input (question and votes), requirements and verdict. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,17 +6,19 @@ from typing import Any, Literal, Protocol
 
 from analytics.outcomes import State
 
-__all__ = ["Asked", "Given", "LabelSet", "Needs", "Rule", "State", "Verdict"]
+__all__ = ["LabelSet", "Needs", "Rule", "State", "Verdict", "Vote", "VoteContext"]
 
-# What a rule compares answers by: the options as they are, or as the kind's first grouping puts them together.
+# How a rule compares answers: by option, or by the kind's first label grouping.
 LabelSet = Literal["options", "groups"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What was asked: how many answers are `wanted` by now and how many there may be at `most` (at least 1 each), the
-    `right` answer's label ("" where none is known), the `content` that the question shows, and the keys of the options
-    that are `rejecting`, as its kind says."""
+class VoteContext:
+    """The question that is voted on, as its rule sees it.
+
+    `wanted`: answers wanted so far. `most`: the most answers allowed; both at least 1. `right`: the label of the right
+    answer, "" if unknown. `content`: what the question shows. `rejecting`: keys of the rejecting options.
+    """
 
     wanted: int
     most: int = 1
@@ -26,41 +28,41 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """One counted answer: its one `label` ("" where its kind has none or several) and the whole `answer`.
+class Vote:
+    """One counted answer: its `label` ("" if its kind has no label or several) and the whole `answer`.
 
-    `became`: what has become of the questions that other studies asked about this answer, those decided and those not.
-    `hands_on`: whether there is anything that others could be asked about it. Both are told to rules that need them.
+    `downstream_states`: states of the questions that other studies asked about this answer, undecided ones included.
+    `is_source`: whether other studies can ask about it. Both are filled only for rules that need them.
     """
 
     label: str
     answer: Any = None
-    became: Sequence[State] = ()
-    hands_on: bool = True
+    downstream_states: Sequence[State] = ()
+    is_source: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a rule needs of a kind of question, which is what decides where it fits.
+    """Requirements of a rule; they decide which kinds of question it fits.
 
-    `options`: the keys of options that every question offers. `one_label`: answers that are one label each. `right`: a
-    right answer that is known. `became`: what became of the answers in studies that asked about them; the kind's
-    answers must be sources for them. `compares`: by what it tells answers apart, the coarsest first.
+    `options`: keys of options that every question must offer. `one_label`: each answer is one label. `right`: the right
+    answer is known. `downstream_outcome`: the outcome of the answers in studies that ask about them; other studies must
+    be able to ask about answers of the kind. `compares`: the label sets by which it compares answers, coarsest first.
     """
 
     options: frozenset[str] = frozenset()
     one_label: bool = False
     right: bool = False
-    became: bool = False
+    downstream_outcome: bool = False
     compares: Sequence[LabelSet] = ("options",)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`winner`: the label that an accepted question is accepted with, None without one. `reason` is for people.
+    """Decision of a rule about one question.
 
-    `more`: whether another answer, beyond those wanted so far, could decide it; a study gives as many as its
-    `max_answers` allows.
+    `winner`: the accepted label, None if there is none. `reason`: for people. `more`: whether one more answer than
+    wanted so far could decide the question; a study collects up to its `max_answers`.
     """
 
     state: State
@@ -70,10 +72,10 @@ class Verdict:
 
 
 class Rule(Protocol):
-    """What follows for a question from its answers. The same answers give the same verdict, whenever it is run."""
+    """A deterministic acceptance rule: the same votes give the same verdict."""
 
     name: str
     needs: Needs
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
-        """Return what follows from the counted answers, any number including 0, in the order in which they came."""
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        """Return the verdict on the counted answers (0 or more), in the order in which they came."""

@@ -1,22 +1,22 @@
-"""`chosen-v1`: accepted when an option was chosen, rejected when no option will do (BiVLC step 3)."""
+"""`chosen-v1`: accept if an option is chosen, reject if "none" is chosen (BiVLC step 3)."""
 
 from collections.abc import Sequence
 
 from studies.kinds.base import NONE
-from studies.rules.base import Asked, Given, Needs, Verdict
+from studies.rules.base import Needs, Verdict, Vote, VoteContext
 from studies.rules.votes import majority
 
 
 class Chosen:
-    """Accepts a question when an option was chosen (Miranda et al. 2024, section 3.3).
+    """Accept a question if an option was chosen (Miranda et al. 2024, section 3.3).
 
-    One answer wanted: accepted with that option, rejected when it is "none". Several wanted: by strict majority, as
+    One answer wanted: accepted with that option, rejected if it is "none". Several wanted: strict majority, as in
     `majority-v1`.
     """
 
     name = "chosen-v1"
-    # Whether any option was chosen rejects; which one it is takes a majority where several answers are wanted.
+    # Groups first: "any image" or "none" decides rejection; the option itself needs a majority.
     needs = Needs(options=frozenset({NONE}), one_label=True, compares=("groups", "options"))
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
-        return majority([given.label for given in answers], asked.wanted)
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        return majority([vote.label for vote in answers], asked.wanted)

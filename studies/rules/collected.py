@@ -1,17 +1,17 @@
-"""`collected-v1`: accepted when every answer asked for has come, whatever it says."""
+"""`collected-v1`: accept when all wanted answers are in, whatever they say."""
 
 from collections.abc import Sequence
 
-from studies.rules.base import Asked, Given, Needs, State, Verdict
+from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
 
 
 class Collected:
-    """Accepts a question with no winner once it has the answers wanted: for studies that collect and do not choose."""
+    """Accept a question, without a winner, when all wanted answers are in: for studies that only collect."""
 
     name = "collected-v1"
     needs = Needs()
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
         if asked.wanted < 1:
             raise ValueError(f"wanted is {asked.wanted}; a question wants at least 1 answer.")
         missing = asked.wanted - len(answers)

@@ -1,21 +1,21 @@
-"""`unambiguous-v1`: accepted when people find the original among what is shown (BiVLC step 4)."""
+"""`unambiguous-v1`: accept if people find the original image (BiVLC step 4)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from studies.kinds.base import NONE
-from studies.rules.base import Asked, Given, Needs, State, Verdict
+from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
 from studies.rules.votes import majority
 
 ORIGINAL = "original"
 
 
 class Unambiguous:
-    """Keeps an instance when people find its original image (Miranda et al. 2024, section 3.3).
+    """Accept an instance if people find its original image (Miranda et al. 2024, section 3.3).
 
-    Accepted with "original" when that has more than half of the wanted answers. Every other answer ("generated",
-    "both") says that the caption fits the generated image too: rejected when those have more than half together.
-    Undecided otherwise, as for `majority-v1`.
+    Accepted with "original" if it has more than half of the wanted answers. All other answers ("generated", "both")
+    say that the caption also fits the generated image: rejected if they have more than half together. Otherwise
+    undecided, as in `majority-v1`.
 
     Example: "original" of 1 wanted is accepted; "both", "generated" of 3 wanted is rejected.
     """
@@ -23,8 +23,8 @@ class Unambiguous:
     name = "unambiguous-v1"
     needs = Needs(options=frozenset({ORIGINAL}), one_label=True, compares=("groups",))
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
-        labels = [given.label if given.label == ORIGINAL else NONE for given in answers]
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        labels = [vote.label if vote.label == ORIGINAL else NONE for vote in answers]
         verdict = majority(labels, asked.wanted)
         if verdict.state is State.REJECTED:
             missed, of = labels.count(NONE), max(asked.wanted, len(labels))

@@ -1,18 +1,18 @@
-"""What several rules count alike."""
+"""Vote counting shared by several rules."""
 
 from collections import Counter
 from collections.abc import Sequence, Set
 
 from studies.kinds.base import NONE
-from studies.rules.base import Asked, State, Verdict
+from studies.rules.base import State, Verdict, VoteContext
 
 ONLY_NONE = frozenset({NONE})
 
 
 def majority(labels: Sequence[str], wanted: int, *, rejecting: Set[str] = ONLY_NONE) -> Verdict:
-    """Return what the strict majority of `labels` says; those that are `rejecting` count together.
+    """Return the verdict of the strict majority of `labels`; `rejecting` labels count together.
 
-    Raises ValueError when fewer than 1 is wanted.
+    Raises ValueError if fewer than 1 answer is wanted.
     """
     if wanted < 1:
         raise ValueError(f"wanted is {wanted}; a question wants at least 1 answer.")
@@ -30,11 +30,11 @@ def majority(labels: Sequence[str], wanted: int, *, rejecting: Set[str] = ONLY_N
     return Verdict(State.UNDECIDED, None, f"No option has a majority of {len(labels)} answers.", more=True)
 
 
-def retrieved(labels: Sequence[str], asked: Asked, *, needed: int, of: int) -> Verdict:
-    """Return whether `needed` of `of` labels are the right one, as soon as so many are, or so many are not; where more
-    are wanted, or came, the strict majority of them. Undecided for good where no answer is known to be right.
+def retrieved(labels: Sequence[str], asked: VoteContext, *, needed: int, of: int) -> Verdict:
+    """Accept at `needed` right labels of `of`, reject at `needed` wrong ones.
 
-    needed: more than half of `of`. Raises ValueError when fewer than 1 is wanted.
+    needed: more than half of `of`. If more than `of` answers are wanted or came, their strict majority decides. If the
+    right answer is unknown, the question stays undecided. Raises ValueError if fewer than 1 answer is wanted.
     """
     if asked.wanted < 1:
         raise ValueError(f"wanted is {asked.wanted}; a question wants at least 1 answer.")

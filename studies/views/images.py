@@ -1,4 +1,4 @@
-"""Serves pictures. Annotators' pages load up to eight, so one that is called by its handle costs no query."""
+"""Serve pictures. Annotators' pages load up to eight, so a picture requested by handle needs no query."""
 
 import re
 from typing import cast
@@ -21,26 +21,26 @@ from studies.picture_handles import sha256_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NO_SUCH_IMAGE = "There is no such image here. Check the address."
-# Whoever has the address of a handle may see the picture, and so may every cache between.
+# Anybody with the handle's address may see the picture, so shared caches may keep it.
 BY_HANDLE = "public, max-age=31536000, immutable"
-# Whoever is no member any more has it for a day at most.
+# A former member keeps it for a day at most.
 BY_SHA256 = "private, max-age=86400"
 
 
 @require_safe
 def image(request: HttpRequest, name: str, size: str) -> HttpResponseBase:
-    """`name`: the handle of a picture, for everybody, or its SHA-256, for members of a project that has it."""
+    """Serve a picture by its handle, to everybody, or by its SHA-256, to members of a project that has it."""
     if size not in SIZES:
         return _not_found(f"There is no such size. Ask for one of {', '.join(SIZES)}.")
     if _SHA256.fullmatch(name):
-        # Asked first: everybody else gets the same answer whether or not the picture is here.
+        # Checked first, so that others cannot tell whether the picture exists.
         return _picture(request, name, size, name, BY_SHA256) if _may_see(request, name) else _not_found(_NO_SUCH_IMAGE)
     sha256 = sha256_of(name)
     return _picture(request, sha256, size, name, BY_HANDLE) if sha256 else _not_found(_NO_SUCH_IMAGE)
 
 
 def _may_see(request: HttpRequest, sha256: str) -> bool:
-    # Who has not signed in has no projects.
+    # Anonymous users have no projects.
     projects = projects_where(cast(User, request.user), Verb.VIEW)
     if InstanceImage.objects.filter(image=sha256, instance__project__in=projects).exists():
         return True
@@ -49,7 +49,7 @@ def _may_see(request: HttpRequest, sha256: str) -> bool:
 
 
 def _picture(request: HttpRequest, sha256: str, size: str, name: str, caching: str) -> HttpResponseBase:
-    """`name`: by which it was asked for, since nothing in the answer may say more."""
+    """Serve a picture under the `name` that was requested; the response must reveal nothing else about it."""
     etag = f'"{name[:32]}-{size}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
@@ -65,7 +65,7 @@ def _picture(request: HttpRequest, sha256: str, size: str, name: str, caching: s
 
 
 def _read(sha256: str, size: str) -> bytes:
-    """Return the whole file: renditions are small, and reading one is cheaper than streaming it."""
+    """Return the whole file: renditions are small, and reading is cheaper than streaming."""
     try:
         file = default_storage.open(rendition_name(sha256, size))
     except FileNotFoundError:
@@ -77,6 +77,6 @@ def _read(sha256: str, size: str) -> bytes:
 
 def _not_found(sentence: str) -> HttpResponse:
     response = HttpResponse(sentence, status=404, content_type="text/plain; charset=utf-8")
-    # The picture may be imported in a minute.
+    # Not cached: the picture may be imported soon.
     response["Cache-Control"] = "no-store"
     return response

@@ -38,7 +38,7 @@ def fill_in(page: Page, session: Session) -> None:
         (slot,) = responses.open_slots(session=session, limit=1)
         kind_name, content = slot.question.kind, slot.question.content
         order = responses.order_for(session=session, question=slot.question)
-    for name, value in get_kind(kind_name).made_up(content, order, dice=random.Random(3)).items():
+    for name, value in get_kind(kind_name).simulate(content, order, dice=random.Random(3)).items():
         field = page.locator(f"[data-stage] [name='{name}']")
         if field.first.get_attribute("type") in ("radio", "checkbox"):
             page.locator(f"[data-stage] [name='{name}'][value='{value}']").check(force=True)

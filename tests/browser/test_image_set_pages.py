@@ -37,7 +37,7 @@ def say(study: Study, person: str, said: Mapping[str, str], **measured: Any) -> 
             continue
         order = responses.order_for(session=session, question=question)
         label = _chosen(question, right=word == "right") if word in {"right", "wrong"} else word
-        posted = kind.made_up(question.content, order, dice=random.Random(0), label=label)
+        posted = kind.simulate(question.content, order, dice=random.Random(0), label=label)
         if word == NOT_POSSIBLE:
             posted = {"text": "", "not_possible": "yes"}
         sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted, measured=measured)

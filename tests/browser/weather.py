@@ -304,7 +304,7 @@ class Walk:
         """Return what a page posts for some answer to the question in `slot`, and the answer."""
         question = Slot.objects.select_related("question").get(pk=slot).question
         kind, order = get_kind(question.kind), responses.order_for(session=self.session, question=question)
-        posted = dict(kind.made_up(question.content, order, dice=self.dice))
+        posted = dict(kind.simulate(question.content, order, dice=self.dice))
         if posted.get("text"):
             # Nobody says the same of two images.
             posted["text"] = f"{posted['text']} It is {next(self.numbers)} years old."[-300:]

@@ -1,6 +1,6 @@
-"""Kinds of question that no study asks, each unlike all others in something: what holds for every kind holds for them.
+"""Extra question kinds for contract tests, each with a feature that no shipped kind has.
 
-They are in the registry while the tests of this folder run, with templates of their own beside them.
+They are in the registry while the tests of this folder run; their templates are in `templates`.
 """
 
 import random
@@ -12,17 +12,17 @@ from analytics.rankings import kendall_w, mean_kendall_tau
 from studies.kinds.base import (
     AgreementMeasure,
     Answer,
-    Built,
     CannotAsk,
     Group,
     InstanceFacts,
     Kind,
+    NewQuestion,
     NotAnAnswer,
     Option,
     Picture,
+    QuestionContent,
     Roles,
     Scale,
-    Shown,
     Text,
     fields_of,
     gettext_noop,
@@ -79,7 +79,7 @@ class HowOften(MadeUp):
     title = "Say how often something is seen"
     STEPS = ("never", "seldom", "now and then", "always")
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset(self.STEPS)
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
@@ -113,13 +113,13 @@ class OwnWords(MadeUp):
     def knows_right(self, ask: Mapping[str, Any]) -> bool:
         return True
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         caption = one_caption(instance, ask["caption"])
         words = sorted(set(caption.rstrip(".").split()))
         # The seed decides, the same on any machine.
         chosen = random.Random(seed).choice(words)
         options = [{"key": f"key-of-{word}", "text": word} for word in words]
-        return [Built("", {"caption": caption, "options": options}, f"key-of-{chosen}")]
+        return [NewQuestion("", {"caption": caption, "options": options}, f"key-of-{chosen}")]
 
 
 class SameOrNot(MadeUp):
@@ -135,15 +135,15 @@ class SameOrNot(MadeUp):
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["left"], ask["right"]])
 
-    def always_offers(self, ask: Mapping[str, Any]) -> frozenset[str]:
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({"same", "other"})
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         return {"images": [one_image(instance, ask[side]) for side in ("left", "right")]}
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         left, right = content["images"]
-        return Shown(
+        return QuestionContent(
             pictures=[
                 Picture(left["image"], left["width"], left["height"], role=left["key"], mark="left"),
                 Picture(right["image"], right["width"], right["height"], role=right["key"], mark="right"),
@@ -164,7 +164,7 @@ class Checklist(Kind):
     title = "Say which statements are true of an image"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     has_one_label = False
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema(
         image=role_schema("image", "The role of the image."),
@@ -182,13 +182,13 @@ class Checklist(Kind):
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["image"]])
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        return [Built("", {"about": one_image(instance, ask["image"]), "statements": list(ask["statements"])})]
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
+        return [NewQuestion("", {"about": one_image(instance, ask["image"]), "statements": list(ask["statements"])})]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
         picture = Picture(image["image"], image["width"], image["height"], role=image["key"])
-        return Shown([Text(statement) for statement in content["statements"]], [picture])
+        return QuestionContent([Text(statement) for statement in content["statements"]], [picture])
 
     def categories(self, content: Mapping[str, Any]) -> Sequence[str]:
         return self.LABELS
@@ -205,7 +205,7 @@ class Checklist(Kind):
     def labels(self, content: Mapping[str, Any], label: str, value: Any) -> Mapping[str, str]:
         return {statement: value[statement] for statement in content["statements"]}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         labels = [label] if label else self.LABELS
@@ -219,7 +219,7 @@ class DescribeIt(Kind):
     title = "Describe an image"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     has_one_label = False
     answers_are_sources = True
     is_written = True
@@ -228,14 +228,14 @@ class DescribeIt(Kind):
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["image"]])
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         if len(instance.images.get(ask["image"], ())) > 1:
             raise CannotAsk(f"Instance {instance.key} has several images in the role {ask['image']}; it needs one.")
-        return [Built("", {"about": one_image(instance, ask["image"])})]
+        return [NewQuestion("", {"about": one_image(instance, ask["image"])})]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
-        return Shown(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
+        return QuestionContent(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         text = posted.get("text", "").strip()
@@ -246,7 +246,7 @@ class DescribeIt(Kind):
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         return {"text": label or f"A scene with {dice.randint(2, 99)} things."}
@@ -289,15 +289,15 @@ class RankTexts(Kind):
     def knows_right(self, ask: Mapping[str, Any]) -> bool:
         return True
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         texts = [{"key": role, "text": one_caption(instance, role)} for role in ask["texts"]]
         ranks = instance.reference.get("right") or ask["ranks"]
         right = {text["key"]: str(rank) for text, rank in zip(texts, ranks, strict=True)}
-        return [Built("", {"about": one_image(instance, ask["image"]), "texts": texts}, right)]
+        return [NewQuestion("", {"about": one_image(instance, ask["image"]), "texts": texts}, right)]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
-        return Shown(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
+        return QuestionContent(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
 
     def options(self, content: Mapping[str, Any]) -> Sequence[Option]:
         return [Option(text["key"], text=text["text"]) for text in content["texts"]]
@@ -338,7 +338,7 @@ class RankTexts(Kind):
     def _ranks(self, content: Mapping[str, Any], values: Sequence[Any]) -> list[list[int]]:
         return [[int(value[text["key"]]) for text in content["texts"]] for value in values]
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         ranks = [label] if label else self.RANKS
@@ -358,7 +358,7 @@ class TwoScales(Kind):
     title = "Say how sharp an image is, and where it was taken"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     has_one_label = False
     SCALES: ClassVar[Mapping[str, Scale]] = {
         "sharpness": Scale("ordinal", labels=("blurred", "fair", "sharp")),
@@ -369,12 +369,12 @@ class TwoScales(Kind):
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["image"]])
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        return [Built("", {"about": one_image(instance, ask["image"])})]
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
+        return [NewQuestion("", {"about": one_image(instance, ask["image"])})]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         image = content["about"]
-        return Shown(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
+        return QuestionContent(pictures=[Picture(image["image"], image["width"], image["height"], role=image["key"])])
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
         return [Group(unit, unit.capitalize()) for unit in self.SCALES]
@@ -397,7 +397,7 @@ class TwoScales(Kind):
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {name: value[group.key] for name, group in fields_of(self, content).items()}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         return {

@@ -206,7 +206,7 @@ class Annotator:
         question = self.slot.question
         kind, dice = get_kind(question.kind), random.Random(f"{self.person}|{question.pk}")
         order = responses.order_for(session=self.session, question=question)
-        return dict(kind.made_up(question.content, order, dice=dice, label=label))
+        return dict(kind.simulate(question.content, order, dice=dice, label=label))
 
     def posts_of(self, value: Any) -> dict[str, str]:
         """Return what the question shown is answered with by the whole answer `value`."""

@@ -1,4 +1,4 @@
-"""What holds for every kind of question, whatever it asks: as a class, before there is a database."""
+"""Contract tests for every question kind, without a database."""
 
 import json
 import random
@@ -23,7 +23,7 @@ from studies.kinds import (
     shown_order,
     usual_ask,
 )
-from studies.kinds.base import Built, Kind, digits_of
+from studies.kinds.base import AsksAboutAnswers, Kind, NewQuestion, digits_of
 from studies.rules import fitting
 from tests.config.translations import ROOT, read_po
 from tests.contracts.stage import NAMES, SECRET, file_of, secret_ask, some_facts
@@ -31,7 +31,7 @@ from tests.contracts.stage import NAMES, SECRET, file_of, secret_ask, some_facts
 every_kind = pytest.mark.parametrize("name", NAMES)
 
 
-def asked(name: str, *, seed: str = "seed", number: int = 1) -> tuple[Kind, list[Built]]:
+def asked(name: str, *, seed: str = "seed", number: int = 1) -> tuple[Kind, list[NewQuestion]]:
     kind = get_kind(name)
     ask = secret_ask(kind)
     return kind, list(kind.questions(some_facts(kind, ask, number=number), ask, seed=seed))
@@ -86,7 +86,7 @@ def test_every_question_has_options_of_its_own_names_and_keys(name: str) -> None
         options = kind.options(built.content)
         keys = [option.key for option in options]
         assert len(set(keys)) == len(keys)
-        assert kind.always_offers(secret_ask(kind)) <= set(keys)
+        assert kind.common_options(secret_ask(kind)) <= set(keys)
         fixed = [option for option in options if not option.shuffled]
         assert all(option.label for option in fixed)
         # What an option that always comes last posts must not be the place of another one.
@@ -124,7 +124,7 @@ def test_an_answer_has_a_score_from_0_to_1_and_the_right_one_is_among_the_best(n
             continue
         order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
         answers = [
-            kind.parse(built.content, order, kind.made_up(built.content, order, dice=dice, label=label))
+            kind.parse(built.content, order, kind.simulate(built.content, order, dice=dice, label=label))
             for label in [*kind.categories(built.content), *[""] * 200]
         ]
         # A right answer may be of another shape than an answer; then one that is made up must be right.
@@ -155,7 +155,7 @@ def test_its_measures_of_agreement_are_1_for_equal_answers_or_have_a_reason(name
         order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
         for measure in measures:
             for _ in range(20):
-                value = kind.parse(built.content, order, kind.made_up(built.content, order, dice=dice)).value
+                value = kind.parse(built.content, order, kind.simulate(built.content, order, dice=dice)).value
                 found = measure.of_question(built.content, [value] * 3)
                 assert (found.value is None) == bool(found.reason)
                 assert found.value is None or found.value == pytest.approx(1)
@@ -170,14 +170,14 @@ def test_an_order_is_the_same_for_the_same_seed_and_leaves_nothing_out(name: str
         whole = [shown_order(kind, built.content, seed="s", annotator=annotator, question=7) for annotator in range(60)]
         assert whole[0] == shown_order(kind, built.content, seed="s", annotator=0, question=7)
         assert all(sorted(order[: len(pictures)]) == sorted(picture.key for picture in pictures) for order in whole)
-        moved = len(pictures) > 1 and not kind.stands_in_order(built.content)
+        moved = len(pictures) > 1 and not kind.fixed_order(built.content)
         assert len({tuple(order[: len(pictures)]) for order in whole}) > (1 if moved else 0)
         orders = [order[len(pictures) :] for order in whole]
         assert all(sorted(order) == sorted(keys) for order in orders)
         last = last_keys(kind, built.content)
         assert all(order[len(order) - len(last) :] == last for order in orders)
         shuffled = len(keys) - len(last)
-        differ = shuffled > 1 and not kind.stands_in_order(built.content)
+        differ = shuffled > 1 and not kind.fixed_order(built.content)
         assert len({tuple(order) for order in orders}) > (1 if differ else 0) or not keys
         # Shuffled options post their place, so that what is posted says nothing of which option it is.
         assert {tuple(posted_values(kind, built.content, order)) for order in whole} == {
@@ -193,7 +193,7 @@ def test_what_it_makes_up_is_read_as_an_answer_with_that_label(name: str) -> Non
         order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
         categories = kind.categories(built.content)
         for label in [*categories, *[""] * 5]:
-            posted = kind.made_up(built.content, order, dice=dice, label=label)
+            posted = kind.simulate(built.content, order, dice=dice, label=label)
             answer = kind.parse(built.content, order, posted)
             assert kind.posted(built.content, order, answer.value) == posted
             labels = kind.labels(built.content, answer.label, answer.value)
@@ -223,7 +223,7 @@ def test_its_scale_and_its_collapses_have_a_place_for_every_label(name: str) -> 
         assert len(set(categories)) == len(categories)
         if kind.has_one_label:
             assert list(categories) == [option.key for option in kind.options(built.content)]
-        for collapse in kind.collapses(built.content):
+        for collapse in kind.label_groupings(built.content):
             assert {collapse.label(label) for label in categories} <= set(collapse.categories)
             assert len(collapse.categories) >= 2
         of_units = kind.unit_scales(built.content)
@@ -233,7 +233,7 @@ def test_its_scale_and_its_collapses_have_a_place_for_every_label(name: str) -> 
             assert len(categories) >= 2
             # What stands at random may be ranked, but its ranks may not.
             shuffled = {option.key for option in kind.options(built.content) if option.shuffled}
-            assert kind.stands_in_order(built.content) or not shuffled & set(categories), "steps keep their order"
+            assert kind.fixed_order(built.content) or not shuffled & set(categories), "steps keep their order"
         if scale.level == "interval":
             assert set(scale.values) == set(categories)
             assert sorted(scale.values.values()) == [scale.values[label] for label in categories]
@@ -269,9 +269,9 @@ def test_its_questions_show_only_what_its_roles_hold(name: str) -> None:
 def test_without_its_source_a_question_says_nothing_of_it_and_has_the_same_options(name: str) -> None:
     kind, questions = asked(name)
     said = [value for value in some_facts(kind, secret_ask(kind)).source.values() if isinstance(value, str)]
-    assert bool(said) == kind.asks_about_answers
+    assert bool(said) == kind.asks_about_answers == isinstance(kind, AsksAboutAnswers)
     for built in questions:
-        left = kind.without_source(built.content)
+        left = kind.redacted(built.content) if isinstance(kind, AsksAboutAnswers) else built.content
         assert all(text in str(built.content) and text not in str(left) for text in said)
         assert kind.options(left) == kind.options(built.content)
         kind.shown(left)

@@ -177,7 +177,7 @@ def test_practice_tells_what_was_right_or_is_refused_when_the_study_is_made(name
     person.arrive(launched(name, practice=practice))
     question, session = PracticeQuestion.objects.get(), person.session
     order = order_for(session=session, question=question)
-    posts = kind.made_up(question.content, order, dice=random.Random(1), label=practice["questions"][0]["right"])
+    posts = kind.simulate(question.content, order, dice=random.Random(1), label=practice["questions"][0]["right"])
     assert person.answer(posts) == 200
     assert "Look again." in person.page.get_text()
     assert SECRET not in person.seen[-1].source

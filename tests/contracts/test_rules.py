@@ -1,4 +1,4 @@
-"""What holds for every acceptance rule, with every kind of question that it fits."""
+"""Contract tests for every acceptance rule, with every kind that it fits."""
 
 import itertools
 import random
@@ -10,7 +10,7 @@ from annotation.actions.deciding.decisions import recount, votes_of
 from annotation.models import Decision, Response
 from studies.kinds import get_kind, shown_order
 from studies.models import Study
-from studies.rules import RULES, Asked, Given, State, decide, fitting, get_rule, misfit
+from studies.rules import RULES, State, Vote, VoteContext, decide, fitting, get_rule, misfit
 from tests.contracts.stage import NAMES, PEOPLE, answered, launched, secret_ask, some_facts
 from tests.factories import NOON
 
@@ -23,7 +23,7 @@ def fits(rule: str, name: str) -> bool:
     return rule in fitting(kind, secret_ask(kind))
 
 
-def asked_of(name: str, wanted: int) -> tuple[Asked, list[Given]]:
+def asked_of(name: str, wanted: int) -> tuple[VoteContext, list[Vote]]:
     """Return what a question of a kind asks, and the different answers that there can be to it."""
     kind = get_kind(name)
     ask = secret_ask(kind)
@@ -35,10 +35,10 @@ def asked_of(name: str, wanted: int) -> tuple[Asked, list[Given]]:
         "A cat sleeps beside the cup.",
     ]:
         answer = kind.parse(
-            built.content, order, kind.made_up(built.content, order, dice=random.Random(1), label=label)
+            built.content, order, kind.simulate(built.content, order, dice=random.Random(1), label=label)
         )
-        given.append(Given(answer.label, answer.value))
-    return Asked(wanted, wanted + 2, built.right, built.content), given
+        given.append(Vote(answer.label, answer.value))
+    return VoteContext(wanted, wanted + 2, built.right, built.content), given
 
 
 @every_rule
@@ -62,7 +62,7 @@ def test_no_answer_decides_nothing_and_no_question_wants_less_than_one(rule: str
         verdict = decide(rule, asked, [])
         assert (verdict.state, verdict.winner, verdict.more) == (State.UNDECIDED, None, True)
         with pytest.raises(ValueError, match="at least 1"):
-            decide(rule, Asked(0, 1, asked.right, asked.content), [])
+            decide(rule, VoteContext(0, 1, asked.right, asked.content), [])
 
 
 @pytest.mark.parametrize(("rule", "name"), FITTING)
@@ -93,11 +93,11 @@ def test_a_verdict_is_whole(rule: str, name: str) -> None:
                 assert verdict.state is State.UNDECIDED, "fewer than half of the answers wanted cannot decide"
         # One answer that is all there is decides, or asks for another one.
         only = given[0]
-        if get_rule(rule).needs.became:
+        if get_rule(rule).needs.downstream_outcome:
             # What became of it elsewhere is what decides, and until then nobody else is asked.
-            assert not decide(rule, Asked(1, 3, asked.right, asked.content), [only]).more
-            only = replace(only, became=(State.REJECTED,))
-        alone = decide(rule, Asked(1, 3, asked.right, asked.content), [only])
+            assert not decide(rule, VoteContext(1, 3, asked.right, asked.content), [only]).more
+            only = replace(only, downstream_states=(State.REJECTED,))
+        alone = decide(rule, VoteContext(1, 3, asked.right, asked.content), [only])
         assert alone.state is not State.UNDECIDED or alone.more
 
 
@@ -111,7 +111,7 @@ def test_counting_again_changes_nothing(rule: str) -> None:
     before = list(Decision.objects.filter(study=study).order_by("pk").values(*fields))
     assert {decision["answers"] for decision in before} == {2}
     decided = {decision["state"] for decision in before} & {"accepted", "rejected"}
-    assert bool(decided) == (not get_rule(rule).needs.became)
+    assert bool(decided) == (not get_rule(rule).needs.downstream_outcome)
     assert recount(questions=[decision["question"] for decision in before], now=NOON) == []
     assert list(Decision.objects.filter(study=study).order_by("pk").values(*fields)) == before
 
@@ -132,4 +132,4 @@ def test_majority_v2_rejects_what_a_study_launched_under_v1_keeps_accepting() ->
 
 
 def test_answers_without_a_label_are_no_votes() -> None:
-    assert votes_of([Given("", "A text."), Given("b", "b"), Given("", {"one": "true"})]) == {"b": 1}
+    assert votes_of([Vote("", "A text."), Vote("b", "b"), Vote("", {"one": "true"})]) == {"b": 1}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from annotation.actions.answering import responses
 from annotation.models import Decision, Session
 from studies.descriptions import TARGETS, role_of
-from studies.kinds import Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown
+from studies.kinds import Answer, InstanceFacts, NewQuestion, NotAnAnswer, QuestionContent, Roles
 from studies.kinds.base import Kind, image_option, picture_of
 from studies.models import Instance, Project, Study
 from tests.factories import (
@@ -29,7 +29,7 @@ class Write(Kind):
     title = "Write"
     instructions = "Write it down."
     rule = "described-v1"
-    collects = True
+    collect_only = True
     ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
     has_one_label = False
     answers_are_sources = True
@@ -38,12 +38,12 @@ class Write(Kind):
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=["candidate"])
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         target = instance.images["candidate"][self.TARGET]
-        return [Built("", {"image": image_option("target", target, instance=instance.key)})]
+        return [NewQuestion("", {"image": image_option("target", target, instance=instance.key)})]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        return Shown(pictures=[picture_of(content["image"])])
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+        return QuestionContent(pictures=[picture_of(content["image"])])
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         if not posted.get("text"):
@@ -53,10 +53,10 @@ class Write(Kind):
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value["text"]}
 
-    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+    def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
         return None if answer["text"] == "not possible" else {"text": answer["text"], "target": self.TARGET}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         return {"text": f"number {dice.randint(1, 9)}"}

@@ -19,11 +19,11 @@ from annotation.errors import AnnotationError, BadAnswer
 from annotation.models import Decision, Response, Session
 from studies import rules
 from studies.actions.studies import create_study
-from studies.kinds import KINDS, Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, Text, get_kind
-from studies.kinds.base import Kind, Option
+from studies.kinds import KINDS, Answer, InstanceFacts, NewQuestion, NotAnAnswer, QuestionContent, Roles, Text, get_kind
+from studies.kinds.base import AsksAboutAnswers, Kind, Option
 from studies.kinds.choices import SingleChoice
 from studies.models import Project, Question, Study
-from studies.rules import RULES, Asked, Given, Needs, State, Verdict
+from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext
 from tests.factories import NOON, TESTS, arrive_at_work, make_instance, make_project
 from tests.removing import REMOVED as LATER
 
@@ -37,7 +37,7 @@ class Note(Kind):
     title = "Write"
     instructions = "Write it down."
     rule = "guessed-v1"
-    collects = True
+    collect_only = True
     ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
     has_one_label = False
     answers_are_sources = True
@@ -45,11 +45,11 @@ class Note(Kind):
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles()
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
-        return [Built("", {"caption": instance.captions["caption"]})]
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
+        return [NewQuestion("", {"caption": instance.captions["caption"]})]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        return Shown([Text(content["caption"])])
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+        return QuestionContent([Text(content["caption"])])
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         if not posted.get("text"):
@@ -59,16 +59,16 @@ class Note(Kind):
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value["text"]}
 
-    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+    def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
         return None if answer["text"] == "not possible" else {"text": answer["text"]}
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         return {"text": f"number {dice.randint(1, 9)}"}
 
 
-class Guess(SingleChoice):
+class Guess(AsksAboutAnswers, SingleChoice):
     """Whether a text that somebody wrote is about the caption or about the other one."""
 
     name = "guess"
@@ -76,7 +76,6 @@ class Guess(SingleChoice):
     instructions = "Guess."
     rule = "majority-v1"
     ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
-    asks_about_answers = True
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles()
@@ -92,12 +91,12 @@ class Guess(SingleChoice):
 class Guessed:
     """Accepts a note once somebody has guessed it, and asks for another one while nobody has."""
 
-    name, needs = "guessed-v1", Needs(became=True)
+    name, needs = "guessed-v1", Needs(downstream_outcome=True)
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
-        if any(State.ACCEPTED in given.became for given in answers):
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        if any(State.ACCEPTED in vote.downstream_states for vote in answers):
             return Verdict(State.ACCEPTED, None, "Somebody found it.")
-        refused = answers and all(State.REJECTED in given.became for given in answers)
+        refused = answers and all(State.REJECTED in vote.downstream_states for vote in answers)
         return Verdict(State.UNDECIDED, None, "Nobody has found it yet.", more=bool(refused))
 
 
@@ -106,10 +105,10 @@ class FoundOrNot:
 
     name, needs = "found-v1", Needs(one_label=True, right=True)
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
         if not answers:
             return Verdict(State.UNDECIDED, None, "No answer yet.", more=True)
-        found = all(given.label == asked.right for given in answers)
+        found = all(vote.label == asked.right for vote in answers)
         return Verdict(State.ACCEPTED if found else State.REJECTED, asked.right if found else None, "They all have.")
 
 
@@ -151,7 +150,7 @@ def send(session: Session, **posted: str) -> responses.SubmissionResult:
 def guess(session: Session, label: str) -> None:
     (slot,) = responses.open_slots(session=session, limit=1)
     order = responses.order_for(session=session, question=slot.question)
-    send(session, **get_kind("guess").made_up(slot.question.content, order, dice=random.Random(0), label=label))
+    send(session, **get_kind("guess").simulate(slot.question.content, order, dice=random.Random(0), label=label))
 
 
 def test_an_answer_becomes_a_question_for_others_and_what_they_say_decides_it() -> None:

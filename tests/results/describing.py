@@ -12,7 +12,7 @@ from annotation.actions.launching.launch import launch
 from annotation.models import Response, Session, SessionState
 from studies.actions.studies import create_study
 from studies.descriptions import SET, SET_SIZE, image_of_set
-from studies.kinds import Answer, Built, InstanceFacts, NotAnAnswer, Roles, Shown, Text, get_kind
+from studies.kinds import Answer, InstanceFacts, NewQuestion, NotAnAnswer, QuestionContent, Roles, Text, get_kind
 from studies.kinds.base import Kind
 from studies.models import Instance, InstanceImage, Project, Study
 from tests.factories import NOON, TESTS, arrive_at_work, make_image, make_project
@@ -28,7 +28,7 @@ class Tell(Kind):
     title = "Tell it apart"
     instructions = "Write what tells it apart."
     rule = "collected-v1"
-    collects = True
+    collect_only = True
     has_one_label = False
     answers_are_sources = True
     is_written = True
@@ -42,12 +42,12 @@ class Tell(Kind):
     def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
         return list(self.TARGETS)
 
-    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[Built]:
+    def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         places = self.TARGETS.items()
-        return [Built(variant, {"target": target}, item=image_of_set(target)) for variant, target in places]
+        return [NewQuestion(variant, {"target": target}, item=image_of_set(target)) for variant, target in places]
 
-    def shown(self, content: Mapping[str, Any]) -> Shown:
-        return Shown([Text(f"Image {content['target']}")])
+    def shown(self, content: Mapping[str, Any]) -> QuestionContent:
+        return QuestionContent([Text(f"Image {content['target']}")])
 
     def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
         if not posted.get("text"):
@@ -61,10 +61,10 @@ class Tell(Kind):
     def words(self, value: Any) -> str:
         return str(value.get("text", ""))
 
-    def hands_on(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
+    def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
         return {"text": answer["text"], "target": content["target"]} if "text" in answer else None
 
-    def made_up(
+    def simulate(
         self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
     ) -> Mapping[str, str]:
         return {"text": label or f"Number {dice.randint(1, 9)}."}
@@ -132,7 +132,7 @@ def find(study: Study, person: str, places: Mapping[str, int]) -> Session:
         if source.get("text") in places:
             order = responses.order_for(session=session, question=slot.question)
             label = PLACES[places[source["text"]] - 1]
-            posted = get_kind("retrieve").made_up(slot.question.content, order, dice=random.Random(0), label=label)
+            posted = get_kind("retrieve").simulate(slot.question.content, order, dice=random.Random(0), label=label)
             _send(session, slot.pk, posted)
     # Their seat goes to the next one, where something is left.
     sessions.leave(session=session, to=SessionState.RETURNED, now=NOON)

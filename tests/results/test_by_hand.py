@@ -111,7 +111,7 @@ def look_again(study: Study, person: str, places: dict[str, int]) -> None:
         rated |= is_rating
         label = "4" if is_rating else PLACES[places[text] - 1]
         order = responses.order_for(session=session, question=question)
-        posted = kind.made_up(question.content, order, dice=random.Random(0), label=label)
+        posted = kind.simulate(question.content, order, dice=random.Random(0), label=label)
         sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
         responses.submit(token=session.token, sent=sent, now=NOON)
     sessions.leave(session=session, to=SessionState.RETURNED, now=NOON)

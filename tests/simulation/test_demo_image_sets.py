@@ -57,7 +57,7 @@ def test_every_text_can_be_sent_and_none_is_there_twice(sets: list[ImageSet]) ->
     for drawn in sets:
         texts = [text for still in drawn.stills for text in still.texts]
         assert len(texts) == 40
-        assert len({kind.must_differ({"text": text}) for text in texts}) == 40
+        assert len({kind.duplicate_key({"text": text}) for text in texts}) == 40
         for text in texts:
             assert kind.parse(content, [], {"text": text}).value == {"text": text}
 

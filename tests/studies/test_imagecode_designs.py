@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from studies.design import Design, read_design
-from studies.rules import Asked, Given, get_rule
+from studies.rules import Vote, VoteContext, get_rule
 from studies.rules.base import State
 
 FOLDER = Path(settings.BASE_DIR) / "studies" / "designs"
@@ -50,8 +50,8 @@ def test_a_description_passes_as_in_the_paper(
     assert list(retrieve.instances.split) == splits
     assert retrieve.instances.from_study == "imagecode-describe"
     assert retrieve.purpose == "filter"
-    asked = Asked(wanted=max(retrieve.answers, len(found)), most=retrieve.max_answers, right="image_3")
-    given = [Given("image_3" if right else "image_4") for right in found]
+    asked = VoteContext(wanted=max(retrieve.answers, len(found)), most=retrieve.max_answers, right="image_3")
+    given = [Vote("image_3" if right else "image_4") for right in found]
     verdict = get_rule(retrieve.rule).decide(asked, given)
     assert (verdict.state, verdict.more) == expected
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from studies.actions.images import facts_of, is_stored, names_of, original_name, remove_unused, take_in
-from studies.actions.imports.import_state import NotTaken
+from studies.actions.imports.import_state import UnusableImage
 from studies.importing.parts import part_named
 from studies.importing.pictures import NotAPicture, cut
 from studies.models import Image, InstanceImage, Project
@@ -111,19 +111,19 @@ class UploadedImages:
         self._names = names
         self._there = images_in(project, names.values())
 
-    def read(self, filename: str) -> bytes | NotTaken:
+    def read(self, filename: str) -> bytes | UnusableImage:
         """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
         part = part_named(filename) if filename not in self._names else None
         sha256 = self._names.get(part.file if part else filename)
         if sha256 is None:
-            return NotTaken(f"No image was uploaded as {filename}.", absent=True)
+            return UnusableImage(f"No image was uploaded as {filename}.", absent=True)
         if sha256 not in self._there:
-            return NotTaken(f"The image {sha256} of {filename} was not uploaded to this project.", absent=True)
+            return UnusableImage(f"The image {sha256} of {filename} was not uploaded to this project.", absent=True)
         try:
             with default_storage.open(original_name(sha256)) as file:
                 data: bytes = file.read()
             return cut(data, part.box, max_pixels=settings.IMAGE_MAX_PIXELS) if part else data
         except FileNotFoundError:
-            return NotTaken(f"The storage has lost the image of {filename}. Upload it again.")
+            return UnusableImage(f"The storage has lost the image of {filename}. Upload it again.")
         except NotAPicture as error:
-            return NotTaken(f"{filename}: {error}")
+            return UnusableImage(f"{filename}: {error}")

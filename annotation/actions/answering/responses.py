@@ -23,7 +23,7 @@ from annotation.models import Annotator, AnswerNotice, Removal, Response, Sessio
 from annotation.models.responses import LeftOut
 from studies.kinds import Answer, NotAnAnswer, get_kind, shown_order
 from studies.models import Instance, Question
-from studies.rules import Asked
+from studies.rules import VoteContext
 
 NO_PREFETCH = Prefetch()
 Why = AnswerNotice.Why
@@ -201,7 +201,7 @@ def _fast_path_result(
 
 def _decision_input(asked: QuestionState) -> DecisionInput:
     most = max(asked.max_answers, asked.answers_wanted)
-    seen = Asked(asked.answers_wanted, most, asked.right, asked.content, get_kind(asked.kind).rejecting_options)
+    seen = VoteContext(asked.answers_wanted, most, asked.right, asked.content, get_kind(asked.kind).rejecting_options)
     return DecisionInput(asked.question, asked.kind, asked.rule, seen, asked.response)
 
 
@@ -231,14 +231,14 @@ def _reject_duplicate(kind_name: str, answer: Answer, *, study: int, question: i
     then finds the first. Answers that do not count, such as those of people who withdrew, are ignored.
     """
     kind = get_kind(kind_name)
-    form = kind.must_differ(answer.value)
+    form = kind.duplicate_key(answer.value)
     if not form:
         return
     about = Instance.objects.select_for_update(of=("self",), no_key=True).get(questions=question)
     others = Response.objects.counted().filter(study=study, question__instance=about, question__kind=kind_name)
     said = others.exclude(slot=slot).order_by().values_list("answer", flat=True)
-    if any(kind.must_differ(value) == form for value in said):
-        raise BadAnswer(translated(kind.said_before))
+    if any(kind.duplicate_key(value) == form for value in said):
+        raise BadAnswer(translated(kind.duplicate_message))
 
 
 def order_for(*, session: Session, question: Question) -> list[str]:

@@ -23,7 +23,7 @@ from studies.actions.questions import (
 )
 from studies.actions.studies import add_surveys, fill_survey
 from studies.eligibility import Barred
-from studies.kinds import get_kind
+from studies.kinds import AsksAboutAnswers, get_kind
 from studies.models import Instance, Question, Study, Survey
 from studies.survey_plan import PlannedSurvey, in_parts
 
@@ -88,11 +88,12 @@ def _answers_for(
         answers = answers.filter(received_at__lte=now - UNDO)
     if bars:
         answers = answers.exclude(pk__in=bars.answers).exclude(question__instance__in=bars.instances)
-    asking = [kind for part in study.design.parts if (kind := get_kind(part.kind)).asks_about_answers]
+    kinds = [get_kind(part.kind) for part in study.design.parts]
+    asking = [kind for kind in kinds if isinstance(kind, AsksAboutAnswers)]
     for response in answers.select_related("question").order_by("pk").iterator(chunk_size=CHUNK):
-        handed_on = get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer)
+        handed_on = get_kind(response.question.kind).as_source(response.question.content, response.whole_answer)
         # An upstream study may collect answers that not all of its downstream kinds can ask about.
-        if handed_on is not None and all(kind.can_ask_about(handed_on) for kind in asking):
+        if handed_on is not None and all(kind.accepts_source(handed_on) for kind in asking):
             yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
 
 

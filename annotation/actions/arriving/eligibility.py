@@ -1,7 +1,7 @@
 """Eligibility: who may begin a study, and which questions a person is not asked.
 
 The facts behind the rules and their effects (docs/decisions/0028-one-clash-costs-a-question.md). A study without rules
-costs one query, unless it asks about answers: then nobody is asked about their own. Kinds with `is_for_strangers` also
+costs one query, unless it asks about answers: then nobody is asked about their own. Kinds with `excludes_upstream_annotators` also
 bar instances that the person saw in the upstream study, and the upstream study bars instances of open questions that
 the person has downstream.
 """
@@ -75,7 +75,7 @@ def _rules_about_questions(study: Study) -> list[Rule]:
     rules: list[Rule] = [(each.rule, each.given) for each in study.design.eligibility if bars_questions(each.rule)]
     if study.design.asks_about_answers and NOT_AUTHOR not in dict(rules):
         rules.append((NOT_AUTHOR, {}))
-    if study.fed_by is not None and study.design.is_for_strangers:
+    if study.fed_by is not None and study.design.excludes_upstream_annotators:
         implied = (NOT_SAME_INSTANCE, {"study": study.fed_by.slug})
         rules += [] if implied in rules else [implied]
     return rules
@@ -188,7 +188,7 @@ def _count_missed(answers: QuerySet[Response]) -> int:
     asked_about = Question.objects.filter(source_type=RESPONSE, source_id=OuterRef("pk"))
     done = answers.filter(~Exists(asked_about), question__in=could.values("question")).select_related("question")
     return sum(
-        get_kind(response.question.kind).hands_on(response.question.content, response.whole_answer) is None
+        get_kind(response.question.kind).as_source(response.question.content, response.whole_answer) is None
         for response in done
     )
 

@@ -14,7 +14,7 @@ from studies.actions.events import Actor, What, person, record
 from studies.kinds import get_kind
 from studies.models import Question
 from studies.names import LONGEST_NOTE, problem_with_text
-from studies.rules import Given, decide
+from studies.rules import Vote, decide
 
 
 class CannotSettle(AnnotationError):
@@ -44,7 +44,7 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
     _check_unused(question)
     asked = rule_input(question, question.study)
     # The choice counts as every possible answer, because one answer decides nothing under some rules.
-    verdict = decide(decision.rule, replace(asked, wanted=asked.most), [Given(choice, choice)] * asked.most)
+    verdict = decide(decision.rule, replace(asked, wanted=asked.most), [Vote(choice, choice)] * asked.most)
     Decision.objects.filter(pk=decision.pk).update(
         state=verdict.state.value,
         winner=verdict.winner or "",

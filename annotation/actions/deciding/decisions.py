@@ -13,7 +13,7 @@ from annotation.models import Decision, Response
 from annotation.models.responses import RESPONSE
 from studies.kinds import Answer, get_kind
 from studies.models import Question, Study
-from studies.rules import Asked, Given, State, Verdict, decide, get_rule
+from studies.rules import State, Verdict, Vote, VoteContext, decide, get_rule
 
 BATCH = 500
 # The columns of a decision that depend on the answers.
@@ -27,7 +27,7 @@ class DecisionInput:
     question: int
     kind: str
     rule: str
-    asked: Asked
+    asked: VoteContext
     response: int = 0
 
 
@@ -36,11 +36,11 @@ def decision_input(question: Question, study: Study) -> DecisionInput:
     return DecisionInput(question.pk, question.kind, study.rule, rule_input(question, study), response)
 
 
-def rule_input(question: Question, study: Study) -> Asked:
+def rule_input(question: Question, study: Study) -> VoteContext:
     """Return what the rule of `study` sees of its `question`, without answers."""
     most = max(question.answers_wanted, study.most_answers)
     rejecting = get_kind(question.kind).rejecting_options
-    return Asked(question.answers_wanted, most, question.right, question.content, rejecting)
+    return VoteContext(question.answers_wanted, most, question.right, question.content, rejecting)
 
 
 def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer | None = None) -> None:
@@ -52,7 +52,7 @@ def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer 
     """
     if only_answer is None or asked.asked.wanted > 1 or not _decide_by_one_answer(asked, only_answer, now=now):
         asked = _lock_and_reload(asked)
-        given = _votes([asked.question], with_outcomes=get_rule(asked.rule).needs.became)[asked.question]
+        given = _votes([asked.question], with_outcomes=get_rule(asked.rule).needs.downstream_outcome)[asked.question]
         store_decision(_decision_values(asked, given, now=now))
     if asked.response:
         decide_source_questions(responses=[asked.response], now=now)
@@ -76,18 +76,18 @@ def decision_from_answer(answer: Answer, *, asked: DecisionInput, now: datetime)
     return _decision_values(asked, [_single_vote(answer, asked)], now=now)
 
 
-def _single_vote(answer: Answer, asked: DecisionInput) -> Given:
+def _single_vote(answer: Answer, asked: DecisionInput) -> Vote:
     """Return a new answer as a vote; nobody has been asked about it yet."""
-    with_outcomes = get_rule(asked.rule).needs.became
-    hands_on = not with_outcomes or _hands_on(asked.kind, asked.asked.content, answer.value)
-    return Given(answer.label, answer.value, hands_on=hands_on)
+    with_outcomes = get_rule(asked.rule).needs.downstream_outcome
+    is_source = not with_outcomes or _is_source(asked.kind, asked.asked.content, answer.value)
+    return Vote(answer.label, answer.value, is_source=is_source)
 
 
-def _hands_on(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
-    return get_kind(kind).hands_on(content, answer) is not None
+def _is_source(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
+    return get_kind(kind).as_source(content, answer) is not None
 
 
-def _decision_values(asked: DecisionInput, given: Sequence[Given], *, now: datetime) -> DecisionValues:
+def _decision_values(asked: DecisionInput, given: Sequence[Vote], *, now: datetime) -> DecisionValues:
     verdict = decide(asked.rule, asked.asked, given)
     return DecisionValues(
         question=asked.question,
@@ -109,17 +109,17 @@ def decide_source_questions(*, responses: Iterable[int], now: datetime) -> None:
     """
     asked_about = Question.objects.filter(responses__in=responses).select_related("study").distinct().order_by("pk")
     for question in asked_about:
-        if get_rule(question.study.rule).needs.became:
+        if get_rule(question.study.rule).needs.downstream_outcome:
             decide_question(asked=decision_input(question, question.study), now=now)
             update_downstream_of_questions(questions=[question.pk], now=now)
 
 
-def _votes(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[Given]]:
+def _votes(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[Vote]]:
     """Return the counted answers to each of `questions`, in order of arrival.
 
     with_outcomes: with the downstream outcomes of each, and whether downstream studies can ask about it.
     """
-    given: dict[int, list[Given]] = {question: [] for question in questions}
+    given: dict[int, list[Vote]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
     rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
     became: Mapping[int, Sequence[State]] = {}
@@ -130,12 +130,12 @@ def _votes(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[G
         became = downstream_outcomes([pk for pk, *_ in rows])
     for pk, question, label, answer in rows:
         whole = label if answer is None else answer
-        hands_on = not with_outcomes or _hands_on(*asked[question], whole)
-        given[question].append(Given(label, whole, became.get(pk, ()), hands_on))
+        is_source = not with_outcomes or _is_source(*asked[question], whole)
+        given[question].append(Vote(label, whole, became.get(pk, ()), is_source))
     return given
 
 
-def votes_of(given: Iterable[Given]) -> dict[str, int]:
+def votes_of(given: Iterable[Vote]) -> dict[str, int]:
     """Count the answers by label; answers without one label are left out."""
     return dict(sorted(Counter(each.label for each in given if each.label).items()))
 
@@ -156,7 +156,9 @@ def recount(*, questions: Sequence[int], now: datetime) -> list[int]:
 def _recount(questions: Sequence[int], *, now: datetime) -> list[int]:
     of_these = Decision.objects.filter(question__in=questions).order_by("question_id")
     decisions = list(of_these.select_for_update(of=("self",)).select_related("question", "study"))
-    given = _votes(questions, with_outcomes=any(get_rule(decision.rule).needs.became for decision in decisions))
+    given = _votes(
+        questions, with_outcomes=any(get_rule(decision.rule).needs.downstream_outcome for decision in decisions)
+    )
     before = [_decision_columns(decision) for decision in decisions]
     changed = [decision for decision in decisions if _decide_again(decision, given[decision.question_id], now=now)]
     _store_what_changed(decisions, before)
@@ -180,7 +182,7 @@ def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[
         Decision.objects.filter(pk__in=decided).update(**columns)
 
 
-def _decide_again(decision: Any, given: Sequence[Given], *, now: datetime) -> bool:
+def _decide_again(decision: Any, given: Sequence[Vote], *, now: datetime) -> bool:
     """Update `decision` from the answers, without saving it; tell whether state or winner changed."""
     decision.votes, decision.answers = votes_of(given), len(given)
     verdict: Verdict = decide(decision.rule, rule_input(decision.question, decision.study), given)

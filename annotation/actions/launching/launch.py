@@ -50,7 +50,7 @@ def warnings(study: Study) -> list[str]:
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:
         asked_about.append(study.fed_by)
-    return [_outcome_warning(each) for each in asked_about if not get_rule(each.rule).needs.became]
+    return [_outcome_warning(each) for each in asked_about if not get_rule(each.rule).needs.downstream_outcome]
 
 
 def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
@@ -72,7 +72,7 @@ def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
 
 
 def _outcome_warning(study: Study) -> str:
-    seeing = ", ".join(name for name in RULES if get_rule(name).needs.became)
+    seeing = ", ".join(name for name in RULES if get_rule(name).needs.downstream_outcome)
     return (
         f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
         f"became of them there: in place of one that is rejected there nobody gives another. "

@@ -7,7 +7,7 @@ from typing import Any
 from annotation.actions.removing.withdraw_questions import withdraw_from
 from annotation.models import Annotator, Response, Session, Slot
 from annotation.models.responses import RESPONSE
-from studies.kinds import get_kind
+from studies.kinds import AsksAboutAnswers, get_kind
 from studies.models import Project, Question
 
 BATCH = 500
@@ -39,7 +39,7 @@ def redact(*, annotator: Annotator, project: Project, now: datetime) -> None:
 def is_redacted(kind: str, content: Mapping[str, Any]) -> bool:
     """Whether the author of the text that a question asks about has withdrawn."""
     asking = get_kind(kind)
-    return asking.asks_about_answers and dict(asking.without_source(content)) == dict(content)
+    return isinstance(asking, AsksAboutAnswers) and dict(asking.redacted(content)) == dict(content)
 
 
 def withdraw_redacted(session: Session) -> None:
@@ -55,7 +55,8 @@ def _redact_questions(questions: list[int], *, now: datetime) -> None:
     found = list(Question.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=questions).order_by("pk"))
     for question in found:
         question.source = None
-        question.content = dict(get_kind(question.kind).without_source(question.content))
+        if isinstance(kind := get_kind(question.kind), AsksAboutAnswers):
+            question.content = dict(kind.redacted(question.content))
         question.undone_at = question.undone_at or now
     Question.objects.bulk_update(found, ["source", "content", "undone_at"], batch_size=100)
 

@@ -22,8 +22,8 @@ from studies.descriptions import (
     TRAIN_WORKER,
     UNSEEN_WORKER,
     descriptions_of,
-    handed_on,
     role_of,
+    source_description,
 )
 from studies.kinds import get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study
@@ -163,7 +163,7 @@ def texts_of(items: Sequence[Decision]) -> dict[int, Text]:
     described: list[Question] = []
     for decision in items:
         question = decision.question
-        if (said := handed_on(question.source)) is None:
+        if (said := source_description(question.source)) is None:
             described += [question] if get_kind(question.kind).asks_about_parts else []
         elif question.source_type == DESCRIPTION:
             found[question.pk] = Text(said.text, said.target, number=question.source_id)
@@ -191,8 +191,8 @@ def _written(questions: Sequence[Question]) -> dict[int, Text]:
     # The latest that passed comes last.
     for answer in sorted(answers, key=lambda answer: (answer.pk in passed, answer.pk)):
         question = by_id[answer.question_id]
-        handed = get_kind(question.kind).hands_on(question.content, answer.whole_answer)
-        if handed is not None and (said := handed_on(handed)):
+        handed = get_kind(question.kind).as_source(question.content, answer.whole_answer)
+        if handed is not None and (said := source_description(handed)):
             found[question.pk] = Text(said.text, said.target, writer=answer.annotator_id)
     return found
 

@@ -16,7 +16,7 @@ from results.queries.reports.answer_scores import KNOWS_RIGHT, AskedQuestion, as
 from results.reports.explorer_links import NO_NAME
 from results.reports.facts import Parted, Way
 from results.reports.sections.human_model_disagreement import part, way_of_people
-from studies.kinds import Picture, Shown, content_hash, get_kind
+from studies.kinds import Picture, QuestionContent, content_hash, get_kind
 from studies.models import Instance, Project, Purpose, Question, Study
 
 PER_PAGE = 10
@@ -271,7 +271,7 @@ class Line:
 
     parted: Parted
     instance: Instance
-    shown: Shown
+    shown: QuestionContent
     choices: Sequence[Choice]
     others: Sequence[str]
 

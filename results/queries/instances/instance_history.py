@@ -12,7 +12,7 @@ from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_
 from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
 from results.models import Pseudonym
-from studies.kinds import Picture, Shown, get_kind
+from studies.kinds import Picture, QuestionContent, get_kind
 from studies.kinds.base import digits_of
 from studies.models import Project, Question, Study
 
@@ -69,7 +69,7 @@ class History:
 
     question: Question
     decision: Decision
-    shown: Shown
+    shown: QuestionContent
     options: Sequence[ShownOption]
     answers: Sequence[GivenAnswer]
     used: bool
@@ -209,7 +209,7 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, dict | list)
 
 
-def _shown(question: Question) -> Shown:
+def _shown(question: Question) -> QuestionContent:
     """Return what a question is about; what several things are answered by stands there too, since no one is chosen."""
     kind = get_kind(question.kind)
     shown = kind.shown(question.content)
@@ -238,7 +238,7 @@ def _answer(
     response: Response, question: Question, options: Mapping[str, ShownOption], names: Mapping[int, str]
 ) -> GivenAnswer:
     order, option = response.shown_order, options.get(response.choice)
-    in_order = get_kind(question.kind).stands_in_order(question.content)
+    in_order = get_kind(question.kind).fixed_order(question.content)
     shuffled = not in_order and any(each.shuffled for each in options.values())
     positioned = shuffled and option is not None and option.shuffled
     return GivenAnswer(

@@ -11,7 +11,7 @@ from annotation.models.responses import RESPONSE
 from results.queries.exports.descriptions import author_of, descriptions_of_project, written_for
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
 from studies.actions.questions import selected_instances
-from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, handed_on
+from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, source_description
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study
 
@@ -89,7 +89,7 @@ def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
     train_workers = written_for(TRAIN, project=study.project_id)
     rows = questions.values_list("pk", "source_id", "source", "instance__split")
     for pk, response, source, split in rows.iterator(chunk_size=CHUNK):
-        said = handed_on(source)
+        said = source_description(source)
         if said is not None and response in writers:
             writer, writing = writers[response]
             author = author_of(writer, split, train_workers)
@@ -113,9 +113,9 @@ def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
     given = Response.objects.counted_in(feeding).filter(question__instance__in=chosen).order_by("pk")
     about = ("question__instance__type", "question__kind", "question__content", "choice", "answer")
     for type, kind, content, label, answer in given.values_list(*about).iterator(chunk_size=CHUNK):
-        handed = get_kind(kind).hands_on(content, label if answer is None else answer)
+        handed = get_kind(kind).as_source(content, label if answer is None else answer)
         # What others are not asked to find is neither a text nor missing.
-        if handed is None or handed_on(handed) is not None:
+        if handed is None or source_description(handed) is not None:
             yield type, handed is not None
 
 

@@ -36,11 +36,11 @@ def _answerable(study: Study, name: str) -> Answerable:
         options=list(kind.categories(content)),
         last=last_keys(kind, content) if kind.has_one_label else (),
         names={option.key: option.label for option in options if option.label},
-        collapses=kind.collapses(content),
+        groupings=kind.label_groupings(content),
         # Where it differs, all questions have to be read to know it.
-        scale=Scale() if kind.scales_differ else kind.scale(content),
+        scale=Scale() if kind.scale_varies else kind.scale(content),
         has_one_label=kind.has_one_label,
-        prefers=kind.prefers,
+        is_preference=kind.is_preference,
         units=kind.unit_scales(content),
         compares=get_rule(study.rule).needs.compares,
     )
@@ -48,7 +48,7 @@ def _answerable(study: Study, name: str) -> Answerable:
 
 def shown_beside(study: Study) -> dict[int, tuple[str, ...]]:
     """Return which options stood beside each other in each question that asks which is preferred."""
-    prefer = [part.kind for part in study.design.parts if get_kind(part.kind).prefers]
+    prefer = [part.kind for part in study.design.parts if get_kind(part.kind).is_preference]
     if not prefer:
         return {}
     asked = Question.objects.filter(study=study, kind__in=prefer).values_list("pk", "kind", "content")
@@ -72,7 +72,7 @@ def with_all_labels(study: Study, answerable: Mapping[str, Answerable]) -> dict[
     for pk, name, content in asked.iterator(chunk_size=CHUNK) if differing else ():
         kind = get_kind(name)
         own = kind.categories(content)
-        if kind.scales_differ:
+        if kind.scale_varies:
             scale = kind.scale(content)
             values, on_it = scales[name].setdefault(scale.level, ({}, set()))
             values.update(scale.values)

@@ -75,7 +75,7 @@ def units_plot(study: StudyFacts) -> Plot:
 def _all_said(study: StudyFacts) -> Iterable[_Said]:
     instances = {question.id: question.instance for question in study.questions}
     for kind, answerable in study.answerable.items():
-        if answerable.has_one_label or answerable.prefers or not answerable.options:
+        if answerable.has_one_label or answerable.is_preference or not answerable.options:
             continue
         by_unit: dict[str, list[AnswerFacts]] = {}
         for answer in answers_to(study, kind):

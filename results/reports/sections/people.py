@@ -11,13 +11,14 @@ from analytics.scores import Score
 from results.reports.explorer_links import ALL
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.sections.funnel import Category
-from studies.kinds import KINDS, get_kind
+from studies.kinds import FINER_SCORES, get_kind, usual_ask
 from studies.rules.votes import majority
 
 I2T, T2I, GROUP = "I2T", "T2I", "Group"
-# The finer scores that questions are, as (kind, place), and the scores that all of one name make up.
+# The finer scores, by kind and index of the variant in its default `ask`; and the scores that they make up.
 FOUR: Mapping[tuple[str, int], str] = {
-    (kind, index): score for kind in KINDS for index, score in enumerate(get_kind(kind).scores)
+    (kind, get_kind(kind).variants(usual_ask(get_kind(kind))).index(variant)): score
+    for score, (kind, variant) in FINER_SCORES.items()
 }
 OF_FOUR: Mapping[str, tuple[str, ...]] = {
     I2T: ("Ipos2T", "Ineg2T"),

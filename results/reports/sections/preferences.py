@@ -33,7 +33,7 @@ def preferences_of(study: StudyFacts) -> list[Preferred]:
     return [
         Preferred(study.slug, kind, criterion, preferences(_comparisons(study, kind, criterion), _items(study, kind)))
         for kind, answerable in study.answerable.items()
-        if answerable.prefers
+        if answerable.is_preference
         for criterion in units_of(answers_to(study, kind))
     ]
 

@@ -66,7 +66,7 @@ def _scale(study: StudyFacts, kind: str, unit: str) -> Scale | None:
     """Return the ordered scale that a label of `unit` is on, None where there is none."""
     answerable = study.answerable[kind]
     scale = answerable.units.get(unit, answerable.scale)
-    return scale if scale.level != "nominal" and not answerable.prefers else None
+    return scale if scale.level != "nominal" and not answerable.is_preference else None
 
 
 def _by_category(

@@ -49,7 +49,7 @@ class Writers:
             return NOT_POSSIBLE
         posted = {TEXT: text}
         try:
-            said = (key, kind.must_differ(kind.parse(question.content, [], posted).value))
+            said = (key, kind.duplicate_key(kind.parse(question.content, [], posted).value))
         except NotAnAnswer:
             said = None
         if said is None or said in self.given:

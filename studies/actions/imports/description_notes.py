@@ -1,4 +1,4 @@
-"""Keeps what companion files say about the descriptions of image sets that other files bring, or have brought."""
+"""Store notes from companion files on descriptions of image sets from other files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,9 +15,9 @@ NOTHING_FITS = (
 
 
 def check_notes(source: Source) -> None:
-    """Count what a file says about descriptions: what is new, and what is about none that there is.
+    """Count a file's new notes on descriptions, and its notes on unknown descriptions.
 
-    All rows of all files are checked before, so that companions may come first.
+    Runs after the rows of all files were checked, so that companion files may come first.
     """
     shared = source.shared
     fitting = 0
@@ -35,7 +35,7 @@ def check_notes(source: Source) -> None:
 
 
 def save_notes(source: Source) -> None:
-    """Write what a file says about descriptions that there are; they are saved by then."""
+    """Save a file's notes on known descriptions, which are saved before."""
     for notes in source.notes():
         instances = {instance.key: instance for instance in _instances(source, notes)}
         changed = []
@@ -51,7 +51,7 @@ def save_notes(source: Source) -> None:
 
 
 def _new(reference: Mapping[str, Any], fits: Mapping[str, Any]) -> int:
-    """Return about how many descriptions of a set `fits` say what its reference does not."""
+    """Return the number of descriptions with new notes in `fits`."""
     return sum(with_notes(reference, {target: about}) != reference for target, about in fits.items())
 
 

@@ -1,4 +1,4 @@
-"""The folder that the images of an import lie in: reads those that rows name, and nothing outside it."""
+"""Image folder of an import: reads only files named by rows, and nothing outside the folder."""
 
 import os
 import stat
@@ -6,23 +6,23 @@ from pathlib import Path
 
 from django.conf import settings
 
-from studies.actions.imports.import_state import NotTaken
+from studies.actions.imports.import_state import UnusableImage
 from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
 from studies.importing.parts import Part, part_named
 from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
 
 class ImageFolder:
-    """A folder as it is when an import first looks: each folder inside it is listed once."""
+    """An image folder; each folder in it is listed once, at first use."""
 
     remedy = "Put it there, or let it wait with --images-later."
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._sets: dict[tuple[str, int], list[str] | NotTaken] = {}
+        self._sets: dict[tuple[str, int], list[str] | UnusableImage] = {}
 
-    def read(self, filename: str) -> bytes | NotTaken:
-        """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
+    def read(self, filename: str) -> bytes | UnusableImage:
+        """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
         part = part_named(filename)
         if part is not None:
             return self._read_part(part)
@@ -30,60 +30,60 @@ class ImageFolder:
         if place is None:
             return self._read(filename, filename)
         names = self._set(place)
-        if isinstance(names, NotTaken):
+        if isinstance(names, UnusableImage):
             return names
         if place.place >= len(names):
-            return NotTaken(f"{filename} is not in a set of {place.size}: places are counted from 0.")
+            return UnusableImage(f"{filename} is not in a set of {place.size}: places are counted from 0.")
         return self._read(f"{place.folder}/{names[place.place]}", filename)
 
-    def _read_part(self, part: Part) -> bytes | NotTaken:
+    def _read_part(self, part: Part) -> bytes | UnusableImage:
         data = self._read(part.file, part.file)
-        if isinstance(data, NotTaken):
+        if isinstance(data, UnusableImage):
             return data
         try:
             return cut(data, part.box, max_pixels=settings.IMAGE_MAX_PIXELS)
         except NotAPicture as error:
-            return NotTaken(f"{part.filename}: {error}")
+            return UnusableImage(f"{part.filename}: {error}")
 
-    def _read(self, path_inside: str, filename: str) -> bytes | NotTaken:
+    def _read(self, path_inside: str, filename: str) -> bytes | UnusableImage:
         path = self._inside(path_inside)
         if path is None:
-            return NotTaken(f"The file {filename} is a link out of the image folder. Put the file itself there.")
+            return UnusableImage(f"The file {filename} is a link out of the image folder. Put the file itself there.")
         try:
             info = path.stat()
             if not stat.S_ISREG(info.st_mode):
-                return NotTaken(f"{filename} is not a file. Name an image file.")
+                return UnusableImage(f"{filename} is not a file. Name an image file.")
             if info.st_size > LARGEST_FILE:
-                return NotTaken(
+                return UnusableImage(
                     f"The file {filename} has {info.st_size:,} bytes; at most {LARGEST_FILE:,} are allowed."
                 )
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
-            return NotTaken(f"The file {filename} is not in the image folder.", absent=True)
+            return UnusableImage(f"The file {filename} is not in the image folder.", absent=True)
         except OSError as error:
-            return NotTaken(f"The file {filename} cannot be read ({error.strerror}).")
+            return UnusableImage(f"The file {filename} cannot be read ({error.strerror}).")
 
     def _inside(self, name: str) -> Path | None:
         path = Path(os.path.realpath(self._path / name))
         return path if path.is_relative_to(self._path) else None
 
-    def _set(self, place: Place) -> list[str] | NotTaken:
+    def _set(self, place: Place) -> list[str] | UnusableImage:
         key = place.folder, place.size
         if key not in self._sets:
             self._sets[key] = self._list(place)
         return self._sets[key]
 
-    def _list(self, place: Place) -> list[str] | NotTaken:
+    def _list(self, place: Place) -> list[str] | UnusableImage:
         path = self._inside(place.folder)
         if path is None:
-            return NotTaken(
+            return UnusableImage(
                 f"The folder {place.folder} is a link out of the image folder. Put the folder itself there."
             )
         try:
             return in_order(place.folder, os.listdir(path), place.size)
         except FileNotFoundError:
-            return NotTaken(f"The folder {place.folder} is not in the image folder.", absent=True)
+            return UnusableImage(f"The folder {place.folder} is not in the image folder.", absent=True)
         except OSError as error:
-            return NotTaken(f"The folder {place.folder} cannot be read ({error.strerror}).")
+            return UnusableImage(f"The folder {place.folder} cannot be read ({error.strerror}).")
         except NoSuchPlace as error:
-            return NotTaken(str(error), absent=error.absent)
+            return UnusableImage(str(error), absent=error.absent)

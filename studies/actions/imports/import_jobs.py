@@ -1,4 +1,4 @@
-"""Imports that are asked for now and done in the background: all of a file's rows, or none and every reason why."""
+"""Background imports: all rows of the files, or none and a list of all problems."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from background.jobs import ask, cancel
 from background.models import Job
 from background.work import Running, Work
 from studies.actions.events import Actor, What, name_of, person, record
-from studies.actions.imports.import_state import AskedBefore, ImportRefused, ImportSummary, Progress
+from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary, Progress
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
 from studies.actions.imports.uploads import discard, unpack
 from studies.actions.projects.projects import save_project
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 KIND = "studies.import"
 CANCELLED = "It was cancelled. Nothing was imported."
-# More of them are downloaded, not shown.
+# Further problems can be downloaded only.
 MOST_SHOWN = 10
 ASKED_WITH = ("project", "files", "format", "images_dir", "caption_rule", "images_later", "upload", "dry_run")
 
@@ -50,11 +50,11 @@ def request_import(
     upload: Upload | None = None,
     dry_run: bool = False,
 ) -> Import:
-    """Note that `by` wants files of this machine imported as they are now; a job does it.
+    """Queue an import of files on this machine, with their current content.
 
-    `upload`: the one that they came with. `dry_run`: only look them over. Asked for again before it is done, it is that
-    one. An unsaved project is saved here, as its pages tell what becomes of the import, and `owner` becomes its owner.
-    Raises ImportRefused.
+    `upload`: the upload that brought the files. `dry_run`: only check them. An equal unfinished import is returned
+    instead of a new one. An unsaved project is saved here, because its pages show the import, and `owner` becomes its
+    owner. Raises ImportRefused.
     """
     refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
     wanted = Import(
@@ -92,9 +92,9 @@ def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
 
 @transaction.atomic
 def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
-    """Note that `by` wants an import tried again that failed or was cancelled, or done that was only looked over.
+    """Queue a failed or cancelled import again, or the real import after a dry run, with the same files.
 
-    It is of the same files. Raises StudyError.
+    Raises StudyError.
     """
     if wanted.is_unfinished or not (wanted.error or wanted.dry_run):
         raise StudyError("This import did not fail, so there is nothing to try again.")
@@ -103,13 +103,13 @@ def request_again(*, wanted: Import, by: User, now: datetime) -> Import:
 
 
 def _asked_with(wanted: Import) -> dict[str, Any]:
-    """Return what makes two imports the same: what was asked, and not by whom or when."""
+    """Return the fields by which two imports are equal: everything except who asked and when."""
     return {name: getattr(wanted, name) for name in ASKED_WITH}
 
 
 @transaction.atomic
 def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
-    """Give an import up: at once if it waits, else before it changes anything. Raises StudyError."""
+    """Cancel an import: at once if it waits, else before it changes anything. Raises StudyError."""
     if wanted.job is None or not Import.objects.unfinished().filter(pk=wanted.pk).exists():
         raise StudyError("This import is over already, so there was nothing to cancel.")
     record(project=wanted.project, what=What.IMPORT_CANCELLED, by=by, now=now, files=", ".join(wanted.names))
@@ -117,9 +117,9 @@ def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
 
 
 def _import(job: Running) -> None:
-    """Do the import that a job is about. Begun again after a worker was lost, it is done from the beginning.
+    """Run the import of a job. After a lost worker it starts from the beginning.
 
-    What it did is noted in the transaction that does it, so that it is done once.
+    The result is stored in the transaction of the import, so that the import happens once.
     """
     found = Import.objects.unfinished().filter(pk=job.arguments["import"])
     wanted = found.select_related("project", "requested_by", "upload").first()
@@ -129,7 +129,7 @@ def _import(job: Running) -> None:
 
     def progress(stage: str, done: int, total: int) -> None:
         if stage == wanted.stage:
-            # While it is saved nothing is told: the row of the job would be held, and so whoever wants to cancel it.
+            # No progress while saving: an update in this transaction would lock the job's row and block a cancellation.
             if stage != Import.Stage.SAVING:
                 job.advance(done=done, total=total)
             return
@@ -158,7 +158,7 @@ def _import(job: Running) -> None:
                 images_later=wanted.images_later,
                 dry_run=wanted.dry_run,
                 progress=progress,
-                asked_before=AskedBefore(
+                context=ImportContext(
                     digests=[file["sha256"] for file in wanted.files],
                     begun_before=begun_before,
                     on_problem=problems.add,
@@ -179,7 +179,7 @@ def _import(job: Running) -> None:
 
 
 def _unpack(upload: Upload, progress: Progress) -> None:
-    """Unpack what came with an import. What another worker unpacked before it was lost is written over."""
+    """Unpack the upload of an import; overwrite files that a lost worker unpacked."""
     try:
         unpack(upload, lambda done, total: progress(Import.Stage.UNPACKING, done, total))
     except StudyError as error:
@@ -187,14 +187,14 @@ def _unpack(upload: Upload, progress: Progress) -> None:
 
 
 def _database_away(error: ImportRefused) -> OperationalError | InterfaceError | None:
-    """Return what the database complained of where another worker may do the import later: nothing is wrong with it."""
+    """Return the database error if a later try may succeed, because nothing is wrong with the import itself."""
     cause = error.__cause__
     full = error.problems[0].reason == DISK_FULL
     return cause if isinstance(cause, OperationalError | InterfaceError) and not full else None
 
 
 class _Problems:
-    """Every problem of an import in the order in which it was found, a line of JSON each; memory holds the first."""
+    """All problems of an import in order, one line of JSON each; only the first are kept in memory."""
 
     def __init__(self, out: IO[str], *, name_files: bool) -> None:
         self.out = out
@@ -228,7 +228,7 @@ def _keep_problems(job: Running, wanted: Import, problems: _Problems) -> None:
 
 
 def _store(wanted: Import, problems: _Problems) -> str:
-    """Store all problems and return the name of the file; without room for it, "": the first are still told."""
+    """Store all problems and return the file name; "" if the disk is full (the first problems are still shown)."""
     problems.out.flush()
     try:
         with Path(problems.out.name).open("rb") as lines:
@@ -239,7 +239,7 @@ def _store(wanted: Import, problems: _Problems) -> str:
 
 
 def _ended(job: Job) -> None:
-    """Note on an import why nothing came of it, when its job has failed or was cancelled."""
+    """Store on an import why its job failed or was cancelled."""
     Import.objects.unfinished().filter(pk=job.arguments["import"]).update(
         error=job.error or CANCELLED, finished_at=job.finished_at
     )
@@ -250,7 +250,7 @@ IMPORT = Work(
     unit="rows",
     trouble="The server could not do this import. Nothing was imported; try again.",
     minutes=110,
-    # It is silent only while it saves, which takes seconds for thousands of rows.
+    # No progress only while saving: seconds for thousands of rows.
     patience=timedelta(minutes=15),
     ended=_ended,
 )

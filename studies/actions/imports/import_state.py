@@ -1,4 +1,4 @@
-"""What an import works on: the files, what was found in them so far, and how it ends."""
+"""State of a running import: files, findings, result."""
 
 import os
 from collections import Counter
@@ -15,13 +15,13 @@ from studies.importing.pictures import PictureFacts
 from studies.models import Instance, InstanceImage, Project
 
 BATCH = 500
-# More are counted, not listed.
+# Further problems are counted, not listed.
 MOST_PROBLEMS = 100
-# What a file says about an image, and each use of it keeps.
+# Facts about an image in the source file, stored with each of its uses.
 WHERE_FROM = ("source", "licence", "generator")
 
 Progress = Callable[[str, int, int], None]
-"""Hears the stage ("rows", "images", "saving"), how much of it is done, and how much there is (0: not known)."""
+"""Progress callback: stage ("rows", "images", "saving"), number done, total (0: unknown)."""
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
@@ -29,7 +29,7 @@ def no_progress(stage: str, done: int, total: int) -> None:
 
 
 class ImportRefused(Exception):
-    """Nothing was imported. `problems` are the first ones found in `file`, `count` is how many there are."""
+    """Nothing was imported. `problems`: the first ones found in `file`; `count`: the number of all."""
 
     def __init__(self, problems: list[RowProblem], count: int, file: str = "") -> None:
         super().__init__(problems, count, file)
@@ -46,12 +46,11 @@ class ImportRefused(Exception):
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What an import did or, with `dry_run`, would do. `waiting` counts places whose image file was not there.
+    """Result of an import or, with `dry_run`, of a check. `waiting`: image places whose file is missing.
 
-    `corrected` counts the places of instances that were there already whose source, licence or generator the file
-    states otherwise than before; what it says counts now. `public` counts records of a test split whose right answers
-    are published. `notes` counts the image sets of which a companion file says something, `noted` the descriptions of
-    which that is new, and `unknown` those that it speaks of and that are not there.
+    `corrected`: image places of existing instances whose source, licence or generator the file changes. `public`:
+    records of a test split with published right answers. `notes`: image sets with notes in a companion file; `noted`:
+    descriptions with new notes; `unknown`: descriptions with notes that do not exist.
     """
 
     file: str
@@ -99,25 +98,25 @@ def _unheard(*told: object) -> None:
 
 
 @dataclass(frozen=True)
-class AskedBefore:
-    """What comes with an import that was asked for earlier than it is done, and what is wanted to be heard of it."""
+class ImportContext:
+    """Context and callbacks of a background import."""
 
-    # The SHA-256 that each file had when it was asked for; empty: whatever is in them now.
+    # SHA-256 of each file when the import was requested; empty: accept any content.
     digests: Sequence[str] = ()
-    # Whether a worker may have died in it: pictures that it stored are then this import's to take away again.
+    # Whether a worker may have been lost in it: this import then also removes the pictures stored by that worker.
     begun_before: bool = False
-    # Hears the name of the file and each of its problems, also of those that are only counted in the end.
+    # Called with the file name and each problem, including those that the result only counts.
     on_problem: Callable[[str, RowProblem], None] = _unheard
-    # Hears what was done with each file, in the transaction that does it.
+    # Called with the result of each file, in the transaction of the import.
     on_saved: Callable[[list[ImportSummary]], None] = _unheard
 
 
-AT_ONCE = AskedBefore()
+FOREGROUND = ImportContext()
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
-    """An image file that is good and, unless nothing is kept, in the storage."""
+class StoredImage:
+    """A valid image file; it is in the storage unless nothing is kept (dry run or problems)."""
 
     sha256: str
     facts: PictureFacts
@@ -125,30 +124,30 @@ class TakenIn:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTaken:
-    """An image file that is bad, or `absent`; the reason is the sentence for it."""
+class UnusableImage:
+    """An image file that is invalid or `absent`; `reason` is a sentence."""
 
     reason: str
     absent: bool = False
 
 
 class ImageSource(Protocol):
-    """Where the images of an import are: a folder, or what a project was given before.
+    """Source of an import's images: a folder, or images already in the project.
 
-    `remedy` is the sentence that says what to do about one that is not there.
+    `remedy`: a sentence that says what to do about a missing image.
     """
 
     @property
     def remedy(self) -> str: ...
 
-    def read(self, filename: str) -> bytes | NotTaken:
-        """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""
+    def read(self, filename: str) -> bytes | UnusableImage:
+        """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
         ...
 
 
 @dataclass
 class Shared:
-    """What the files of one import have in common."""
+    """State shared by the files of one import."""
 
     project: Project
     read: Importer
@@ -158,24 +157,24 @@ class Shared:
     dry_run: bool
     owner: User | None
     progress: Progress
-    asked_before: AskedBefore
+    context: ImportContext
     rows_by_key: dict[str, str] = field(default_factory=dict)
     keys_already_there: set[str] = field(default_factory=set)
-    # Key -> reference of the image sets that this import brings, for what companion files say about them.
+    # Key -> reference of the image sets in this import, for notes from companion files.
     described: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    pictures: dict[str, TakenIn | NotTaken] = field(default_factory=dict)
+    pictures: dict[str, StoredImage | UnusableImage] = field(default_factory=dict)
     new_files: list[str] = field(default_factory=list)
 
 
 def state_of(stream: BinaryIO) -> tuple[int, int]:
-    """Return what differs once a file is written again."""
+    """Return size and modification time, which change if the file is rewritten."""
     status = os.fstat(stream.fileno())
     return status.st_size, status.st_mtime_ns
 
 
 @dataclass
 class Source:
-    """One file of an import, and what was found in it so far."""
+    """One file of an import, and the findings so far."""
 
     stream: BinaryIO
     name: str
@@ -190,24 +189,24 @@ class Source:
 
     def refuse(self, problem: RowProblem) -> None:
         self.problem_count += 1
-        self.shared.asked_before.on_problem(self.name, problem)
+        self.shared.context.on_problem(self.name, problem)
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
 
     def batches(self) -> Iterator[list[Record | Note | RowProblem]]:
-        """Read the file from its start; memory holds one batch of it."""
+        """Read the file from its start; keep one batch in memory."""
         self.stream.seek(0)
         items = self.shared.read(self.stream)
         while batch := list(islice(items, BATCH)):
             yield batch
 
     def records(self) -> Iterator[list[Record]]:
-        """Read again, without the rows that are listed as problems."""
+        """Read the records again, without rows that have problems."""
         for batch in self.batches():
             yield [item for item in batch if isinstance(item, Record)]
 
     def notes(self) -> Iterator[list[Note]]:
-        """Read again what the file says about instances of other files."""
+        """Read the notes on instances of other files again."""
         for batch in self.batches() if self.tally["notes"] else ():
             yield [item for item in batch if isinstance(item, Note)]
 
@@ -237,9 +236,9 @@ def uses_of_instance(instance: Instance | None) -> dict[tuple[str, int], Instanc
 
 
 def say_where_from(use: InstanceImage, image: SourceImage) -> bool:
-    """Let `use` say of its image what the source says; return whether it said otherwise before.
+    """Copy the source's facts about its image to `use`; return whether that changed any stored fact.
 
-    What the source leaves out stays as it was: nothing said is no correction.
+    Facts that the source omits stay as they are.
     """
     said = {name: getattr(image, name) for name in WHERE_FROM if getattr(image, name)}
     new = {name: text for name, text in said.items() if getattr(use, name) != text}

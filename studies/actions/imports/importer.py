@@ -1,4 +1,4 @@
-"""Brings the rows of source files into a project: all of them, or none and every reason why."""
+"""Import source files into a project: all rows, or none and a list of all problems."""
 
 import errno
 import hashlib
@@ -20,16 +20,16 @@ from studies.actions.images import names_of, remove_unused, take_in
 from studies.actions.imports.description_notes import check_notes, save_notes
 from studies.actions.imports.image_folder import ImageFolder
 from studies.actions.imports.import_state import (
-    AT_ONCE,
-    AskedBefore,
+    FOREGROUND,
     ImageSource,
+    ImportContext,
     ImportRefused,
     ImportSummary,
-    NotTaken,
     Progress,
     Shared,
     Source,
-    TakenIn,
+    StoredImage,
+    UnusableImage,
     existing_instances,
     formatted_captions,
     no_progress,
@@ -49,13 +49,13 @@ from studies.importing.pictures import NotAPicture
 from studies.models import Image, Instance, InstanceImage, Project
 from studies.names import problem_with_slug
 
-# Rows between two steps of the progress bar.
+# Rows per step of the progress bar.
 IMAGE_BATCH = 25
-# Decoding and encoding leave Python's lock; more threads than this only take memory.
+# Decoding and encoding release the GIL; more threads only use more memory.
 MOST_THREADS = 4
 HASHED_AT_ONCE = 1 << 20
 
-NO_FOLDER = NotTaken("No image folder was named.", absent=True)
+NO_FOLDER = UnusableImage("No image folder was named.", absent=True)
 DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
 
 
@@ -102,15 +102,15 @@ def import_files(
     dry_run: bool = False,
     owner: User | None = None,
     progress: Progress = no_progress,
-    asked_before: AskedBefore = AT_ONCE,
+    context: ImportContext = FOREGROUND,
 ) -> list[ImportSummary]:
-    """Import files into the project, all of them or none.
+    """Import files into the project, all or none.
 
-    Images are read from the folder `images_dir`, or from `image_source`, whatever that is.
-    An unsaved project is saved together with its first instances, and `owner` becomes its owner.
+    Images are read from the folder `images_dir`, or from `image_source`. An unsaved project is saved together with its
+    first instances, and `owner` becomes its owner.
 
-    Everything is checked before anything is written to the database. Images go to the storage as they are checked,
-    and leave it again when the import is refused. Raises ImportRefused.
+    Everything is checked before the first write to the database. Images are stored while they are checked, and removed
+    if the import is refused. Raises ImportRefused.
     """
     refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
@@ -124,9 +124,9 @@ def import_files(
         dry_run=dry_run,
         owner=owner,
         progress=progress,
-        asked_before=asked_before,
+        context=context,
     )
-    digests = asked_before.digests or [""] * len(files)
+    digests = context.digests or [""] * len(files)
     try:
         with ExitStack() as open_files:
             sources = [
@@ -140,7 +140,7 @@ def import_files(
         remove_unused(shared.new_files)
         raise refused_whole(_database_sentence(error)) from error
     except Superseded:
-        # The worker that has the import by now uses the same pictures.
+        # Another worker now runs this import and uses the same pictures.
         raise
     except BaseException:
         remove_unused(shared.new_files)
@@ -148,7 +148,7 @@ def import_files(
 
 
 def refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
-    """Raise ImportRefused when what an import is told is nothing that there is."""
+    """Raise ImportRefused for an unknown format or caption rule, or a missing image folder."""
     if format not in IMPORTERS:
         raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
     if caption_rule not in CAPTION_RULES:
@@ -176,7 +176,7 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str)
 
 
 def open_file(file: Path) -> BinaryIO:
-    """Open a file that is to be imported. Raises ImportRefused."""
+    """Open a file for import. Raises ImportRefused."""
     if file.is_dir():
         raise refused_whole(f"{file} is a folder. Name the file inside it.")
     if file.exists() and not file.is_file():
@@ -205,7 +205,7 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
     for source in sources:
         _stop_if_refused(source)
     if not shared.dry_run:
-        # The last word before the transaction, in which nobody can be told how far it is.
+        # Last progress before the transaction, which hides later updates.
         shared.progress("saving", 0, sum(source.tally["records"] for source in sources))
         with transaction.atomic():
             if shared.project.pk is None:
@@ -218,12 +218,12 @@ def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> 
                     raise refused_whole(f"{source.name} changed while it was read. Import it again.")
             refresh_statistics(Image, Instance, InstanceImage)
             _record(sources, shared.project, by=by, now=now)
-            shared.asked_before.on_saved([_summary(source) for source in sources])
+            shared.context.on_saved([_summary(source) for source in sources])
     return [_summary(source) for source in sources]
 
 
 def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime) -> None:
-    """Leave an event, unless everything was there already."""
+    """Record an event, unless nothing changed."""
     done = [_summary(source) for source in sources]
     if any(file.added or file.filled or file.corrected or file.noted for file in done):
         files = [
@@ -263,7 +263,7 @@ def _summary(source: Source) -> ImportSummary:
 
 
 def _check_rows(source: Source) -> None:
-    """List what is wrong with the rows themselves, their keys, and what the project has under the same keys."""
+    """List problems of the rows, their keys, and their differences from instances with the same keys."""
     shared = source.shared
     done = 0
     for batch in source.batches():
@@ -311,7 +311,7 @@ def _check_record(source: Source, record: Record, instance: Instance | None) -> 
 
 
 def _differences(record: Record, instance: Instance, caption_rule: str) -> list[str]:
-    """Return the names of what the record has otherwise than the instance of the same key."""
+    """Return the names of the fields in which the record differs from the instance with the same key."""
     pairs = {
         "captions": (record.captions, instance.original_captions),
         "caption rule": (caption_rule, instance.caption_rule),
@@ -331,12 +331,12 @@ def _differences(record: Record, instance: Instance, caption_rule: str) -> list[
 
 
 def _as_imported(reference: dict[str, Any]) -> dict[str, Any]:
-    """Return a reference without what companion files have added to it."""
+    """Return a reference without notes from companion files."""
     return {name: value for name, value in reference.items() if name != NOTED}
 
 
 def _check_images(source: Source) -> None:
-    """Read every image that the rows name, each file once, and list what keeps them from being shown."""
+    """Read every image named by the rows, each file once, and list the problems."""
     shared = source.shared
     total = source.tally["records"]
     done = 0
@@ -362,31 +362,31 @@ def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor
         return
     named = dict.fromkeys(image.filename for record in records for image in record.images)
     new = [name for name in named if name not in shared.pictures]
-    # Once a row is bad nothing will be kept: the rest is only checked.
+    # After the first problem nothing will be imported: further images are only checked.
     keep = not shared.dry_run and not source.problem_count
     take = partial(_take_in_file, shared.image_source, keep=keep, on_write=shared.new_files.append)
     shared.pictures.update(zip(new, pool.map(take, new), strict=True))
-    if shared.asked_before.begun_before:
+    if shared.context.begun_before:
         found = (shared.pictures[name] for name in new)
         shared.new_files += (
             name
             for picture in found
-            if isinstance(picture, TakenIn)
+            if isinstance(picture, StoredImage)
             for name in names_of(picture.sha256, picture.facts)
         )
 
 
 def _take_in_file(
     images: ImageSource, filename: str, *, keep: bool, on_write: Callable[[str], None]
-) -> TakenIn | NotTaken:
+) -> StoredImage | UnusableImage:
     data = images.read(filename)
-    if isinstance(data, NotTaken):
+    if isinstance(data, UnusableImage):
         return data
     try:
         sha256, facts = take_in(data, keep=keep, on_write=on_write)
     except NotAPicture as error:
-        return NotTaken(f"{filename}: {error}")
-    return TakenIn(sha256=sha256, facts=facts, byte_size=len(data))
+        return UnusableImage(f"{filename}: {error}")
+    return StoredImage(sha256=sha256, facts=facts, byte_size=len(data))
 
 
 def _check_images_of(source: Source, record: Record, instance: Instance | None) -> None:
@@ -396,7 +396,7 @@ def _check_images_of(source: Source, record: Record, instance: Instance | None) 
         picture = source.shared.pictures.get(image.filename, NO_FOLDER)
         old = row.image_id if row else None
         source.tally["corrected"] += row is not None and say_where_from(row, image)
-        if isinstance(picture, TakenIn):
+        if isinstance(picture, StoredImage):
             source.tally["images"] += 1
             source.tally["filled"] += instance is not None and old is None
             reason = _mismatch(image, picture.sha256, old)
@@ -416,7 +416,7 @@ def _mismatch(image: SourceImage, sha256: str, old: str | None) -> str:
     return ""
 
 
-def _reason_to_refuse(source: Source, image: SourceImage, missing: NotTaken) -> str:
+def _reason_to_refuse(source: Source, image: SourceImage, missing: UnusableImage) -> str:
     if not missing.absent:
         return missing.reason
     if image.optional:

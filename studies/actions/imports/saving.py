@@ -1,4 +1,4 @@
-"""Writes what an import has checked to the database, in batches."""
+"""Write checked rows of an import to the database, in batches."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -10,7 +10,7 @@ from studies.actions.imports.import_state import (
     BATCH,
     WHERE_FROM,
     Source,
-    TakenIn,
+    StoredImage,
     existing_instances,
     formatted_captions,
     refused_whole,
@@ -23,7 +23,7 @@ from studies.models import Image, Instance, InstanceImage
 
 
 def save(source: Source) -> None:
-    """Write the rows of a file that were found good. Raises ImportRefused when an image has gone meanwhile."""
+    """Write the checked rows of a file. Raises ImportRefused if an image was removed meanwhile."""
     shared = source.shared
     total = source.tally["records"]
     done = 0
@@ -42,7 +42,7 @@ def _save_pictures(source: Source, records: list[Record]) -> None:
     for record in records:
         for image in record.images:
             picture = source.shared.pictures.get(image.filename)
-            if not isinstance(picture, TakenIn):
+            if not isinstance(picture, StoredImage):
                 continue
             images[picture.sha256] = Image(
                 sha256=picture.sha256,
@@ -52,7 +52,7 @@ def _save_pictures(source: Source, records: list[Record]) -> None:
                 byte_size=picture.byte_size,
             )
     Image.objects.bulk_create(images.values(), ignore_conflicts=True)
-    # Another import that was refused meanwhile may have taken away what both had found.
+    # A concurrent import that was refused may have removed images that both use.
     if not all(is_stored(sha256) for sha256 in images):
         raise refused_whole("Another import removed an image of this one meanwhile. Import the file again.")
 
@@ -78,15 +78,15 @@ def _save_new(source: Source, records: list[Record]) -> None:
     _insert(chain.from_iterable(rows))
 
 
-# The columns that a place of a new instance fills.
+# Columns of a new image place.
 _FILLED = ("instance_id", "role", "position", "filename", "image_id", *WHERE_FROM)
 
 
 def _insert(uses: Iterator[InstanceImage]) -> None:
-    """Insert places by a plain statement.
+    """Insert image places with a plain statement.
 
-    `bulk_create` puts its own together value by value: for the 73,170 images of ImageCoDe's training split that takes
-    as long as the rest of the import.
+    `bulk_create` builds its statement value by value: for the 73,170 images of ImageCoDe's training split that takes as
+    long as the rest of the import.
     """
     table = connection.ops.quote_name(InstanceImage._meta.db_table)
     columns = ", ".join(map(connection.ops.quote_name, _FILLED))
@@ -101,10 +101,10 @@ def _insert(uses: Iterator[InstanceImage]) -> None:
 def _rows(
     source: Source, record: Record, instance: Instance, uses: dict[tuple[str, int], InstanceImage]
 ) -> Iterator[InstanceImage]:
-    """Yield the places of the record that are not among `uses` yet."""
+    """Yield the image places of the record that are not in `uses`."""
     for use, image in uses_of_record(record):
         picture = source.shared.pictures.get(image.filename)
-        found = picture.sha256 if isinstance(picture, TakenIn) else None
+        found = picture.sha256 if isinstance(picture, StoredImage) else None
         if use in uses or (image.optional and found is None):
             continue
         role, position = use
@@ -116,7 +116,7 @@ def _rows(
 
 
 def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
-    """Give the images that have come to the instances that waited for them, and what the file now says about them."""
+    """Fill in images that existing instances waited for, and update the facts about their images."""
     changed: list[InstanceImage] = []
     new: list[InstanceImage] = []
     for record, instance in pairs:
@@ -127,8 +127,8 @@ def _fill(source: Source, pairs: list[tuple[Record, Instance]]) -> None:
             if row is None:
                 continue
             picture = source.shared.pictures.get(image.filename)
-            filled = row.image_id is None and isinstance(picture, TakenIn)
-            if isinstance(picture, TakenIn):
+            filled = row.image_id is None and isinstance(picture, StoredImage)
+            if isinstance(picture, StoredImage):
                 row.image_id = picture.sha256
             if say_where_from(row, image) or filled:
                 changed.append(row)

@@ -1,7 +1,7 @@
-"""Files that come over the network in pieces: where they lie, how far they are, and how they are put together.
+"""Chunked, resumable uploads.
 
-How much of a file is there is the size of the file, so nothing has to agree with it: a piece that was cut short counts
-as far as it came, and whoever goes on asks first.
+The size of the file on disk is the only record of progress: a truncated piece counts as far as it came, and a client
+asks for the size before it resumes.
 """
 
 import fcntl
@@ -24,24 +24,24 @@ from studies.models import Import, Project, Upload
 
 logger = logging.getLogger(__name__)
 
-# What comes: files with rows, and images, some of them in archives.
+# Parts of an upload: data files, and images (also in archives).
 ROWS, IMAGES = "rows", "images"
 PARTS = (ROWS, IMAGES)
 LARGEST_PIECE = 8 << 20
 BLOCK = 1 << 16
 KEPT_FOR = timedelta(days=7)
-# The site goes on working while files come: this much of the disk is left alone.
+# Bytes of disk space kept free for the site during uploads.
 LEFT_FREE = 1 << 30
 
 
 class Piece(Protocol):
-    """What a piece is read from: a request."""
+    """Readable body of a piece, such as a request."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class Misplaced(Exception):
-    """A piece does not begin where the file ends, or another piece of it is just coming; `have`: what is there."""
+    """A piece does not start at the end of the file, or another piece is being received; `have`: bytes there."""
 
     def __init__(self, have: int) -> None:
         super().__init__(f"{have} bytes of this file are here.")
@@ -57,20 +57,20 @@ def folder_of(upload: Upload, part: str) -> Path:
 
 
 def rows_of(upload: Upload) -> list[Path]:
-    """Return the files with rows, in the order of their names."""
+    """Return the data files, sorted by name."""
     return sorted(path for path in _files(folder_of(upload, ROWS)))
 
 
 def received(upload: Upload, part: str) -> dict[str, int]:
-    """Return how many bytes of each file are there, by its name."""
+    """Return file name -> bytes received."""
     folder = folder_of(upload, part)
     return {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)}
 
 
 def receive(upload: Upload, part: str, name: str, piece: Piece, *, offset: int, most: int = LARGEST_PIECE) -> int:
-    """Add a piece to a file, from its byte `offset` on, and return how many bytes are there.
+    """Append a piece to a file at byte `offset`; return the new size.
 
-    Raises Misplaced, and StudyError for a name that cannot be or when there is no room.
+    Raises Misplaced, and StudyError for an invalid name or a full disk.
     """
     path = _place(upload, part, name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def _place(upload: Upload, part: str, name: str) -> Path:
 
 
 def _make_room(upload: Upload, size: int) -> None:
-    """Count bytes that are about to be written. Raises StudyError when that is too much."""
+    """Reserve bytes before they are written. Raises StudyError if that exceeds a limit."""
     limit = settings.UPLOAD_MAX_BYTES
     counted = Upload.objects.filter(pk=upload.pk, byte_size__lte=limit - size)
     if not counted.update(byte_size=F("byte_size") + size):
@@ -113,7 +113,7 @@ def _make_room(upload: Upload, size: int) -> None:
 
 
 def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
-    """Put the images of archives where the others are; an archive goes when all of it is there. Raises StudyError."""
+    """Unpack archives next to the other images; delete each when it is unpacked completely. Raises StudyError."""
     folder = folder_of(upload, IMAGES)
     for archive in sorted(path for path in _files(folder) if path.suffix.lower() == ".zip"):
         try:
@@ -128,13 +128,13 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def discard(upload: Upload) -> None:
-    """Take the files away, and the upload with them."""
+    """Delete an upload and its files."""
     shutil.rmtree(folder_of(upload, ROWS).parent, ignore_errors=True)
     upload.delete()
 
 
 def discard_old(now: datetime) -> None:
-    """Take away what was sent long ago and is not being imported."""
+    """Delete old uploads that are not being imported."""
     at_work = Import.objects.unfinished().filter(upload=OuterRef("pk"))
     for upload in Upload.objects.filter(~Exists(at_work), made_at__lt=now - KEPT_FOR):
         logger.info("upload %s is thrown away, a week after it was begun", upload.pk)

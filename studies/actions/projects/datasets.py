@@ -1,4 +1,4 @@
-"""The dataset of a project: the accepted items of the studies that are declared for it, at a launch or later."""
+"""The dataset of a project: accepted items of the studies declared for it, at launch or later."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
@@ -13,16 +13,16 @@ from studies.models import Instance, Project, Study, StudyState
 
 
 def dataset_studies(project: Project) -> list[Study]:
-    """Return the studies whose accepted items are the dataset of `project`, in the order of their launch.
+    """Return the studies whose accepted items are the dataset of `project`, in launch order.
 
-    None: all its instances are the dataset.
+    An empty result means that all instances are the dataset.
     """
     declared = Study.objects.filter(project=project, in_dataset=True).select_related("fed_by")
     return list(declared.order_by("launched_at", "pk"))
 
 
 def last_accepting(project: Project) -> list[Study]:
-    """Return the launched studies of `project` that accept and feed no other such study, in the order of launches."""
+    """Return the launched, accepting studies of `project` that feed no other such study, in launch order."""
     launched = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT).select_related("fed_by")
     accepting = [study for study in launched.order_by("launched_at", "pk") if study.accepts]
     feeding = {study.fed_by_id for study in accepting}
@@ -31,8 +31,8 @@ def last_accepting(project: Project) -> list[Study]:
 
 @transaction.atomic
 def set_dataset(*, project: Project, studies: Collection[Study], by: Actor, now: datetime) -> None:
-    """Declare that the dataset of `project` is what `studies` accepted; none: all its instances. Raises StudyError."""
-    # Not FOR UPDATE: an action that has locked one of the studies may note its event in the project meanwhile.
+    """Make the accepted items of `studies` the dataset of `project`; none: all instances. Raises StudyError."""
+    # Not FOR UPDATE: an action that holds a lock on one of the studies may insert its event for the project meanwhile.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     for study in studies:
         _check(project, study)
@@ -51,9 +51,9 @@ def set_dataset(*, project: Project, studies: Collection[Study], by: Actor, now:
 
 
 def join_dataset(*, study: Study, by: Actor, now: datetime) -> None:
-    """Add `study`, which is being launched, to the dataset of its project.
+    """Add `study` at its launch to the dataset of its project.
 
-    It takes the place of studies that feed it, and of those that select some of its instances.
+    It replaces studies upstream of it and studies that select some of its instances.
     """
     feeding = {each.pk for each in _feeding(study)}
     stay = [
@@ -76,7 +76,7 @@ def _check(project: Project, study: Study) -> None:
 
 
 def _check_parallel(studies: Collection[Study]) -> None:
-    """Raise StudyError where one of `studies` takes its instances from another one."""
+    """Raise StudyError if one of `studies` is upstream of another."""
     by_id = {study.pk: study for study in studies}
     for study in studies:
         for above in _feeding(study):
@@ -88,7 +88,7 @@ def _check_parallel(studies: Collection[Study]) -> None:
 
 
 def _selected(study: Study) -> QuerySet[Instance]:
-    """Return the instances that can come to `study`: those that it and all that feed it select."""
+    """Return the instances that can reach `study`: those selected by it and by all upstream studies."""
     chosen = selected_instances(study).order_by()
     for above in _feeding(study):
         chosen &= selected_instances(above).order_by()
@@ -102,7 +102,7 @@ def _feeding(study: Study) -> Iterator[Study]:
 
 
 def told_of(studies: Sequence[Study]) -> str:
-    """Return what a dataset of `studies` is, words that end a sentence."""
+    """Describe a dataset of `studies`, as the end of a sentence."""
     return f"what {' and '.join(study.slug for study in studies)} accepted" if studies else "all instances"
 
 
@@ -111,5 +111,5 @@ def _names(studies: Sequence[Study]) -> str:
 
 
 def may_keep(study: Study) -> bool:
-    """Tell whether `study` may keep the dataset of its project: it has been launched, and it accepts and rejects."""
+    """Tell whether `study` can define the dataset: it was launched, and it accepts and rejects."""
     return study.accepts and study.state != StudyState.DRAFT

@@ -1,4 +1,4 @@
-"""Who of the people of this site may do what: the table of `studies.permissions` and the memberships. Reads only."""
+"""Rights of users, from their memberships and `studies.permissions`. Reads only."""
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -9,13 +9,13 @@ from studies.permissions import ALLOWED, IN_ARCHIVE, Role, Verb, names_of_roles,
 
 
 def role_in(user: User, project: Project) -> Role | None:
-    """Return what `user` is in `project`, None for who is no member."""
+    """Return the role of `user` in `project`, None for non-members."""
     stored = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
     return None if stored is None else role_called(stored)
 
 
 def rights_in(user: User, project: Project) -> frozenset[Verb]:
-    """Return what `user` may do in `project`: superusers everything, who has been deactivated nothing."""
+    """Return the rights of `user` in `project`: all for superusers, none for deactivated users."""
     if not user.is_active:
         return frozenset()
     role = None if user.is_superuser else role_in(user, project)
@@ -28,7 +28,7 @@ def may(user: User, verb: Verb, project: Project) -> bool:
 
 
 def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
-    """Return the projects in which `user` may do it."""
+    """Return the projects in which `user` has the right."""
     if not user.is_active:
         return Project.objects.none()
     projects = Project.objects.all() if verb in IN_ARCHIVE else Project.objects.filter(archived_at=None)
@@ -38,11 +38,11 @@ def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
 
 
 def may_make_projects(user: User) -> bool:
-    """Tell whether `user` may begin a project of their own: a setting of the site."""
+    """Tell whether `user` may create projects, a setting of the site."""
     return user.is_active and (user.is_superuser or bool(settings.ANYBODY_MAKES_PROJECTS))
 
 
 def owners_of(project: Project) -> list[User]:
-    """Return whom to ask for a right: the owners who can still sign in, by user name."""
+    """Return the active owners, to ask for a right, sorted by user name."""
     owned = User.objects.filter(memberships__project=project, memberships__role=Role.OWNER, is_active=True)
     return list(owned.order_by("username"))

@@ -1,7 +1,7 @@
-"""Who becomes a member of a project, what they are in it, and how that ends.
+"""Membership: invite, join, change role and remove.
 
-Nobody is made a member by name: an owner makes a link, and whoever follows it joins under the name they sign in with.
-The link is a secret that is shown once; only its SHA-256 is kept.
+Members join by invitation link, under the account they sign in with. The link is a secret shown once; only its SHA-256
+is stored.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ THE_LAST_OWNER = (
 
 @transaction.atomic
 def invite(*, project: Project, role: str, days: int, whom: str, by: User, now: datetime) -> tuple[Invitation, str]:
-    """Make an invitation, and return it with the secret of its link, which is kept nowhere.
+    """Make an invitation; return it with the secret of its link, which is not stored.
 
-    `whom`: for whom it is, in the owner's words; may be empty. Raises StudyError.
+    `whom`: the owner's note on who it is for; may be empty. Raises StudyError.
     """
     if role not in set(Role):
         raise StudyError(f"Choose what they are going to be: {', '.join(Role)}.")
@@ -60,7 +60,7 @@ def invite(*, project: Project, role: str, days: int, whom: str, by: User, now: 
 
 @transaction.atomic
 def cancel_invitation(*, invitation: Invitation, by: User, now: datetime) -> None:
-    """Make the link of an invitation worthless. Raises StudyError when it was used or cancelled before."""
+    """Cancel an invitation. Raises StudyError if it was used or cancelled before."""
     open_one = Invitation.objects.filter(pk=invitation.pk, used_at=None, cancelled_at=None)
     if not open_one.update(cancelled_at=now):
         raise StudyError("This invitation was used or cancelled in the meantime.")
@@ -69,9 +69,9 @@ def cancel_invitation(*, invitation: Invitation, by: User, now: datetime) -> Non
 
 
 def invitation_of(secret: str, now: datetime) -> Invitation:
-    """Return the invitation that the link leads to, if it can be used. Raises StudyError.
+    """Return the usable invitation with this secret. Raises StudyError.
 
-    It ends with the right of who made it: the link of an owner who left opens nothing any more.
+    A link stops working when its maker loses the right to invite.
     """
     found = Invitation.objects.open(now).select_related("project", "made_by").filter(secret_hash=_hash(secret)).first()
     if found is None or not may(found.made_by, Verb.MANAGE_MEMBERS, found.project):
@@ -81,7 +81,7 @@ def invitation_of(secret: str, now: datetime) -> Invitation:
 
 @transaction.atomic
 def join(*, secret: str, by: User, now: datetime) -> Project:
-    """Make `by` a member, and the link worthless. Raises StudyError; for members it stays good."""
+    """Make `by` a member and use up the link. Raises StudyError; members do not use up the link."""
     invitation = invitation_of(secret, now)
     project = invitation.project
     if Membership.objects.filter(project=project, user=by).exists():
@@ -97,7 +97,7 @@ def join(*, secret: str, by: User, now: datetime) -> Project:
 
 @transaction.atomic
 def change_role(*, membership: Membership, role: str, by: User, now: datetime) -> None:
-    """Make a member something else in the project. Raises StudyError."""
+    """Change the role of a member. Raises StudyError."""
     if role not in set(Role):
         raise StudyError(f"Choose what they are going to be: {', '.join(Role)}.")
     project = _locked(membership.project)
@@ -112,7 +112,7 @@ def change_role(*, membership: Membership, role: str, by: User, now: datetime) -
 
 @transaction.atomic
 def remove_member(*, membership: Membership, by: User, now: datetime) -> None:
-    """End a membership; what they made stays. Raises StudyError."""
+    """Remove a member; their work stays. Raises StudyError."""
     project = _locked(membership.project)
     _check_an_owner_is_left(project, membership)
     membership.delete()
@@ -121,7 +121,7 @@ def remove_member(*, membership: Membership, by: User, now: datetime) -> None:
 
 
 def _locked(project: Project) -> Project:
-    """Two owners who take each other's role at once wait for each other, so that one of them is left."""
+    """Lock the project, so that two owners who demote each other at once cannot both succeed."""
     return Project.objects.select_for_update().get(pk=project.pk)
 
 

@@ -1,4 +1,4 @@
-"""Makes a project out of nothing, gives it another name, and puts it away."""
+"""Create, rename, archive and reopen projects."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ LONGEST_NAME = 200
 
 
 def save_project(project: Project, *, owner: User | None, by: Actor, now: datetime) -> None:
-    """Store a new project and, where one is named, its owner; to be called in a transaction."""
+    """Save a new project and its owner, if given; call in a transaction."""
     project.save()
     record(project=project, what=What.PROJECT_MADE, by=by, now=now)
     if owner is not None:
@@ -25,7 +25,7 @@ def save_project(project: Project, *, owner: User | None, by: Actor, now: dateti
 
 
 def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
-    """Make an empty project that belongs to `by`. Raises StudyError."""
+    """Create an empty project owned by `by`. Raises StudyError."""
     problems = [f"Name in addresses and commands: {problem}" for problem in [problem_with_slug(slug)] if problem]
     problems += [f"Name: {problem}" for problem in [_problem_with_title(name)] if problem]
     if problems:
@@ -44,7 +44,7 @@ def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
 
 @transaction.atomic
 def rename_project(*, project: Project, name: str, by: User, now: datetime) -> None:
-    """Call a project otherwise on its pages; its addresses stay. Raises StudyError."""
+    """Change the display name of a project; its addresses stay. Raises StudyError."""
     if problem := _problem_with_title(name):
         raise StudyError(f"Name: {problem}")
     before = Project.objects.select_for_update().get(pk=project.pk).name
@@ -55,7 +55,7 @@ def rename_project(*, project: Project, name: str, by: User, now: datetime) -> N
 
 @transaction.atomic
 def archive_project(*, project: Project, by: User, now: datetime) -> None:
-    """Put a project away: it can be looked at and exported, and nothing in it goes on. Raises StudyError."""
+    """Archive a project: it can be viewed and exported, but not changed. Raises StudyError."""
     locked = Project.objects.select_for_update().get(pk=project.pk)
     if locked.archived_at is not None:
         return
@@ -68,7 +68,7 @@ def archive_project(*, project: Project, by: User, now: datetime) -> None:
 
 @transaction.atomic
 def reopen_project(*, project: Project, by: User, now: datetime) -> None:
-    """Take a project out of the archive: everything is possible in it again."""
+    """Take a project out of the archive."""
     if Project.objects.filter(pk=project.pk, archived_at__isnull=False).update(archived_at=None):
         record(project=project, what=What.PROJECT_REOPENED, by=by, now=now)
 

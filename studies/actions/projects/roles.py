@@ -1,4 +1,4 @@
-"""What the instances of a project have to be asked about: the roles of their captions and images."""
+"""Check that instances have the caption and image roles that a design needs."""
 
 from studies.design import Design
 from studies.errors import StudyError
@@ -7,9 +7,9 @@ from studies.models import Instance, InstanceImage, Project, Study
 
 
 def check_roles(project: Project, design: Design, fed_by: Study | None) -> None:
-    """Raise StudyError when a design asks for roles that no instance of `project` has, nor gets on the way to it.
+    """Raise StudyError if a design needs roles that no instance of `project` has or gains upstream.
 
-    Where nothing is imported yet, nothing can be said.
+    Passes if nothing is imported yet.
     """
     if not Instance.objects.filter(project=project).exists():
         return
@@ -26,7 +26,7 @@ def check_roles(project: Project, design: Design, fed_by: Study | None) -> None:
 
 
 def _gained(study: Study | None) -> Roles:
-    """Return the roles that acceptance in `study`, and in those that feed it, adds to instances."""
+    """Return the roles that acceptance in `study` and all upstream studies adds to instances."""
     captions: set[str] = set()
     images: set[str] = set()
     while study is not None:
@@ -39,7 +39,7 @@ def _gained(study: Study | None) -> Roles:
 
 
 def _caption_roles(project: Project, wanted: set[str]) -> set[str]:
-    """Return the roles of captions that instances of `project` have; it stops where all that are wanted were seen."""
+    """Return the caption roles of instances of `project`; stop when all wanted ones were found."""
     found: set[str] = set()
     for captions in Instance.objects.filter(project=project).values_list("captions", flat=True).iterator():
         found |= set(captions)

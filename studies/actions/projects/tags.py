@@ -1,4 +1,4 @@
-"""Tags: words that researchers put on instances of a project, to find them again."""
+"""Tags: researchers' labels on instances of a project, for finding them again."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,9 +16,9 @@ BATCH = 5_000
 
 @transaction.atomic
 def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: Actor, now: datetime) -> int:
-    """Put the tag `name` on instances of `project`, by their ids; return how many did not have it yet.
+    """Tag instances (ids) of `project` with `name`; return how many did not have the tag yet.
 
-    Raises StudyError for what is no name, and without an instance.
+    Raises StudyError for an invalid name, or without an instance.
     """
     if problem := _problem_with_tag(name):
         raise StudyError(f"Tag: {problem}")
@@ -32,7 +32,7 @@ def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: 
         through.bulk_create([through.model(tag=tag, instance_id=pk) for pk in own], ignore_conflicts=True)
     tagged = through.filter(tag=tag).count() - before
     if not before and not tagged:
-        # None of them is the project's.
+        # None of the ids belongs to the project.
         tag.delete()
     if tagged:
         record(project=project, what=What.INSTANCES_TAGGED, by=by, now=now, tag=name, instances=tagged)
@@ -41,9 +41,9 @@ def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: 
 
 @transaction.atomic
 def untag_instances(*, project: Project, instances: Sequence[int], name: str, by: Actor, now: datetime) -> int:
-    """Take the tag `name` off instances, by their ids; return how many had it. A tag that none has is deleted.
+    """Remove the tag `name` from instances (ids); return how many had it. An unused tag is deleted.
 
-    Raises StudyError where the project has no such tag.
+    Raises StudyError if the project has no such tag.
     """
     tag = Tag.objects.select_for_update().filter(project=project, name=name).first()
     if tag is None:

@@ -80,7 +80,7 @@ class Command(BaseCommand):
 
 
 class _Bars:
-    """A progress bar for each stage of an import."""
+    """One progress bar per stage of an import."""
 
     def __init__(self, *, disable: bool) -> None:
         self._disable = disable

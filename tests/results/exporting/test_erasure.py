@@ -10,7 +10,7 @@ from results.exporting.base import Rows
 from results.exporting.erasure import AnsweredQuestion, Changes, Row, changes, without
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
 from studies import rules
-from studies.rules import RULES, Asked, Given, Needs, State, Verdict
+from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext
 from tests.results.exporting.test_formats import INSTANCE
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -19,9 +19,9 @@ NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 class FoundElsewhere:
     """Accepts what somebody found in another study."""
 
-    name, needs = "found-elsewhere-v1", Needs(became=True)
+    name, needs = "found-elsewhere-v1", Needs(downstream_outcome=True)
 
-    def decide(self, asked: Asked, answers: Sequence[Given]) -> Verdict:
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
         raise AssertionError("The rows do not say what became of the answers.")
 
 

@@ -10,13 +10,13 @@ NONE = Answerable(
     options=("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"),
     last=("none",),
     names={"none": "None of these"},
-    collapses=get_kind("best_of_n").collapses({}),
+    groupings=get_kind("best_of_n").label_groupings({}),
 )
 BOTH = Answerable(
     options=("original", "generated", "both"),
     last=("both",),
     names={"both": "Both"},
-    collapses=get_kind("ambiguity").collapses({}),
+    groupings=get_kind("ambiguity").label_groupings({}),
 )
 CAPTIONS = Answerable(options=("caption", "negative_caption"))
 IMAGES = Answerable(options=("image", "negative_image"))

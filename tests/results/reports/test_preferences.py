@@ -28,7 +28,7 @@ def study(kind: str, answerable: Answerable, answers: list[AnswerFacts], **about
 # Two questions, three people: of fit a is preferred four times, b twice; nobody finds b nicer than a.
 LIKES = study(
     "likes",
-    Answerable(options=["a", "b", SAME], names={SAME: "No difference"}, has_one_label=False, prefers=True),
+    Answerable(options=["a", "b", SAME], names={SAME: "No difference"}, has_one_label=False, is_preference=True),
     [
         AnswerFacts(question, person, 1, said, unit=criterion)
         for question, person, fit, nice in [

@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from studies.actions.imports.image_folder import ImageFolder
-from studies.actions.imports.import_state import NotTaken
+from studies.actions.imports.import_state import UnusableImage
 from studies.importing.parts import Part, part_named
 from studies.importing.pictures import decode
 
@@ -70,7 +70,7 @@ def test_a_part_that_cannot_be_had_is_a_sentence(
     folder: ImageFolder, filename: str, sentence: str, absent: bool
 ) -> None:
     found = folder.read(filename)
-    assert isinstance(found, NotTaken)
+    assert isinstance(found, UnusableImage)
     assert sentence in found.reason
     assert found.absent == absent
 
@@ -78,5 +78,5 @@ def test_a_part_that_cannot_be_had_is_a_sentence(
 def test_a_picture_that_is_too_large_is_not_decoded_for_a_part_of_it(folder: ImageFolder, settings: object) -> None:
     settings.IMAGE_MAX_PIXELS = 47  # type: ignore[attr-defined]
     found = folder.read("a.png#xywh=0,0,2,2")
-    assert isinstance(found, NotTaken)
+    assert isinstance(found, UnusableImage)
     assert "more than the 47 that are allowed" in found.reason

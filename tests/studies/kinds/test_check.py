@@ -64,7 +64,7 @@ def test_every_statement_is_answered_by_itself_and_all_of_them() -> None:
 
 def test_made_up_people_agree_more_often_than_not() -> None:
     content, dice = content_of(ASK), random.Random(5)
-    said = [CHECK.made_up(content, ORDER, dice=dice) for _ in range(200)]
+    said = [CHECK.simulate(content, ORDER, dice=dice) for _ in range(200)]
     for name in ("choice-1", "choice-2", "choice-3"):
         labels = [posted[name] for posted in said]
         assert max(map(labels.count, set(labels))) > 150

@@ -114,7 +114,8 @@ def test_made_up_people_prefer_the_same_more_often_than_not() -> None:
     content, dice = content_of(ask()), random.Random(5)
     order = [*MODELS, "no difference"]
     said = Counter(
-        COMPARE.parse(content, order, COMPARE.made_up(content, order, dice=dice)).value[CRITERIA[1]] for _ in range(300)
+        COMPARE.parse(content, order, COMPARE.simulate(content, order, dice=dice)).value[CRITERIA[1]]
+        for _ in range(300)
     )
     assert set(said) == {*MODELS, "no difference"}
     assert 20 < said["no difference"] < 80

@@ -94,8 +94,8 @@ def test_an_answer_is_a_text_on_one_line_or_that_it_is_not_possible() -> None:
 
 def test_what_asks_about_answers_learns_the_text_and_the_place_of_its_image() -> None:
     content = content_of()
-    assert DESCRIBE.hands_on(content, {"text": TEXT}) == {"text": TEXT, "target": content["target"]}
-    assert DESCRIBE.hands_on(content, {"not_possible": True}) is None
+    assert DESCRIBE.as_source(content, {"text": TEXT}) == {"text": TEXT, "target": content["target"]}
+    assert DESCRIBE.as_source(content, {"not_possible": True}) is None
 
 
 def test_not_possible_is_an_answer_only_where_the_study_says_so_and_no_second_one() -> None:
@@ -216,9 +216,9 @@ def test_places_and_others_inside_of_the_image_are_fine(text: str) -> None:
 
 def test_a_text_is_the_same_whatever_its_case_spaces_and_punctuation() -> None:
     same = ["A dog, and a CAT!", "a dog and a cat", " A  dog and\n a cat.", "“A dog” and a ﻿cat"]
-    assert {DESCRIBE.must_differ({"text": text}) for text in same} == {"a dog and a cat"}
-    assert DESCRIBE.must_differ({"text": "A dog and a bat"}) != "a dog and a cat"
-    assert DESCRIBE.must_differ({"not_possible": True}) == ""
+    assert {DESCRIBE.duplicate_key({"text": text}) for text in same} == {"a dog and a cat"}
+    assert DESCRIBE.duplicate_key({"text": "A dog and a bat"}) != "a dog and a cat"
+    assert DESCRIBE.duplicate_key({"not_possible": True}) == ""
 
 
 UNSEEN = ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u202e", "\u2066", "\u3164", "\u115f", "\u034f", "\U000e0041"]
@@ -228,7 +228,7 @@ JOINERS = ["\u200c", "\u200d", "\ufe0f"]
 @pytest.mark.parametrize("unseen", [*UNSEEN, *JOINERS], ids=ascii)
 def test_what_nobody_sees_makes_no_text_differ_or_longer_and_hides_no_word(unseen: str) -> None:
     same = f"The wo{unseen}man holds{unseen} a cup."
-    assert DESCRIBE.must_differ({"text": same}) == "the woman holds a cup"
+    assert DESCRIBE.duplicate_key({"text": same}) == "the woman holds a cup"
     assert refusal(f"It is in the thi{unseen}rd image.").startswith("“third image” says where")
     assert refusal(f"Unlike the oth{unseen}ers, he smiles.").startswith("“Unlike the others” refers to")
     assert refusal(unseen * 20) == refusal("")
@@ -253,19 +253,19 @@ def test_joiners_and_variants_that_scripts_and_signs_are_written_with_are_kept()
 
 def test_made_up_people_hardly_ever_write_the_same_and_sometimes_nothing() -> None:
     content, dice = content_of(), random.Random(3)
-    said = [DESCRIBE.parse(content, [], DESCRIBE.made_up(content, [], dice=dice)).value for _ in range(2000)]
+    said = [DESCRIBE.parse(content, [], DESCRIBE.simulate(content, [], dice=dice)).value for _ in range(2000)]
     left = said.count({"not_possible": True})
     # 3 in 100: 60 of 2,000, with a standard deviation of 7.6.
     assert 20 < left < 100
-    texts = {DESCRIBE.must_differ(value) for value in said if "text" in value}
+    texts = {DESCRIBE.duplicate_key(value) for value in said if "text" in value}
     assert len(texts) > 0.98 * (2000 - left)
     for limits in ({"min_characters": 700, "max_characters": 800}, {"min_characters": 1, "max_characters": 5}):
         content = content_of(not_possible=False, **limits)
-        assert DESCRIBE.parse(content, [], DESCRIBE.made_up(content, [], dice=dice))
+        assert DESCRIBE.parse(content, [], DESCRIBE.simulate(content, [], dice=dice))
 
 
 def test_made_up_people_write_what_they_are_told_to() -> None:
-    posts = [DESCRIBE.made_up(content_of(), [], dice=random.Random(3), label="The dog sits.") for _ in range(200)]
+    posts = [DESCRIBE.simulate(content_of(), [], dice=random.Random(3), label="The dog sits.") for _ in range(200)]
     assert posts == [{"text": "The dog sits."}] * 200
 
 

@@ -4,16 +4,16 @@ from itertools import permutations
 
 import pytest
 
-from studies.rules import Asked, Given, State, decide
+from studies.rules import State, Vote, VoteContext, decide
 
 OPEN, YES, NO = State.UNDECIDED, State.ACCEPTED, State.REJECTED
-NEW = Given("", {"text": "Nobody was asked about it yet."})
-WAITS = Given("", {"text": "Others are looking."}, (OPEN,))
-FOUND = Given("", {"text": "Others found it."}, (YES,))
-MISSED = Given("", {"text": "Others did not find it."}, (NO,))
-ONE_OF_TWO = Given("", {"text": "Two studies asked."}, (NO, YES))
-STILL_OPEN = Given("", {"text": "Two studies ask."}, (NO, OPEN))
-NOT_POSSIBLE = Given("", {"not_possible": True}, (), hands_on=False)
+NEW = Vote("", {"text": "Nobody was asked about it yet."})
+WAITS = Vote("", {"text": "Others are looking."}, (OPEN,))
+FOUND = Vote("", {"text": "Others found it."}, (YES,))
+MISSED = Vote("", {"text": "Others did not find it."}, (NO,))
+ONE_OF_TWO = Vote("", {"text": "Two studies asked."}, (NO, YES))
+STILL_OPEN = Vote("", {"text": "Two studies ask."}, (NO, OPEN))
+NOT_POSSIBLE = Vote("", {"not_possible": True}, (), is_source=False)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,9 @@ NOT_POSSIBLE = Given("", {"not_possible": True}, (), hands_on=False)
         (2, 3, [FOUND], YES, False),
     ],
 )
-def test_the_fate_of_the_answers_decides(
-    wanted: int, most: int, answers: list[Given], state: State, more: bool
-) -> None:
+def test_the_fate_of_the_answers_decides(wanted: int, most: int, answers: list[Vote], state: State, more: bool) -> None:
     for order in permutations(answers):
-        verdict = decide("described-v1", Asked(wanted, most), order)
+        verdict = decide("described-v1", VoteContext(wanted, most), order)
         assert (verdict.state, verdict.winner, verdict.more) == (state, None, more)
 
 
@@ -59,5 +57,5 @@ def test_the_fate_of_the_answers_decides(
         ([MISSED, MISSED, MISSED], "None of 3 answers passed, and no more may be asked for."),
     ],
 )
-def test_people_are_told_why(answers: list[Given], sentence: str) -> None:
-    assert decide("described-v1", Asked(1, 3), answers).reason == sentence
+def test_people_are_told_why(answers: list[Vote], sentence: str) -> None:
+    assert decide("described-v1", VoteContext(1, 3), answers).reason == sentence

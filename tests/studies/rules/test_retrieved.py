@@ -3,7 +3,7 @@
 
 import pytest
 
-from studies.rules import Asked, Given, State, decide
+from studies.rules import State, Vote, VoteContext, decide
 
 U, A, R = State.UNDECIDED, State.ACCEPTED, State.REJECTED
 
@@ -37,25 +37,25 @@ U, A, R = State.UNDECIDED, State.ACCEPTED, State.REJECTED
     ],
 )
 def test_it_is_decided_as_soon_as_it_is_sure(rule: str, answers: str, state: State, more: bool) -> None:
-    verdict = decide(rule, Asked(wanted=1, most=3, right="t"), [Given(letter) for letter in answers])
+    verdict = decide(rule, VoteContext(wanted=1, most=3, right="t"), [Vote(letter) for letter in answers])
     assert (verdict.state, verdict.winner, verdict.more) == (state, "t" if state is A else None, more)
     assert verdict.reason.endswith(".")
 
 
 @pytest.mark.parametrize("rule", ["retrieved-1-of-1-v1", "retrieved-2-of-3-v1"])
 def test_where_no_answer_is_known_to_be_right_it_stays_undecided_and_asks_nobody(rule: str) -> None:
-    verdict = decide(rule, Asked(wanted=1), [Given("a"), Given("a"), Given("b")])
+    verdict = decide(rule, VoteContext(wanted=1), [Vote("a"), Vote("a"), Vote("b")])
     assert (verdict.state, verdict.winner, verdict.more) == (U, None, False)
 
 
 @pytest.mark.parametrize("rule", ["retrieved-1-of-1-v1", "retrieved-2-of-3-v1"])
 def test_a_question_that_wants_no_answer_is_an_error(rule: str) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        decide(rule, Asked(0, right="t"), [])
+        decide(rule, VoteContext(0, right="t"), [])
 
 
 def test_where_more_answers_are_wanted_than_its_name_says_most_of_them_decide() -> None:
-    asked = Asked(wanted=3, right="t")
-    assert decide("retrieved-1-of-1-v1", asked, [Given("t")]).state is U
-    assert decide("retrieved-1-of-1-v1", asked, [Given("t"), Given("t")]).state is A
-    assert decide("retrieved-1-of-1-v1", asked, [Given("a"), Given("t"), Given("b")]).state is R
+    asked = VoteContext(wanted=3, right="t")
+    assert decide("retrieved-1-of-1-v1", asked, [Vote("t")]).state is U
+    assert decide("retrieved-1-of-1-v1", asked, [Vote("t"), Vote("t")]).state is A
+    assert decide("retrieved-1-of-1-v1", asked, [Vote("a"), Vote("t"), Vote("b")]).state is R

@@ -2,12 +2,12 @@
 
 import pytest
 
-from studies.rules import RULES, Asked, Given, State, Verdict
+from studies.rules import RULES, State, Verdict, Vote, VoteContext
 from studies.rules import decide as decide_given
 
 
 def decide(rule: str, labels: list[str], wanted: int) -> Verdict:
-    return decide_given(rule, Asked(wanted), [Given(label) for label in labels])
+    return decide_given(rule, VoteContext(wanted), [Vote(label) for label in labels])
 
 
 CASES = [
@@ -85,8 +85,8 @@ def test_an_instance_is_unambiguous_when_most_answers_wanted_find_the_original_i
 def test_majority_v2_counts_the_answers_that_reject_together(
     answers: list[str], wanted: int, state: State, winner: str | None
 ) -> None:
-    asked = Asked(wanted, rejecting=frozenset({"generated", "both"}))
-    verdict = decide_given("majority-v2", asked, [Given(label) for label in answers])
+    asked = VoteContext(wanted, rejecting=frozenset({"generated", "both"}))
+    verdict = decide_given("majority-v2", asked, [Vote(label) for label in answers])
     assert (verdict.state, verdict.winner) == (state, winner)
     if state is State.REJECTED:
         rejecting = len(answers) - answers.count("original")
@@ -97,8 +97,8 @@ def test_majority_v2_counts_the_answers_that_reject_together(
 def test_majority_v2_decides_as_v1_where_none_is_the_only_option_that_rejects(
     answers: list[str], wanted: int, state: State, winner: str | None
 ) -> None:
-    asked = Asked(wanted, rejecting=frozenset({"none"}))
-    verdict = decide_given("majority-v2", asked, [Given(label) for label in answers])
+    asked = VoteContext(wanted, rejecting=frozenset({"none"}))
+    verdict = decide_given("majority-v2", asked, [Vote(label) for label in answers])
     assert (verdict.state, verdict.winner) == (state, winner)
 
 
