@@ -1,6 +1,6 @@
-"""How the web server runs; gunicorn reads this file by itself when it starts in this folder. README lists the settings.
+"""Configuration of the web server; gunicorn reads it when started in this folder. README lists the settings.
 
-Threads, because a request mostly waits for the database; a thread keeps its database connection between requests.
+Uses threads, because a request mostly waits for the database; a thread keeps its database connection between requests.
 """
 
 import gc
@@ -8,25 +8,25 @@ import os
 from typing import Any
 
 from config.access_log import AccessLog
-from config.environment import mistakes_stop_the_start, read_level, read_number, read_text
+from config.environment import exit_on_invalid_settings, read_level, read_number, read_text
 from config.logs import LINES
 
-with mistakes_stop_the_start():
+with exit_on_invalid_settings():
     bind = read_text("WEB_BIND", "127.0.0.1:8000")
     workers = read_number("WEB_WORKERS", os.cpu_count() or 1, least=1)
     threads = read_number("WEB_THREADS", 4, least=1)
     loglevel = read_level("LOG_LEVEL", "INFO").lower()
 worker_class = "gthread"
-# The application loads once, all views with it (config/wsgi.py), and is shared: less memory for each worker, and one
-# that takes the place of another answers at once.
+# Load the application once with all views (config/wsgi.py), before forking: workers share its memory, and a replacement
+# answers at once.
 preload_app = True
-# Longer than the proxy in front keeps idle connections, so that it is the proxy that closes them.
+# Longer than the proxy in front keeps idle connections, so that the proxy closes them.
 keepalive = 75
 timeout = 60
 graceful_timeout = 30
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108 (heartbeats must not wait for a disk)
 
-# The path without its query: entry links carry the ids of people.
+# The path without its query: entry links contain ids of people.
 access_log_format = "%(m)s %(U)s %(s)s %(B)s bytes %(M)s ms"
 accesslog = read_text("WEB_ACCESS_LOG") or None
 logger_class = AccessLog
@@ -35,13 +35,13 @@ logconfig_dict = LINES | {
     "loggers": LINES["loggers"]
     | {
         "gunicorn.error": {"handlers": ["stderr"], "propagate": False, "level": loglevel.upper()},
-        # gunicorn asks this level, not `accesslog`, as soon as it is given loggers.
+        # gunicorn checks this level, not `accesslog`, once loggers are configured.
         "gunicorn.access": {"handlers": ["stderr"], "propagate": False, "level": "INFO" if accesslog else "ERROR"},
     },
 }
 
 
 def when_ready(server: Any) -> None:
-    """Leave what is loaded out of every look for garbage; workers begin with it, and share its memory."""
+    """Exclude what is loaded from garbage collection; workers inherit it, and share its memory."""
     gc.collect()
     gc.freeze()

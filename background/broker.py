@@ -1,6 +1,6 @@
-"""How messages travel: through files by default, through Redis when CELERY_BROKER_URL names one.
+"""Celery's transport: files by default, Redis if CELERY_BROKER_URL names one.
 
-Knows neither Django nor the settings: workers that have no Django use it as well.
+Imports neither Django nor the settings, because workers without Django use it too.
 """
 
 import uuid
@@ -12,18 +12,18 @@ from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
 EMBEDDED = "filesystem"
-# A task unacknowledged for this long is given to another worker: longer than any task may run. All workers of a Redis
-# must say the same, for each of them looks after the messages of all.
+# A task unacknowledged for this long goes to another worker: longer than any task may run. All workers of a Redis
+# server must use the same value, because each restores messages for all.
 VISIBILITY_SECONDS = 2 * 3600
 
 TRANSPORT_ALIASES[EMBEDDED] = f"{__name__}:Transport"
 
 
 class Channel(filesystem.Channel):
-    """Writes a message beside the queue and moves it in; the original lets a worker see it half written, and die."""
+    """Write each message beside the queue and move it in: a half-written one would crash a worker."""
 
     def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
-        # Workers take messages in the order of their names; the clock of the day goes on after a restart.
+        # Workers read messages in the order of their names; wall-clock time keeps increasing after a restart.
         name = f"{time_ns()}_{uuid.uuid4()}.{queue}.msg"
         unfinished = Path(self.processed_folder) / name
         unfinished.write_text(dumps(payload), encoding="utf-8")
@@ -35,7 +35,7 @@ class Transport(filesystem.Transport):
 
 
 def transport_options(broker_url: str, folder: Path) -> dict[str, Any]:
-    """Return what the broker's client needs to know; `folder` is where the embedded broker keeps its messages."""
+    """Return the broker client's options; `folder` holds the messages of the embedded broker."""
     if not broker_url.startswith(EMBEDDED):
         return {"visibility_timeout": VISIBILITY_SECONDS, "socket_connect_timeout": 2, "socket_timeout": 10}
     folders = {name: folder / name for name in ("queue", "processed", "control")}

@@ -1,4 +1,4 @@
-"""The one decorator that every Celery task of the site wears. Imported before Django's models are: it knows none."""
+"""The decorator of every Celery task. Imported before Django's models are, so it imports none."""
 
 import logging
 from collections.abc import Callable
@@ -16,17 +16,17 @@ P = ParamSpec("P")
 
 
 class BackgroundTask(DjangoTask[P, None]):
-    """A task whose sending never fails the page that asked for it.
+    """A task whose sending never fails the request that asked for it.
 
-    What is to be done stands in the database; the message only says "now". A message that cannot be sent, or dies with
-    its worker, is made up for by a periodic task, which looks for rows that wait too long.
+    The work is recorded in the database; the message only says "now". A periodic task finds rows that wait too long, so
+    a message may be lost.
     """
 
     def delay_on_commit(self, *args: P.args, **kwargs: P.kwargs) -> None:  # type: ignore[override]
         transaction.on_commit(partial(self.send, args, kwargs))
 
     def send(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, **options: Any) -> None:
-        """Send a message now, with `options` of Celery's."""
+        """Send a message now, with Celery's `options`."""
         try:
             self.apply_async(args, kwargs or {}, **options)
         except OperationalError as error:
@@ -38,9 +38,9 @@ class TaskMaker(Protocol):
 
 
 def task(*, name: str, minutes: int = 60) -> TaskMaker:
-    """Make a function of ids a task. It must do nothing new when it runs twice: the task of a lost worker runs again.
+    """Make a task of a function that takes ids. It must be idempotent: a lost worker's task runs again.
 
-    `name` starts with the room. `minutes` is how long it may take before its worker process is ended.
+    name: begins with the room. minutes: the worker process is ended after this time.
     """
 
     def make(function: Callable[P, None], /) -> BackgroundTask[P]:

@@ -1,21 +1,21 @@
-"""How a job can end otherwise than by being done. Work raises these, or lets them through."""
+"""Ways in which a job ends early. Work raises these, or lets them through."""
 
 
 class JobError(Exception):
-    """Any of the below."""
+    """Base class of these errors."""
 
 
 class Failed(JobError):
-    """The work cannot be done. The message is for people: whole sentences that say what is wrong and what to do."""
+    """The work failed. The message is for people: sentences that say what is wrong and what to do."""
 
 
 class Cancelled(JobError):
-    """Somebody asked for the job to be given up."""
+    """Somebody cancelled the job."""
 
 
 class Superseded(JobError):
-    """Another worker has the job by now: this one was silent for so long that it was taken for lost."""
+    """Another worker took over the job, because this one was silent for too long."""
 
 
 class UnknownWork(JobError):
-    """No work of that name is registered; it may be of another version of Lineup."""
+    """No work of that name is registered; it may belong to another version of Lineup."""

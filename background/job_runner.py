@@ -1,4 +1,4 @@
-"""Running a job in a worker, whatever comes of it."""
+"""Run a job in a worker, and record how it ends."""
 
 import logging
 import uuid
@@ -16,12 +16,12 @@ from background.work import Work, get_work
 
 logger = logging.getLogger(__name__)
 
-# Whoever waits is told about this often; a worker's sign of life comes with it.
+# Progress is stored about this often, and shows that the worker is alive.
 TELL_EVERY = timedelta(seconds=1)
 
 
-class Turn:
-    """One worker's attempt at a job: the `background.work.Running` of real life."""
+class Attempt:
+    """One worker's attempt at a job; implements `background.work.RunningJob`."""
 
     def __init__(self, job: Job, now: Callable[[], datetime]) -> None:
         self.job = job
@@ -56,29 +56,29 @@ class Turn:
 
 
 def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
-    """Do the work of a job, unless it is over or another worker has it; note how it ended. Raises UnknownWork.
+    """Run a job, unless it is over or another worker has it, and record its end. Raises UnknownWork.
 
-    What goes wrong is for whoever asked, in words; what nobody foresaw has its trace in the log, under a reference
-    that stands in both.
+    Failures are recorded as sentences for the user; an unexpected error is logged with its trace, under a reference
+    that the sentence repeats.
     """
-    job = jobs.start(job_id=job_id, message=message, now=now())
+    job = jobs.claim(job_id=job_id, message=message, now=now())
     if job is None:
         return
-    work, turn = get_work(job.kind), Turn(job, now)
+    work, turn = get_work(job.kind), Attempt(job, now)
     try:
         work.run(turn)
     except Cancelled:
-        jobs.give_up(job=job, now=now())
+        jobs.mark_cancelled(job=job, now=now())
     except Superseded:
         logger.warning("job %s (%s) has another worker by now", job.pk, job.kind)
     except Failed as failed:
         jobs.fail(job=job, error=str(failed), now=now())
     except SoftTimeLimitExceeded:
-        _out_of_time(job, work, now())
+        _requeue_or_fail(job, work, now())
     except (OperationalError, InterfaceError) as error:
-        # The database was away or locked. Should it still be, nothing can be noted: the job is found to be silent.
+        # The database was away or locked. If it still is, nothing can be recorded: the job will be found to be silent.
         logger.error("job %s (%s) is tried again: %s", job.pk, job.kind, str(error).partition("\n")[0])
-        jobs.give_back(job=job)
+        jobs.requeue(job=job)
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("job %s (%s) failed, reference %s", job.pk, job.kind, reference)
@@ -88,9 +88,9 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
         jobs.finish(job=job, now=now(), **turn.news)
 
 
-def _out_of_time(job: Job, work: Work, now: datetime) -> None:
-    """Let work that has reached another step go on later; what must begin anew would only run out of time again."""
+def _requeue_or_fail(job: Job, work: Work, now: datetime) -> None:
+    """Requeue work that has reached another step; work that would start anew would only run out of time again."""
     if Job.objects.filter(pk=job.pk, fruitless=0).exists():
-        jobs.give_back(job=job)
+        jobs.requeue(job=job)
         return
     jobs.fail(job=job, error=f"{work.trouble} It took more than {work.minutes} minutes.", now=now)

@@ -1,7 +1,6 @@
-"""What happens to a job, from the moment somebody asks for it to its end. The clock is passed in.
+"""State changes of a job, from request to end. The clock is passed in.
 
-A worker that has begun a job is known by the number of the attempt: whatever it says once another has begun counts
-for nothing.
+A running job is identified by the number of its attempt: reports of earlier attempts are ignored.
 """
 
 import logging
@@ -22,16 +21,18 @@ from background.work import get_work, kinds
 
 logger = logging.getLogger(__name__)
 
-# The message of a job that waits for longer was lost, or its worker is busy: another one does no harm.
+# A message that waited longer was lost, or its worker is busy: a second message does no harm.
 WAITING_AT_MOST = timedelta(minutes=2)
-# Begun this often without reaching another step, it is not begun again: it may be what ends its workers.
+# After this many starts without reaching another step a job is not started again: it may crash its workers.
 MOST_FRUITLESS = 5
 
 
-def ask(*, kind: str, arguments: Mapping[str, int], by: User | None, now: datetime, key: str = "") -> tuple[Job, bool]:
-    """Return a job that waits for a worker, and whether it is new: to be sent, that is (`background.tasks.send`).
+def request_job(
+    *, kind: str, arguments: Mapping[str, int], by: User | None, now: datetime, key: str = ""
+) -> tuple[Job, bool]:
+    """Return a waiting job, and whether it is new and has to be sent (`background.tasks.send`).
 
-    Asked with the `key` of one that waits or runs, it is that one. Raises UnknownWork.
+    With the `key` of a waiting or running job, returns that job. Raises UnknownWork.
     """
     fields = {"arguments": dict(arguments), "unit": get_work(kind).unit, "requested_by": by, "asked_at": now}
     if not key:
@@ -39,11 +40,11 @@ def ask(*, kind: str, arguments: Mapping[str, int], by: User | None, now: dateti
     return Job.objects.get_or_create(kind=kind, key=key, state__in=UNFINISHED, defaults=fields)
 
 
-def start(*, job_id: int, message: str, now: datetime) -> Job | None:
-    """Take a job for the worker that got `message`; None when there is nothing to do, or another worker has it.
+def claim(*, job_id: int, message: str, now: datetime) -> Job | None:
+    """Claim the job for the worker that got `message`; None if there is nothing to do.
 
-    A job that is running is taken from a worker that was silent for too long, and at once when the broker gives its
-    message again, which it does when the worker that held it was lost. Raises UnknownWork.
+    A running job is taken over from a worker that was silent for too long; and at once when the broker redelivers its
+    message, because it does so when the worker was lost. Raises UnknownWork.
     """
     with transaction.atomic():
         found = Job.objects.filter(pk=job_id, state__in=UNFINISHED).first()
@@ -62,15 +63,15 @@ def start(*, job_id: int, message: str, now: datetime) -> Job | None:
         )
         if not begun:
             return None
-        # The row is ours until the end of this transaction: the number read is that of this attempt.
+        # The row stays locked until the transaction ends: the number read is that of this attempt.
         found.refresh_from_db()
     if found.fruitless > MOST_FRUITLESS:
-        fail(job=found, error=_lost_too_often(found), now=now)
+        fail(job=found, error=_started_too_often(found), now=now)
         return None
     return found
 
 
-def _lost_too_often(job: Job) -> str:
+def _started_too_often(job: Job) -> str:
     return (
         f"{get_work(job.kind).trouble} It was begun {MOST_FRUITLESS} times and ended each time before it got anywhere. "
         "The machine may be short of memory: tell whoever runs the site to look at the worker's log."
@@ -78,10 +79,10 @@ def _lost_too_often(job: Job) -> str:
 
 
 def progress(*, job: Job, now: datetime, **news: Any) -> None:
-    """Keep what the worker of `job` says of it: done, total, step. Raises Cancelled or Superseded."""
+    """Store progress of `job`: done, total, step. Raises Cancelled or Superseded."""
     if "step" in news:
         news["fruitless"] = 0
-    mine = _as_it_is(job)
+    mine = _unchanged(job)
     if mine.filter(cancel_asked_at=None).update(beat_at=now, **news):
         return
     if mine.exists():
@@ -90,38 +91,38 @@ def progress(*, job: Job, now: datetime, **news: Any) -> None:
 
 
 def finish(*, job: Job, now: datetime, **news: Any) -> None:
-    """Note that `job` is done."""
-    _end(job, JobState.DONE, now, **news)
+    """Record that `job` is done."""
+    _end_if_unchanged(job, JobState.DONE, now, **news)
 
 
 def fail(*, job: Job, error: str, now: datetime) -> None:
-    """Note that `job` cannot be done, and why, in words for people."""
-    _end(job, JobState.FAILED, now, error=error)
+    """Record that `job` failed, and why, in a sentence for people."""
+    _end_if_unchanged(job, JobState.FAILED, now, error=error)
 
 
-def give_up(*, job: Job, now: datetime) -> None:
-    """Note that `job` has stopped because somebody asked for it."""
-    _end(job, JobState.CANCELLED, now)
+def mark_cancelled(*, job: Job, now: datetime) -> None:
+    """Record that `job` stopped because it was cancelled."""
+    _end_if_unchanged(job, JobState.CANCELLED, now)
 
 
-def give_back(*, job: Job) -> None:
-    """Let `job` wait for another worker; this one cannot go on, through no fault of the work."""
-    _as_it_is(job).update(state=JobState.WAITING, message="")
+def requeue(*, job: Job) -> None:
+    """Return `job` to the queue: this worker cannot continue, and the work is not at fault."""
+    _unchanged(job).update(state=JobState.WAITING, message="")
 
 
 def cancel(*, job: Job, now: datetime) -> None:
-    """End a job that waits; tell the worker of one that runs to stop, which it does before its next batch."""
+    """End a waiting job; mark a running one, whose worker stops before its next batch."""
     job.refresh_from_db()
-    if job.state == JobState.WAITING and _end(job, JobState.CANCELLED, now):
+    if job.state == JobState.WAITING and _end_if_unchanged(job, JobState.CANCELLED, now):
         return
     Job.objects.filter(pk=job.pk, state=JobState.RUNNING, cancel_asked_at=None).update(cancel_asked_at=now)
     job.refresh_from_db()
 
 
-def _end(job: Job, state: JobState, now: datetime, **news: Any) -> bool:
-    """End `job` if it is still what it was when it was read; return whether it was."""
+def _end_if_unchanged(job: Job, state: JobState, now: datetime, **news: Any) -> bool:
+    """End `job` if its row is unchanged since it was read; return whether it was."""
     with transaction.atomic():
-        if not _as_it_is(job).update(state=state, finished_at=now, **news):
+        if not _unchanged(job).update(state=state, finished_at=now, **news):
             return False
         job.refresh_from_db()
         if state != JobState.DONE:
@@ -130,14 +131,14 @@ def _end(job: Job, state: JobState, now: datetime, **news: Any) -> bool:
     return True
 
 
-def _as_it_is(job: Job) -> QuerySet[Job]:
+def _unchanged(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts)
 
 
 def stalled(*, now: datetime) -> list[Job]:
-    """Return the jobs whose message, or whose worker, must have been lost; those of other versions are left alone.
+    """Return jobs whose message or worker must have been lost, but none of other versions.
 
-    One that somebody wanted to be cancelled is ended instead of being sent again.
+    Ends those that were cancelled, instead of returning them.
     """
     waiting = Q(state=JobState.WAITING, asked_at__lt=now - WAITING_AT_MOST)
     silent = [Q(kind=kind, state=JobState.RUNNING, beat_at__lt=now - get_work(kind).lost_after) for kind in kinds()]
@@ -147,12 +148,12 @@ def stalled(*, now: datetime) -> list[Job]:
         if job.cancel_asked_at is None:
             again.append(job)
         else:
-            give_up(job=job, now=now)
+            mark_cancelled(job=job, now=now)
     return again
 
 
-def tidy(*, now: datetime) -> int:
-    """Delete jobs that ended long ago; return how many. What they made, and why not, stands with what was asked for."""
+def delete_old(*, now: datetime) -> int:
+    """Delete jobs that ended long ago; return how many. Results and errors are stored with their requests."""
     deleted = 0
     for kind in kinds():
         ended = Job.objects.filter(kind=kind, finished_at__lt=now - timedelta(days=get_work(kind).days_kept))

@@ -17,9 +17,9 @@ UNFINISHED = (JobState.WAITING, JobState.RUNNING)
 
 
 class Job(models.Model):
-    """A piece of work that somebody asked for and that is done in the background: how far it is, and how it ended.
+    """A piece of background work that somebody requested: its progress and its end.
 
-    It is the record of what is to be done; a message of the broker only says "now".
+    This row is the record of the work; a message of the broker only says "now".
     """
 
     kind = models.CharField(max_length=50, help_text="The name of a registered piece of work.")

@@ -1,4 +1,4 @@
-"""The messages about jobs. One runs a job, whatever its kind; the other makes up, by the clock, for what was lost."""
+"""Tasks of jobs: run one job; and, periodically, send the lost ones again."""
 
 from functools import partial
 from typing import Any
@@ -12,9 +12,9 @@ from background.job_runner import run
 from background.models import Job
 from background.work import get_work
 
-# Looked for this often; a message that nobody took in the meantime is not kept.
+# Interval of the search; a message that no worker took in the meantime is dropped.
 RESUME_EVERY_SECONDS = 60
-# Between the word that time is up and the end of the process.
+# Time between the soft limit and the end of the process.
 SECONDS_TO_STOP = 30
 
 
@@ -25,19 +25,19 @@ def run_job(job_id: int) -> None:
 
 @task(name="background.resume_jobs", minutes=5)
 def resume_jobs() -> None:
-    """A message can be lost with its worker or its broker; what was asked for stands in the database."""
+    """Send jobs again whose message was lost with its worker or broker; the database has the record."""
     now = timezone.now()
-    jobs.tidy(now=now)
+    jobs.delete_old(now=now)
     for job in jobs.stalled(now=now):
         run_job.send((job.pk,), expires=RESUME_EVERY_SECONDS, **_limits(job))
 
 
 def send(job: Job) -> None:
-    """Tell a worker of `job` once this transaction is through. A broker that is away does not stop whoever asks."""
+    """Send `job` to a worker on commit. An unreachable broker does not fail the caller."""
     transaction.on_commit(partial(run_job.send, (job.pk,), **_limits(job)))
 
 
 def _limits(job: Job) -> dict[str, Any]:
-    """Return how long the process of a worker has for a job of this kind."""
+    """Return Celery's time limits for a job of this kind."""
     seconds = get_work(job.kind).minutes * 60
     return {"time_limit": seconds, "soft_time_limit": seconds - SECONDS_TO_STOP}

@@ -1,4 +1,4 @@
-"""What a job does: work, registered by name in the setting JOBS, and what it sees of its job while it is at it."""
+"""Registered work of jobs, by name in the setting JOBS, and its view of a running job."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from django.utils.module_loading import import_string
 from background.errors import UnknownWork
 from background.models import Job
 
-# How much longer a job may be silent than it may take: by then its worker has been ended.
+# Extra silence allowed beyond the work's time limit: by then its worker has been ended.
 GRACE = timedelta(minutes=1)
 
 
-class Running(Protocol):
+class RunningJob(Protocol):
     """A job in the hands of the worker that runs it."""
 
     @property
     def arguments(self) -> Mapping[str, int]:
-        """Return what the job is about."""
+        """Return the arguments of the job."""
 
     @property
     def step(self) -> Mapping[str, Any]:
-        """Return where to go on: what `advance` was told last, by this worker or by one that was lost; or nothing."""
+        """Return where to continue: the last step of `advance`, by this or an earlier worker; or ""."""
 
     def now(self) -> datetime:
         """Return the time by the worker's clock."""
@@ -32,39 +32,40 @@ class Running(Protocol):
     def advance(
         self, *, step: Mapping[str, Any] | None = None, done: int | None = None, total: int | None = None
     ) -> None:
-        """Say how far the work is, between two batches. Raises Cancelled or Superseded when it is to stop.
+        """Report progress between two batches. Raises Cancelled or Superseded if the work must stop.
 
-        Without a `step` it is told about once a second and costs nothing in between. A `step` is always kept: in the
-        transaction of its batch, a batch is done once, whoever is killed. Such a transaction is short: until it is
-        through, nobody sees how far the job is, and whoever cancels it waits.
+        Without a `step`, it is stored once a second and costs nothing in between. A `step` is always stored: in the
+        transaction of its batch, so that the batch is done exactly once, even if the worker is killed. Keep that
+        transaction short: until it commits nobody sees the progress, and whoever cancels the job waits.
         """
 
     def check(self) -> None:
-        """Raise Cancelled or Superseded when the work is to stop, however long ago that was looked up.
+        """Raise Cancelled or Superseded if the work must stop, whenever that was last read.
 
-        In the transaction that keeps what was made: until it is through, nobody cancels the job or takes it over.
+        Call it in the transaction that stores the result: until it commits, nobody can cancel or take over the job.
         """
 
 
-def _nothing(job: Job) -> None:
+def _do_nothing(job: Job) -> None:
     pass
 
 
 @dataclass(frozen=True)
 class Work:
-    """A registered piece of work. `run` does nothing new when it runs twice: a job whose worker was lost runs again.
+    """A registered piece of work.
 
-    `run` raises Failed with a sentence for people; `trouble` is what they are told when it raises anything else.
-    `ended` is told of a job that failed or was cancelled, in the transaction in which it ends.
+    run: must be idempotent, because the job of a lost worker runs again. Raises Failed with a sentence for people.
+    trouble: the sentence for any other error. ended: called with a failed or cancelled job, in the transaction that
+    ends it.
     """
 
-    run: Callable[[Running], None]
+    run: Callable[[RunningJob], None]
     trouble: str
     unit: str = ""
     minutes: int = 10
-    # A worker that gave no sign of life for this long is taken for lost; work that often advances can say less.
+    # A worker that was silent for this long counts as lost; work that advances often can set less.
     patience: timedelta | None = None
-    ended: Callable[[Job], None] = _nothing
+    ended: Callable[[Job], None] = _do_nothing
     days_kept: int = 30
 
     @property

@@ -26,7 +26,7 @@ SEED = 2024
 CATEGORIES = 10
 RATERS = 3
 GOALS = {100_000: (0.05, 60), 1_000_000: (0.5, 400)}
-# One thousand resamples may take as long as this many alphas.
+# Goal: one thousand resamples take at most as long as this many alphas.
 ALPHAS_PER_BOOTSTRAP = 20
 NAIVE_RESAMPLES = 5
 MEASURES: dict[str, Measure] = {

@@ -29,13 +29,13 @@ import psycopg
 
 from benchmarks.load import WARM_UP_SECONDS
 from benchmarks.multiplying import multiply
-from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
+from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, serve
 from tests.servers import Cluster, postgresql_cluster
 
 BARE = "benchmarks/floor/gunicorn.conf.py"
 PLAIN, BY_ORM = "/plain/", "/answer/"
 SURVEY_SIZE = 100
-# What the platform's own commands make; larger studies are multiples of it.
+# Size of a study made by the platform's own commands; larger ones are multiples of it.
 LAUNCHED = 1000
 # Faster than anything measured so far, so that no run ends for lack of questions.
 MOST_CYCLES_PER_SECOND = 1200
@@ -54,7 +54,7 @@ consent: ""
 
 @dataclass
 class Figures:
-    """What the rounds of one row measured together."""
+    """Sum of the rounds of one row."""
 
     seconds: float = 0.0
     cycle_ms: list[float] = field(default_factory=list)
@@ -73,16 +73,16 @@ class Figures:
 
 
 def entries_needed(*, questions: int, annotators: int, seconds: float) -> int:
-    """Return how many sittings a round may use up: all it can answer, and one begun for each annotator."""
+    """Return how many sessions a round may need: all that it can answer, plus one per annotator."""
     size = min(SURVEY_SIZE, questions)
     return math.ceil(MOST_CYCLES_PER_SECOND * (seconds + WARM_UP_SECONDS) / size) + annotators
 
 
 def make_studies(*, questions: int, entries: int, folder: Path, environment: Mapping[str, str]) -> list[str]:
-    """Make studies of `questions` questions, surveys of 100 and one answer each, in the database of `environment`.
+    """Create studies of `questions` questions, with surveys of 100 and one answer each, in a database.
 
-    The platform's own commands make them; a study of thousands is one of a thousand, multiplied. Returns at least
-    `entries` places: the name of each study as often as it has seats.
+    Uses the platform's own commands; a study of thousands is a multiplied study of one thousand. Returns at least
+    `entries` places: the name of each study once per place.
     """
     os.environ.update(environment)
     django.setup()
@@ -151,7 +151,7 @@ def make_instances(project: int, count: int) -> None:
 def load(
     site: Site, *, annotators: int, seconds: float, entries: Sequence[str] = (), floor: str = PLAIN
 ) -> dict[str, Any]:
-    """Run the generator against a site once and return what it measured."""
+    """Run the load generator against a site once and return its measurements."""
     task = {"port": site.port, "annotators": annotators, "seconds": seconds, "entries": entries, "floor": floor}
     finished = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
@@ -183,7 +183,7 @@ def _row(annotators: int, name: str, figures: Figures, floor: Figures, orm: Figu
 
 
 def _check_answers(url: str) -> str:
-    """Return in words whether the database holds exactly what was acknowledged, and no answer beyond those wanted."""
+    """Return in words whether the database holds exactly the acknowledged answers, and none too many."""
     beyond = """
         SELECT count(*) FROM (
             SELECT question_id FROM annotation_response r JOIN studies_question q ON q.id = r.question_id
@@ -200,7 +200,7 @@ def _check_answers(url: str) -> str:
 
 @dataclass
 class Product:
-    """The platform with studies of `questions` questions; `entries` are the sittings that are left."""
+    """The platform with studies of `questions` questions; `entries` are the sessions that are left."""
 
     questions: int
     environment: Mapping[str, str]
@@ -228,7 +228,7 @@ def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Na
     entries = options.rounds * sum(
         entries_needed(questions=questions, annotators=count, seconds=options.seconds) for count in options.annotators
     )
-    # In a process of its own: Django reads once which database is its own.
+    # In its own process: Django reads only once which database to use.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
         made = apart.submit(
             make_studies, questions=questions, entries=entries, folder=Path(folder), environment=environment
@@ -238,7 +238,7 @@ def _prepare(cluster: Cluster, folder: str, questions: int, options: argparse.Na
 
 def _prepare_floor(cluster: Cluster, options: argparse.Namespace) -> dict[str, str]:
     environment = {"DATABASE_URL": cluster.url("floor")}
-    # Both ways of asking take of the same slots.
+    # Both variants claim the same slots.
     slots = 2 * int(MOST_CYCLES_PER_SECOND * (options.seconds + 2) * options.rounds * len(options.annotators))
     prepare = [sys.executable, "-m", "benchmarks.floor.prepare", str(options.questions[0]), str(slots)]
     subprocess.run(prepare, check=True, cwd=ROOT, env={**os.environ, **environment})
@@ -250,12 +250,12 @@ def _all_served(
     products: Sequence[Product], floor: Mapping[str, str], shape: Mapping[str, int]
 ) -> Iterator[tuple[Site, list[Site]]]:
     with ExitStack() as stack:
-        bare = stack.enter_context(served("benchmarks.floor.wsgi", environment=floor, configuration=BARE, **shape))
+        bare = stack.enter_context(serve("benchmarks.floor.wsgi", environment=floor, configuration=BARE, **shape))
         yield (
             bare,
             [
                 stack.enter_context(
-                    served("config.wsgi", environment=product.environment, configuration=PRODUCTION, **shape)
+                    serve("config.wsgi", environment=product.environment, configuration=PRODUCTION, **shape)
                 )
                 for product in products
             ],
@@ -263,7 +263,7 @@ def _all_served(
 
 
 def _measure(products: Sequence[Product], bare: Site, sites: Sequence[Site], options: argparse.Namespace) -> bool:
-    """Print a row for each site and number of annotators; tell whether any ran out of questions."""
+    """Print a row per site and number of annotators; return whether any ran out of questions."""
     short = False
     for count in options.annotators:
         floor, orm, figures = Figures(), Figures(), [Figures() for _ in products]
@@ -287,7 +287,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--questions", type=int, nargs="+", default=[1000], help="open questions in a study")
     parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--seconds", type=float, default=3.0, help="measured per round (default 3)")
-    # By turns, so that what else the machine does meanwhile falls on both.
+    # In turns, so that other load on the machine affects both.
     parser.add_argument("--rounds", type=int, default=3, help="rounds of floor and product by turns (default 3)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=4)

@@ -1,14 +1,14 @@
-"""Answers whole surveys of a launched study straight in the database, as people would: most see what there is to see.
+"""Answer whole surveys of a launched study directly in the database, with plausible answers.
 
-About four in ten questions have None as their best answer; seven answers in ten are the best one and the others fall
-anywhere. An annotator takes about four surveys. Only for studies of the kind `best_of_n` that nobody has answered.
+About four in ten questions have None as their best answer; seven answers in ten are the best one, the others are spread
+evenly. An annotator takes about four surveys. Only for studies of the kind `best_of_n` without answers.
 """
 
 import psycopg
 
 SURVEYS_PER_ANNOTATOR = 4
 SHARE_OF_NONE, SHARE_OF_BEST = 0.4, 0.7
-# Seats of one survey lie side by side, so that nobody gets a question twice as long as they are fewer than these.
+# Places of one survey are adjacent, so nobody gets a question twice while they are fewer than this.
 LEAST_ANNOTATORS = 10
 
 _STATEMENTS = (
@@ -95,12 +95,12 @@ _STATEMENTS = (
 
 
 def answer_seats(url: str, seats: int) -> int:
-    """Fill the first `seats` seats of the database; return how many responses there are then."""
+    """Fill the first `seats` places of the database; return the number of responses."""
     people = max(LEAST_ANNOTATORS, seats // SURVEYS_PER_ANNOTATOR)
     values = {"seats": seats, "people": people, "best": SHARE_OF_BEST, "none": SHARE_OF_NONE}
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in _STATEMENTS:
-            # Bound here and not on the server, where such statements take no parameters.
+            # Interpolated here, because such statements take no server-side parameters.
             psycopg.ClientCursor(connection).execute(statement, values if "%(" in statement else None)
         found = connection.execute("SELECT count(*) FROM annotation_response").fetchone()
     assert found is not None

@@ -33,7 +33,7 @@ from analytics.ratings import code
 SEED = 2026
 PEOPLE, INSTANCES, SPREADS, SHARES = (5, 20), (25, 100), (0.0, 0.5, 1.0), (0.6, 0.75, 0.9, 0.97)
 DIFFICULTIES = (0.0, 1.0, 1.5)
-# Share right, and how alike answers of one person and about one question are -> the spreads that make them so.
+# Share right, and correlation of answers by person and by question -> the spreads that produce them.
 PLANNED = {
     (0.9, 0.05, 0.0): (0.732, 0.0),
     (0.9, 0.05, 0.1): (0.849, 1.145),
@@ -44,7 +44,7 @@ PLANNED = {
     (0.97, 0.3, 0.0): (2.682, 0.0),
     (0.97, 0.5, 0.0): (4.269, 0.0),
 }
-# The quantile of the normal distribution that leaves 2.5 in 100 on either side.
+# Normal quantile that leaves 2.5 % on either side.
 NORMAL = 1.959964
 NODES, WEIGHTS = hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -52,9 +52,10 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 @dataclass(frozen=True)
 class Design:
-    """`people` with questions about `instances` each, the same ones or (as in BiVLC) ones of their own; spreads on the
-    logit scale. `per_instance`: how many questions there are about each, which are equally difficult. `answers`: how
-    many people answer each of the same questions, 0 for all of them.
+    """One design of a study, with spreads on the logit scale.
+
+    people, instances: each of `people` answers questions about `instances`, the same ones or (as in BiVLC) their own.
+    per_instance: questions about each, equally difficult. answers: people per shared question, 0 for all.
     """
 
     people: int
@@ -73,7 +74,7 @@ class Design:
         return right
 
     def chances(self, rounds: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return rounds x answers: how probably each is right."""
+        """Return rounds x answers: the probability that each is right."""
         ability = rng.normal(0, self.ability, (rounds, self.people, 1))
         of_whom = 1 if self.same else self.people
         difficulty = rng.normal(0, self.difficulty, (rounds, of_whom, self.instances))
@@ -83,7 +84,7 @@ class Design:
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """People x questions: who answers what. Where not all do, each question goes round to the next people."""
+        """Return people x questions: who answers what. If not all do, questions rotate over people."""
         questions = self.instances * self.per_instance
         if not self.answers:
             return np.ones((self.people, questions), dtype=np.bool_)
@@ -91,13 +92,13 @@ class Design:
         return turn % self.people < self.answers
 
     def columns(self) -> tuple[list[int], list[int], list[int]]:
-        """Return whose answer each is, to which question and about which instance, in the order of a data set."""
+        """Return person, question and instance of each answer, in the order of a data set."""
         who, what = np.nonzero(self.given)
         question = what if self.same else what + who * self.instances * self.per_instance
         return who.tolist(), question.tolist(), (question // self.per_instance).tolist()
 
     def spread(self, tries: int = 1) -> float:
-        """Return the true standard deviation of the mean over answers, each the share right of so many tries."""
+        """Return the true standard deviation of the mean over answers, each a share right of `tries`."""
         who, what, about = (np.array(column) for column in self.columns())
         middle = logit_of_mean(self.share, float(np.hypot(self.ability, self.difficulty)))
         chances = probability(middle + self.ability * NODES[:, np.newaxis] + self.difficulty * NODES)
@@ -110,7 +111,8 @@ class Design:
                 (WEIGHTS @ chances) ** 2 @ WEIGHTS,
             )
         )
-        # Everybody gives as many answers, so each answer counts as much. How probably two have the same source:
+        # Everybody gives equally many answers, so all have equal weight. The probability that two answers share a
+        # person, an instance, or both:
         same_person, same_instance, same_pair = (
             float((np.unique(column, return_counts=True)[1] ** 2).sum()) / what.size**2
             for column in (who, about, who * (about.max() + 1) + about)
@@ -145,40 +147,38 @@ def designs() -> Iterator[Design]:
 
 
 def several_questions() -> Iterator[Design]:
-    """Yield designs with several questions about an instance, as in BiVLC's human baseline; without dependence too."""
+    """Yield designs with several questions per instance, as in BiVLC's human baseline; also without dependence."""
     for difficulty, share, ability, instances, each, answers in product(
         DIFFICULTIES, SHARES, SPREADS, (25, 50), (2, 4), (0, 3)
     ):
         yield Design(20, instances, ability, difficulty, share, True, each, answers)
 
 
-def of_people_alike() -> Iterator[Design]:
-    """Yield those of `several_questions` that suit coefficients, in which people do not differ."""
+def equal_people() -> Iterator[Design]:
+    """Yield those of `several_questions` in which people do not differ, for coefficients."""
     return (each for each in several_questions() if not each.ability and each.share in (0.75, 0.9))
 
 
-# What a coverage is measured of -> how often intervals held, their mean width and that of one that knows the spread.
+# Measured statistic -> coverage, mean width of the intervals, and width of one that knows the spread.
 Measured = Callable[[Design, int, np.random.Generator], tuple[float, float, float]]
 
 
 def coverage_of_scores(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return how often the interval of the human score holds the truth, how wide it is on average, and how wide one
-    would be that knows how far scores spread from data set to data set."""
+    """Return coverage and mean width of the human score's interval, and the width with known spread."""
     columns = design.columns()
     found = [score_of_people(right, *columns) for right in design.draw(rounds, rng)]
     return _coverage([(each.low, each.high) for each in found], design.share, design.spread())
 
 
 def coverage_of_means(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """As `coverage_of_scores`, of the share of all answers: how often a statement is called true, say."""
+    """As `coverage_of_scores`, for the share of all answers, such as how often a statement is called true."""
     who, _, about = design.columns()
     found = [clustered_mean(right, who, about) for right in design.draw(rounds, rng)]
     return _coverage([(each.low, each.high) for each in found], design.share, design.spread())
 
 
 def coverage_of_ratings(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """As `coverage_of_scores`, of the mean of ratings from 1 to 5, each 1 and how often one would be right in four
-    tries."""
+    """As `coverage_of_scores`, for the mean of ratings from 1 to 5: 1 plus the number right of four tries."""
     who, _, about = design.columns()
     ratings = 1 + rng.binomial(4, design.chances(rounds, rng))
     found = [clustered_mean(each, who, about, bounds=(1, 5)) for each in ratings]
@@ -186,7 +186,7 @@ def coverage_of_ratings(design: Design, rounds: int, rng: np.random.Generator) -
 
 
 def _coverage(limits: Sequence[Sequence[float | None]], truth: float, spread: float) -> tuple[float, float, float]:
-    """limits: of each data set. An interval that is undefined holds nothing and counts for no width."""
+    """limits: of each data set. An undefined interval covers nothing and has no width."""
     low, high = np.array(limits, dtype=np.float64).T
     held = float(((low <= truth) & (truth <= high)).mean())
     return held, float(np.nanmean(high - low)), 2 * NORMAL * spread
@@ -210,7 +210,7 @@ def show_ratings(rounds: int) -> None:
 
 
 def _show(name: str, of: Iterable[Design], measured: Measured, rounds: int) -> None:
-    """Print how often intervals held and how wide they were, by design and by group of designs."""
+    """Print coverage and width by design and by group of designs."""
     rng, groups = np.random.default_rng(SEED), dict[str, list[tuple[float, float]]]()
     print(f"\n{name}, {rounds} data sets each, seed {SEED}: 95 % intervals for other people and instances")
     print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
@@ -235,8 +235,7 @@ def _group(design: Design) -> str:
 
 
 def rejections(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return how often people are told apart from a model that is as good: by instance and person, and by McNemar's
-    test."""
+    """Return how often people differ significantly from an equally good model: by our test, and by McNemar's."""
     ours, theirs, columns = 0, 0, design.columns()
     for right, its in _against_a_model(design, rounds, rng):
         found, naive = people_against(right, its, *columns).p, mcnemar(right, its).p
@@ -255,7 +254,7 @@ def _against_a_model(
 
 
 def coverage_of_differences(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """As `coverage_of_scores`, of the difference between people and a model that is as good."""
+    """As `coverage_of_scores`, for the difference between people and an equally good model."""
     columns = design.columns()
     found = [people_against(right, its, *columns) for right, its in _against_a_model(design, rounds, rng)]
     # The model answers every question once, however many people do.
@@ -281,7 +280,7 @@ def show_rejections(rounds: int) -> None:
 
 
 def show_plans(rounds: int) -> None:
-    """Print the width that is planned beside the mean width that comes, for answers that correlate as was said."""
+    """Print planned width beside mean width, for answers with the assumed correlation."""
     rng = np.random.default_rng(SEED)
     print(f"\nPlanned widths, {rounds} data sets each. icc: of people, and of questions")
     print(f"{'people':>6}{'each':>6}{'truth':>7}{'icc':>11}{'planned':>9}{'came':>8}{'ratio':>7}")
@@ -300,9 +299,9 @@ def show_plans(rounds: int) -> None:
 
 
 def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: np.random.Generator) -> list[float]:
-    """Return how often alpha's intervals over questions, and over annotators and questions, hold the truth.
+    """Return the coverage of alpha's intervals over questions, and over annotators and questions.
 
-    500 questions with two labels, 7 in 10 of one; `each` of `people` answer one, rightly as often as their ability.
+    500 questions with two labels, 7 in 10 of one; `each` of `people` answer one, with the accuracy of their ability.
     """
     right = float(WEIGHTS @ probability(1.5 + spread * NODES))
     first = 0.7 * right + 0.3 * (1 - right)
@@ -320,7 +319,7 @@ def coverage_of_alpha(people: int, each: int, spread: float, rounds: int, rng: n
 
 
 def coverage_of_clustered_alpha(design: Design, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """As `coverage_of_scores`, of alpha over instances, for people who are all alike.
+    """As `coverage_of_scores`, for alpha over instances and people of equal ability.
 
     Two labels, 7 in 10 of one; an answer is right as often as the design says.
     """
@@ -351,7 +350,7 @@ def show_clustered_agreement(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
     print(f"\nKrippendorff's alpha over instances, {rounds} data sets each: how often 95 % intervals hold the truth")
     print(f"{HEAD}{'held':>8}{'width':>7}{'of oracle':>11}")
-    for design in of_people_alike():
+    for design in equal_people():
         held, width, oracle = coverage_of_clustered_alpha(design, rounds, rng)
         print(f"{design}{held:>8.3f}{width:>7.3f}{width / oracle:>11.2f}", flush=True)
 
@@ -366,9 +365,11 @@ def show_agreement(rounds: int) -> None:
 
 
 @dataclass(frozen=True)
-class Tastes:
-    """Questions that show `at_once` of four items to three of `people`, with some ties; spreads of people's and of
-    instances' own tastes on the scale of the scores. `per_instance`: how many questions there are about each."""
+class PreferenceDesign:
+    """Preference questions that show `at_once` of four items to three of `people`, with some ties.
+
+    Spreads of people's and instances' own tastes are on the scale of the scores. `per_instance`: questions about each.
+    """
 
     people: int
     at_once: int
@@ -395,12 +396,12 @@ class Tastes:
 
 
 def coverage_of_preferences(
-    tastes: Tastes, rounds: int, rng: np.random.Generator, instances: int = 100
+    tastes: PreferenceDesign, rounds: int, rng: np.random.Generator, instances: int = 100
 ) -> tuple[list[float], list[float]]:
-    """Return how often intervals of scores hold the truth: as if all answers were independent, over instances, and over
-    people too; and the mean width of the latter two as a multiple of one that knows how far scores spread.
+    """Return the coverage of score intervals: over independent answers, instances, and people too.
 
-    The truth is what very many people say of very many instances.
+    Also the mean width of the latter two as a multiple of one that knows the spread of scores. The truth is what very
+    many people say of very many instances.
     """
     large = [[each.score or 0.0 for each in tastes.draw(2_000, 500, rng).standings] for _ in range(5)]
     truth = np.mean(large, axis=0)
@@ -435,7 +436,7 @@ def show_preferences(rounds: int) -> None:
     for people, at_once, each, (of_person, of_instance) in product(
         PEOPLE, (2, 4), (1, 2, 4), ((0.0, 0.0), (0.0, 1.0), (0.5, 0.7))
     ):
-        tastes = Tastes(people, at_once, of_person, of_instance, each)
+        tastes = PreferenceDesign(people, at_once, of_person, of_instance, each)
         held, widths = coverage_of_preferences(tastes, rounds, rng, 100 // each)
         print(
             f"{people:>6}{at_once:>9}{each:>6}{of_person:>8}{of_instance:>11}"
@@ -445,9 +446,12 @@ def show_preferences(rounds: int) -> None:
 
 
 @dataclass(frozen=True)
-class Carried:
-    """`labelled` instances that people are right on with probability `share`, and `further` ones. The model is right
-    with probability `model`; on the share `copied` of instances whether it is depends on what people find hard."""
+class EstimateDesign:
+    """`labelled` instances that people are right on with probability `share`, and `further` ones.
+
+    The model is right with probability `model`; on the share `copied` of instances this depends on what people find
+    hard.
+    """
 
     labelled: int
     further: int
@@ -464,9 +468,8 @@ class Carried:
         return prediction_powered_mean(right, range(self.labelled), said, bounds=(0, 1))
 
 
-def coverage_of_estimates(design: Carried, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return how often the interval holds the truth, how often that of people alone does, and how often there is
-    none."""
+def coverage_of_estimates(design: EstimateDesign, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return the coverage of the estimate, that of people alone, and how often there is no interval."""
     found = [design.draw(rng) for _ in range(rounds)]
     held = [each.low is not None and each.high is not None and each.low <= design.share <= each.high for each in found]
     alone = [
@@ -481,7 +484,7 @@ def show_estimates(rounds: int) -> None:
     print(f"\nPrediction-powered estimates, 300 further instances, {rounds} data sets each: how often intervals held")
     print(f"{'labelled':>8}{'people':>8}{'model':>8}{'copied':>8}{'held':>8}{'alone':>8}{'none':>8}")
     for labelled, share, model, copied in product((20, 44, 100), (0.8, 0.9, 0.97, 0.99), (0.85, 0.97), (0.3, 0.9)):
-        shares = coverage_of_estimates(Carried(labelled, 300, share, model, copied), rounds, rng)
+        shares = coverage_of_estimates(EstimateDesign(labelled, 300, share, model, copied), rounds, rng)
         cells = "".join(f"{each:>8.3f}" for each in shares)
         print(f"{labelled:>8}{share:>8.2f}{model:>8.2f}{copied:>8}{cells}", flush=True)
 
@@ -506,7 +509,7 @@ def probability(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def logit_of_mean(share: float, spread: float) -> float:
-    """Return the middle of a normal distribution of logits whose mean probability is `share`."""
+    """Return the centre of a normal distribution of logits whose mean probability is `share`."""
     low, high = -20.0, 20.0
     for _ in range(60):
         middle = (low + high) / 2

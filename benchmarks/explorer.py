@@ -29,14 +29,14 @@ import psycopg
 from psycopg import sql
 
 from benchmarks.results_pages import make_study, sign_in, time_page
-from benchmarks.site import PRODUCTION, machine, percentile, served
+from benchmarks.site import PRODUCTION, machine, percentile, serve
 from tests.servers import postgresql_cluster
 
 LIST = "/projects/benchmark/instances/"
 STUDY = "results-pages"
 ANSWERS = 3
 GOAL_SECONDS = 0.3
-# What the list is narrowed to and sorted by; {late} is an instance near the end, {person} who answered 400 questions.
+# Filters and order of the list; {late} is an instance near the end, {person} answered 400 questions.
 QUERIES = {
     "everything": "",
     "everything, near its end": "after={late}",
@@ -74,8 +74,7 @@ QUERIES = {
 
 
 def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> tuple[int, float, str]:
-    """Fill the database of `environment`; return how many answers there are, the seconds of counting figures, and the
-    pseudonym of somebody who answered."""
+    """Fill the database; return the number of answers, the seconds of statistics, and an annotator's pseudonym."""
     stored = make_study(responses=instances * ANSWERS, folder=folder, environment=environment)
     with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as connection:
         connection.execute("UPDATE studies_instance SET split = (ARRAY['train', 'val', 'test'])[id % 3 + 1]")
@@ -105,14 +104,14 @@ def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> 
             "WHERE model.name = 'Thorough' OR instance.id % 50 = 0"
         )
         connection.execute("VACUUM ANALYZE")
-        seconds, person = count_figures(), name_somebody()
+        seconds, person = count_figures(), pick_annotator()
         # As the server does by itself within a minute.
         connection.execute("VACUUM ANALYZE")
     return stored, seconds, person
 
 
 def count_figures() -> float:
-    """Count the figures of the benchmark's project as the background worker does; return the seconds that it took."""
+    """Compute the statistics of the benchmark's project as the background worker does; return seconds."""
     from django.utils import timezone
 
     from results.actions.cached_statistics import made_at_once
@@ -124,7 +123,7 @@ def count_figures() -> float:
     return time.perf_counter() - started
 
 
-def name_somebody() -> str:
+def pick_annotator() -> str:
     from results.actions.pseudonyms import name_annotators
     from results.models import Pseudonym
     from studies.models import Project
@@ -137,7 +136,7 @@ def copy_to_sqlite(url: str, file: Path) -> None:
     """Copy every row of a PostgreSQL database into the tables of a SQLite one, which are there and empty."""
     with psycopg.connect(url) as source, closing(sqlite3.connect(file)) as target, target:
         target.execute("PRAGMA foreign_keys = OFF")
-        # They ask for functions of Django's, and held where the rows come from.
+        # Constraints need Django's SQL functions, and held in the source database.
         target.execute("PRAGMA ignore_check_constraints = ON")
         names = target.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         for (table,) in names.fetchall():
@@ -173,7 +172,7 @@ def _as_sqlite(value: Any) -> Any:
 
 def measure(environment: Mapping[str, str], *, late: int, person: str, times: int) -> None:
     print(f"{'':<32}{'best s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>7}{'kB':>6}", flush=True)
-    with served("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
+    with serve("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
         client = sign_in(site)
         for name, query in QUERIES.items():
             seconds, size = time_page(client, f"{LIST}?{query.format(late=late, person=person)}", times)
@@ -206,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         file = folder / "copied.sqlite3"
         on_postgresql, on_sqlite = settings | {"DATABASE_URL": url}, settings | {"DATABASE_URL": f"sqlite:///{file}"}
-        # Each in a process of its own, which knows its own database.
+        # Each in its own process, with its own database.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart:
             made = apart.submit(prepare, instances=options.instances, folder=folder, environment=on_postgresql)
             stored, seconds, person = made.result()

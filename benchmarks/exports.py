@@ -57,7 +57,7 @@ class Measured(NamedTuple):
 
 
 def manage(environment: Mapping[str, str], *arguments: str) -> Measured:
-    """Run a command of the platform; memory is the most it ever had."""
+    """Run a command of the platform; return its seconds and peak memory."""
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), *arguments],
@@ -71,7 +71,7 @@ def manage(environment: Mapping[str, str], *arguments: str) -> Measured:
 
 
 def write_tables(*, rounds: int, folder: Path, environment: Mapping[str, str]) -> dict[str, float]:
-    """Return the seconds that each table takes in a process that has started already."""
+    """Return the seconds per table in a process that has already started."""
     os.environ.update(environment)
     django.setup()
     from results.actions.exports import write_export
@@ -88,7 +88,7 @@ def write_tables(*, rounds: int, folder: Path, environment: Mapping[str, str]) -
 
 
 def make_releases(*, instances: int, folder: Path, environment: Mapping[str, str]) -> None:
-    """Make two studies that accepted everything: `half` about half of the instances, `whole` about all."""
+    """Create two studies that accepted everything: `half` about half of the instances, `whole` about all."""
     os.environ.update(environment)
     django.setup()
     from django.core.management import call_command
@@ -119,7 +119,7 @@ def make_releases(*, instances: int, folder: Path, environment: Mapping[str, str
 
 
 def _pictures(count: int, folder: Path) -> list[str]:
-    """Put `count` JPEGs of about 100 kB into the storage, and return their names there."""
+    """Store `count` JPEGs of about 100 kB, and return their names in the storage."""
     from django.core.files.base import ContentFile
     from django.core.files.storage import default_storage
 
@@ -129,7 +129,7 @@ def _pictures(count: int, folder: Path) -> list[str]:
     drawn = [_jpeg() for _ in range(DIFFERENT_PICTURES)]
     stored = []
     for number in range(count):
-        # What follows the end of a JPEG belongs to nobody; it makes the file another one.
+        # Decoders ignore bytes after the end of a JPEG; they make each file different.
         content = drawn[number % len(drawn)] + str(number).encode()
         name = hashlib.sha256(content).hexdigest()
         default_storage.save(original_name(name), ContentFile(content))
@@ -145,7 +145,7 @@ def _jpeg() -> bytes:
 
 
 def _in_its_own_process(work: Callable[..., Made], **arguments: object) -> Made:
-    # Django reads once which database is its own.
+    # Django reads only once which database to use.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
         return apart.submit(work, **arguments).result()
 

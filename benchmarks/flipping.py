@@ -20,7 +20,7 @@ import django
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.page import begin_sitting, chromium, wait_until
-from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
+from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, serve
 from simulation.demo.pictures import draw_scene
 from simulation.demo.scenes import describe_instances
 from tests.servers import postgresql_cluster
@@ -41,8 +41,11 @@ BETWEEN_MS = {"one by one": 250, "key held": 33}
 
 @dataclass(frozen=True)
 class Flips:
-    """Of each flip: milliseconds from the key to the drawing of what it changed, and in which frame of the screen that
-    was, from 1 for the first that began after the key. `dropped`: frames that were not drawn while flipping."""
+    """Measurements of each flip.
+
+    Milliseconds from the key to the drawing of its change, and the frame in which that was drawn, from 1 for the first
+    after the key. `dropped`: frames that were not drawn while flipping.
+    """
 
     to_drawn: Sequence[float]
     frames: Sequence[int]
@@ -80,7 +83,7 @@ def _draw(folder: Path) -> None:
 
 
 def flip(page: Page, *, times: int, between: int, trace: Path) -> Flips:
-    """Press the arrow key so many times, as many milliseconds apart, and read the browser's trace of it."""
+    """Press the arrow key `times` times at this interval, and read the browser's trace."""
     browser = page.context.browser
     assert browser is not None
     browser.start_tracing(page=page, path=trace, categories=TRACED)
@@ -92,7 +95,7 @@ def flip(page: Page, *, times: int, between: int, trace: Path) -> Flips:
 
 
 def read_trace(events: Sequence[dict[str, Any]]) -> Flips:
-    """Return what a trace of flips says. Times in it are microseconds."""
+    """Return the flips of a trace. Times in it are microseconds."""
     pressed = sorted(
         event["ts"]
         for event in events
@@ -125,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.update(environment)
         make_study(folder)
         with (
-            served("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
+            serve("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])

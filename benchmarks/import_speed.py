@@ -29,7 +29,7 @@ SIDE = 512
 
 
 class Measured(NamedTuple):
-    """`cpu` beside `seconds` shows how much of the wall time other work on the machine took."""
+    """`cpu` beside `seconds` shows the effect of other load on the machine."""
 
     seconds: float
     cpu: float
@@ -89,7 +89,7 @@ def sets(count: int) -> str:
 
 
 def draw(folder: Path, count: int) -> None:
-    """Make JPEGs of 60 to 100 KB, each different: real photos where they are, else noise as busy as a photo."""
+    """Create different JPEGs of 60 to 100 KB: real photos if available, else noise as busy as a photo."""
     folder.mkdir()
     photos = sorted(REAL_PHOTOS.glob("*.jpg"))
     for number in range(count + CANDIDATES):
@@ -103,7 +103,7 @@ def draw(folder: Path, count: int) -> None:
 
 
 def measure(folder: Path, file: Path, format: str, *options: str) -> Measured:
-    """Run the import command, start of Python included."""
+    """Run the import command, including the start of Python."""
     data = tempfile.mkdtemp(dir=folder)
     environment = os.environ | {"DATA_DIR": data, "DATABASE_URL": f"sqlite:///{data}/db.sqlite3"}
     manage = [sys.executable, str(ROOT / "manage.py")]

@@ -30,7 +30,7 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.page import begin_sitting
-from benchmarks.site import PRODUCTION, Site, served
+from benchmarks.site import PRODUCTION, Site, serve
 from simulation.demo.pictures import draw_scene
 from simulation.demo.scenes import describe_instances
 from studies.kinds import KINDS, get_kind
@@ -39,7 +39,7 @@ WINDOW = (1366, 768)
 KEY, BUTTON, HAND, MENTAL = 0.20, 0.10, 0.40, 1.35
 GOAL = 350
 INSTANCES = 3
-# The middle of each option and of what sends, in pixels from the top left of the page, and their shorter sides.
+# The centre of each option and of Send, in pixels from the top left of the page, and their shorter sides.
 BOXES = """() => {
   const box = (element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
@@ -57,7 +57,10 @@ Box = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool at one choice of four: the keys of one answer, modifiers too, and the seconds until the next is seen."""
+    """A tool at one choice of four.
+
+    keys: of one answer, with modifiers. seconds: until the next question is seen.
+    """
 
     keys: Sequence[str]
     response: float
@@ -77,32 +80,32 @@ def distance(one: Box, other: Box) -> float:
     return math.hypot(one["x"] - other["x"], one["y"] - other["y"])
 
 
-def pointing(way: float, size: float) -> float:
-    """Return the seconds of moving a mouse by `way` pixels to something `size` pixels wide."""
+def pointing_seconds(way: float, size: float) -> float:
+    """Return the seconds to move a mouse by `way` pixels to a target `size` pixels wide."""
     return 1.03 + 0.096 * math.log2(way / size + 0.5)
 
 
-def by_mouse(option: Box, send: Box) -> float:
-    """Return the seconds of one answer by mouse, the hand being there already."""
+def mouse_seconds(option: Box, send: Box) -> float:
+    """Return the seconds of one answer by mouse, with the hand already on it."""
     middle = {"x": WINDOW[0] / 2, "y": WINDOW[1] / 2}
-    to_option = pointing(distance(middle, option), option["size"])
-    return MENTAL + to_option + 2 * BUTTON + pointing(distance(option, send), send["size"]) + 2 * BUTTON
+    to_option = pointing_seconds(distance(middle, option), option["size"])
+    return MENTAL + to_option + 2 * BUTTON + pointing_seconds(distance(option, send), send["size"]) + 2 * BUTTON
 
 
-def by_keyboard(keys: int) -> float:
-    """Return the seconds of one answer by so many keys, the hands being there already."""
+def keyboard_seconds(keys: int) -> float:
+    """Return the seconds of one answer by `keys` keys, with the hands already on the keyboard."""
     return MENTAL + keys * KEY
 
 
-def by_both(option: Box) -> float:
-    """Return the seconds of an answer chosen by mouse and sent by one key, with the hand's way there and back."""
+def combined_seconds(option: Box) -> float:
+    """Return the seconds of an answer chosen by mouse and sent by a key, with the hand's way there and back."""
     middle = {"x": WINDOW[0] / 2, "y": WINDOW[1] / 2}
-    to_option = pointing(distance(middle, option), option["size"])
+    to_option = pointing_seconds(distance(middle, option), option["size"])
     return MENTAL + to_option + 2 * BUTTON + HAND + KEY + HAND
 
 
 def make_studies(folder: Path) -> None:
-    """Launch a study of every kind, as it is usually asked, about the same drawn scenes."""
+    """Launch a typical study of every kind about the same drawn scenes."""
     import django
 
     django.setup()
@@ -125,7 +128,7 @@ def make_studies(folder: Path) -> None:
     manifest = folder / "manifest.jsonl"
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     call_command("import_instances", "travel", str(manifest), format="jsonl", images=images, verbosity=0, **quiet)
-    for kind in asked_kinds():
+    for kind in measured_kinds():
         design = folder / f"{kind}.yaml"
         slug = kind.replace("_", "-")
         design.write_text(
@@ -135,15 +138,16 @@ def make_studies(folder: Path) -> None:
         call_command("launch_study", slug, **quiet)
 
 
-def asked_kinds() -> Sequence[str]:
-    """Return the kinds whose one answer is one of what is shown: what is written, or asked several at once, is other
-    work."""
+def measured_kinds() -> Sequence[str]:
+    """Return the kinds that are answered with one of the options; writing and several answers are other work."""
     return [name for name in KINDS if get_kind(name).has_one_label and not get_kind(name).asks_about_answers]
 
 
 def measure(browser: Browser, site: Site, kind: str) -> tuple[float, float, float]:
-    """Return the mean way from an option of `kind` to Send in pixels, and the mean predicted seconds by mouse alone and
-    by mouse and keyboard."""
+    """Return the mean distance from an option to Send in pixels, and two mean predictions in seconds.
+
+    The predictions are for the mouse alone, and for mouse and keyboard.
+    """
     page = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
     page.goto(begin_sitting(site, kind, study=kind.replace("_", "-")))
     page.locator("[data-stage] [data-seen]").wait_for()
@@ -151,8 +155,8 @@ def measure(browser: Browser, site: Site, kind: str) -> tuple[float, float, floa
     page.close()
     options, send = boxes["options"], boxes["send"]
     ways = [distance(option, send) for option in options]
-    mouse = [by_mouse(option, send) for option in options]
-    both = [by_both(option) for option in options]
+    mouse = [mouse_seconds(option, send) for option in options]
+    both = [combined_seconds(option) for option in options]
     return sum(ways) / len(ways), sum(mouse) / len(mouse), sum(both) / len(both)
 
 
@@ -171,11 +175,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.update(environment)
         make_studies(folder)
         with (
-            served("config.wsgi", environment=environment, workers=1, threads=4, configuration=PRODUCTION) as site,
+            serve("config.wsgi", environment=environment, workers=1, threads=4, configuration=PRODUCTION) as site,
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            figures = {kind: measure(browser, site, kind) for kind in asked_kinds()}
+            figures = {kind: measure(browser, site, kind) for kind in measured_kinds()}
             browser.close()
     print(f"{WINDOW[0]} x {WINDOW[1]}, from the middle of an option to the middle of Send; goal <= {GOAL} px")
     print(f"{'':<20}{'px':>8}{'s by mouse':>14}{'s by both':>14}")
@@ -185,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{'mean':<20}{sum(ways) / len(ways):>8.0f}")
     print(f"{'by keyboard':<20}{'keys':>8}{'s to answer':>14}{'s to the next':>14}")
     for name, tool in TOOLS.items():
-        seconds = by_keyboard(len(tool.keys))
+        seconds = keyboard_seconds(len(tool.keys))
         print(f"{name:<20}{len(tool.keys):>8}{seconds:>14.2f}{seconds + tool.response:>14.2f}   {tool.source}")
 
 

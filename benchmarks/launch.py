@@ -31,7 +31,7 @@ def main() -> None:
 
         call_command("migrate", verbosity=0)
         sizes = (options.sets, options.times * options.sets)
-        # By turns, so that what else the machine does falls on both.
+        # In turns, so that other load on the machine affects both.
         measured = [[launch(size, number) for size in sizes] for number in range(options.rounds)]
     few, many = (min(of_size) for of_size in zip(*measured, strict=True))
     print(f"{'sets':>8}{'cpu s':>9}{'statements':>12}")
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def launch(sets: int, number: int) -> tuple[float, int]:
-    """Launch a study about `sets` new image sets; return processor seconds, and how many statements that took."""
+    """Launch a study about `sets` new image sets; return processor seconds and number of statements."""
     import yaml
     from django.db import connection
     from django.utils import timezone

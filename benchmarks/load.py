@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TypedDict
 from urllib.parse import urlencode
 
-# What Chromium sends along with what a page's script asks for.
+# Headers that Chromium sends with a script's request.
 BROWSERS_HEADERS = (
     'sec-ch-ua-platform: "Linux"\r\n'
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 "
@@ -28,7 +28,7 @@ BROWSERS_HEADERS = (
     "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"
     "Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-US,en;q=0.9\r\n"
 )
-# What the page's script measures of four pictures.
+# Times that the page's script reports for four images.
 SEEN = json.dumps(
     [
         {"value": str(number), "natural": [512, 512], "shown": [300, 300], "loaded_ms": 41, "failed_loads": 0}
@@ -40,7 +40,7 @@ WARM_UP_SECONDS = 1.0
 
 
 class Wire(asyncio.Protocol):
-    """One open connection; it reads one answer at a time."""
+    """An open connection that reads one response at a time."""
 
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None
@@ -77,14 +77,14 @@ class Wire(asyncio.Protocol):
 
 
 class Connection:
-    """A keep-alive connection to a port, opened again when the server has closed it; one request at a time."""
+    """A keep-alive connection to a port, reopened when the server has closed it; one request at a time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._wire = Wire()
 
     async def ask(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, bytes, bytes]:
-        """Return status, head and body of the answer."""
+        """Return status, head and body of the response."""
         body = urlencode(fields).encode() if fields is not None else b""
         loop = asyncio.get_running_loop()
         if not self._wire.usable:
@@ -127,11 +127,11 @@ async def _floor_cycle(port: int, floor: str) -> Cycle:
 
 
 class OutOfQuestions(Exception):
-    """Every place of the study is taken: the run was longer than the study."""
+    """Every place of the study is taken: the run was too long for the study."""
 
 
-class Sitting:
-    """One annotator's session, as the page's script holds it: the question shown and those ahead."""
+class LoadSession:
+    """One annotator's session, as the page's script holds it: the current question and those ahead."""
 
     def __init__(self, study: str) -> None:
         self._study = study
@@ -175,20 +175,20 @@ class Sitting:
         return bool(told["saved"])
 
 
-async def _begun(port: int, entries: list[str]) -> list[Sitting]:
-    """Begin a sitting for each place (the name of a study), before anything is measured."""
+async def _begin_sessions(port: int, entries: list[str]) -> list[LoadSession]:
+    """Begin a session for each place (the name of a study), before the measurement."""
     connection = Connection(port)
-    sittings = [Sitting(study) for study in entries]
+    sittings = [LoadSession(study) for study in entries]
     for sitting in sittings:
         await sitting.begin(connection)
     return sittings
 
 
-async def _product_cycle(port: int, waiting: list[Sitting]) -> Cycle:
-    """Answer a sitting, and when it is done another of those that `waiting` holds for all annotators together.
+async def _product_cycle(port: int, waiting: list[LoadSession]) -> Cycle:
+    """Answer a session, then further sessions of `waiting`, which all annotators share.
 
-    Nobody knows beforehand how the annotators share the server: one whose worker has little else to do answers
-    several times as much as the others.
+    It is not known in advance how annotators share the server: one whose worker has little else to do answers several
+    times as much as the others.
     """
     connection = Connection(port)
     at_work = waiting.pop()
@@ -205,7 +205,7 @@ async def _product_cycle(port: int, waiting: list[Sitting]) -> Cycle:
 
 
 async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: float) -> None:
-    """Answer until `end`; what was asked before `start` warms up and is not counted."""
+    """Answer until `end`; requests before `start` warm up and are not counted."""
     while (asked := time.perf_counter()) < end:
         try:
             stored = await cycle()
@@ -220,7 +220,7 @@ async def _annotate(cycle: Cycle, measured: Measured, *, start: float, end: floa
 
 
 class Task(TypedDict):
-    """`entries` holds the name of a study for each sitting to take; without any, the floor at that path is asked."""
+    """`entries`: the name of a study per session; if empty, the floor at that path is measured."""
 
     port: int
     annotators: int
@@ -232,7 +232,7 @@ class Task(TypedDict):
 async def _cycles(task: Task) -> list[Cycle]:
     if not task["entries"]:
         return [await _floor_cycle(task["port"], task["floor"]) for _ in range(task["annotators"])]
-    waiting = await _begun(task["port"], task["entries"])
+    waiting = await _begin_sessions(task["port"], task["entries"])
     return [await _product_cycle(task["port"], waiting) for _ in range(task["annotators"])]
 
 

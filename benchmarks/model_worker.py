@@ -53,7 +53,7 @@ def main() -> None:
         folder = arguments.folder or Path(scratch) / "pictures"
         names = _pictures(folder, arguments.pictures)
         forward, reading = _floors(arguments.model, folder, names)
-        # The worker is to have the device for itself.
+        # Leave the device to the worker.
         gc.collect()
         with _redis() if arguments.redis else nullcontext(EMBEDDED_URL) as broker:
             seconds = _end_to_end(arguments.model, folder, names, broker=broker, data=Path(scratch) / "data")
@@ -75,20 +75,20 @@ def _arguments() -> argparse.Namespace:
 
 
 def _redis() -> AbstractContextManager[str]:
-    # It imports what a machine with models alone does not have.
+    # Imported late: a machine with models alone does not have it.
     from tests.servers import redis_process
 
     return redis_process()
 
 
 def _pictures(folder: Path, number: int) -> list[str]:
-    """Return the names of `number` pictures in `folder`, drawn now as far as they are not there."""
+    """Return the names of `number` images in `folder`, drawing those that are missing."""
     with ProcessPoolExecutor() as pool:
         return list(pool.map(_draw, [folder] * number, range(number), chunksize=100))
 
 
 def _draw(folder: Path, number: int) -> str:
-    """Store picture `number`, blocks of random colours, where a site would have it; return its SHA-256."""
+    """Store image `number`, blocks of random colours, where a site would; return its SHA-256."""
     listed = folder / "drawn" / str(number)
     if listed.exists():
         return listed.read_text(encoding="ascii")
@@ -105,7 +105,7 @@ def _draw(folder: Path, number: int) -> str:
 
 
 def _floors(spec: str, folder: Path, names: list[str]) -> tuple[float, float]:
-    """Return pictures a second of the model alone, and of all that comes before it."""
+    """Return images per second of the model alone, and of everything before it."""
     forward, batch, preprocess = _bare(scorer_of(spec), spec)
     open_picture = opener(reader_of(str(folder), token=""), max_pixels=MOST_PIXELS)
     missing: dict[str, NoPicture] = {}
@@ -120,8 +120,7 @@ def _floors(spec: str, folder: Path, names: list[str]) -> tuple[float, float]:
 
 
 def _bare(scorer: Scorer, spec: str) -> tuple[float, int, Callable[[Image.Image], Any]]:
-    """Return how many pictures a second the model takes in the numbers that a worker would use, in what batches, and
-    how it wants them."""
+    """Return images per second of the model at the worker's precision, with batch size and preprocessing."""
     fast = scorer.in_half() or scorer
     if not isinstance(fast, Batched):
         raise SystemExit(f"{spec} takes pictures in no batches: there is nothing to compare it with.")
@@ -129,7 +128,7 @@ def _bare(scorer: Scorer, spec: str) -> tuple[float, int, Callable[[Image.Image]
 
 
 def _end_to_end(spec: str, folder: Path, names: list[str], *, broker: str, data: Path) -> float:
-    """Return how many seconds it takes from the first chunk that is sent to the last that is answered."""
+    """Return the seconds from the first chunk sent to the last response."""
     options = transport_options(broker, data / "broker")
     site = Celery("benchmark", fixups=[], set_as_current=False)
     site.conf.update(broker_url=broker, broker_transport_options=options, task_default_queue=GPU)
@@ -162,7 +161,7 @@ def _items(names: list[str]) -> Iterator[Item]:
 
 
 def _answer(answers: SimpleQueue, task: str) -> dict[str, Any]:
-    """Return what the next message of this name answers; passes over those that only say that something was begun."""
+    """Return the response of the next message with this name; skip messages that only report a start."""
     while True:
         message = answers.get(timeout=PATIENCE_SECONDS)
         message.ack()

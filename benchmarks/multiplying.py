@@ -1,7 +1,7 @@
-"""Makes a small launched study as large as wanted, in PostgreSQL's own statements: seconds where launching takes hours.
+"""Multiply a small launched study with PostgreSQL statements: seconds instead of hours of launching.
 
-Everything that stands in the tables below is copied, each copy with ids of its own, so that the rows and their
-indexes are what launching would have made of as many instances. Nobody may have taken part yet.
+Copies all rows of the tables below with new ids, so that rows and indexes are as after launching that many instances.
+Nobody may have taken part yet.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-# Table -> its columns that name rows of other tables in this list, in an order in which they can be filled.
+# Table -> its foreign keys to other tables of this list, in an order in which they can be filled.
 REFERENCES: dict[str, dict[str, str]] = {
     "studies_instance": {},
     "studies_instanceimage": {"instance_id": "studies_instance"},
@@ -20,7 +20,7 @@ REFERENCES: dict[str, dict[str, str]] = {
     "annotation_slot": {"seat_id": "annotation_seat", "question_id": "studies_question"},
     "annotation_decision": {"question_id": "studies_question"},
 }
-# What else must differ from copy to copy; `copy` counts them from 1.
+# Other columns that must differ between copies; `copy` counts from 1.
 OWN = {
     ("studies_instance", "key"): "key || '-' || copy",
     ("studies_survey", "number"): "number + copy * (SELECT max(number) FROM studies_survey WHERE id <= {last})",
@@ -28,12 +28,12 @@ OWN = {
 
 
 def multiply(url: str, copies: int) -> None:
-    """Make the database hold `copies` times the study that it holds."""
+    """Make the database hold `copies` times its study."""
     with psycopg.connect(url, autocommit=True) as connection:
-        # Ids of a copy lie above those of the copies before it.
+        # Ids of a copy are above those of the copies before it.
         strides = {table: _last_id(connection, table) for table in REFERENCES}
         for table in REFERENCES:
-            connection.execute(_copying(connection, table, strides), {"copies": copies - 1})
+            connection.execute(_copy_statement(connection, table, strides), {"copies": copies - 1})
             connection.execute(
                 sql.SQL("SELECT setval(pg_get_serial_sequence({}, 'id'), (SELECT max(id) FROM {}))").format(
                     sql.Literal(table), sql.Identifier(table)
@@ -48,7 +48,7 @@ def _last_id(connection: psycopg.Connection[Any], table: str) -> int:
     return int(found[0] or 0)
 
 
-def _copying(connection: psycopg.Connection[Any], table: str, strides: dict[str, int]) -> sql.Composed:
+def _copy_statement(connection: psycopg.Connection[Any], table: str, strides: dict[str, int]) -> sql.Composed:
     columns = connection.execute(
         "SELECT column_name FROM information_schema.columns WHERE table_name = %s ORDER BY ordinal_position", [table]
     )

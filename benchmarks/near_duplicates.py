@@ -24,10 +24,10 @@ COMPARED_AT_ONCE, BLOCK = 2048, 4096
 
 def main() -> None:
     draw = np.random.default_rng(1)
-    new, others = (_of_length_one(draw.normal(size=(PICTURES, 704))) for _ in range(2))
-    # Every hundredth of the new ones is one of the others, a little changed.
+    new, others = (_normalise(draw.normal(size=(PICTURES, 704))) for _ in range(2))
+    # Every hundredth of the new ones is one of the others, slightly changed.
     changed = slice(0, PICTURES, PICTURES // NEAR)
-    new[changed] = _of_length_one(others[changed] + draw.normal(scale=0.002, size=(NEAR, 704)))
+    new[changed] = _normalise(others[changed] + draw.normal(scale=0.002, size=(NEAR, 704)))
     before = _megabytes()
     begun = perf_counter()
     found = 0
@@ -48,7 +48,7 @@ def main() -> None:
     print(f"ratio of looking to comparing: {looking / comparing:.1f}")
 
 
-def _of_length_one(vectors: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vectors:
+def _normalise(vectors: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vectors:
     lengths: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / lengths, dtype=np.float32)
 

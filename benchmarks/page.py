@@ -23,7 +23,7 @@ import django
 import httpx
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_playwright
 
-from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
+from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, serve
 from simulation.demo.pictures import draw_scene
 from simulation.demo.scenes import describe_instances
 from tests.servers import postgresql_cluster
@@ -41,7 +41,7 @@ surveys: {{size: {questions}}}
 answers: {people}
 seed: benchmark
 """
-# Bits per second and milliseconds of a round trip; none: as fast as loopback is.
+# Bits per second, and milliseconds of a round trip; None: as fast as loopback.
 LINES: dict[str, tuple[int, int] | None] = {
     "fast": None,
     "10 Mbit/s, 40 ms": (10_000_000, 40),
@@ -60,14 +60,14 @@ GOALS = {
     "INP ms, all questions": "<= 200",
     "CLS, all questions": "<= 0.1",
 }
-# Far less time than a person takes, and enough for the question after the next to come; on the slowest line the pace of
-# a quick person.
+# Far less time than a person takes, and enough for the next question to arrive; on the slowest line the pace of a quick
+# person.
 THINKING_MS = {"fast": 400, "10 Mbit/s, 40 ms": 1500, "400 kbit/s, 400 ms": 6000}
 
-# Has the browser itself say when each picture was first painted (Element Timing), and notes when the first one was and,
-# for each press of Send, how long after it the last of the next four was. Pictures loaded ahead are not painted. A
-# question was waited for where its pictures were not there when it was shown, or nothing was. INP of so few
-# interactions is the longest; CLS is the largest sum of shifts that follow one another within a second, five at most.
+# The browser reports when each image was first painted (Element Timing). Notes the first one and, for each press of
+# Send, the last of the next four. Images loaded ahead are not painted. A question counts as waited for if its images,
+# or the question, were missing when it was due. INP of so few interactions is the longest; CLS is the largest sum of
+# shifts that follow one another within a second, in at most five seconds.
 WATCH = """
 window.firstImage = null;
 window.sends = [];
@@ -123,7 +123,7 @@ watch("layout-shift", (shift) => {
 
 @dataclass
 class Traffic:
-    """What the browser fetched: kind of resource and bytes over the wire by request."""
+    """Traffic of the browser: type of resource and bytes over the wire by request."""
 
     kinds: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, float] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Traffic:
 
 
 def make_study(folder: Path, *, people: int) -> None:
-    """Import real pictures through the real importer and launch a study about them."""
+    """Import real images with the real importer and launch a study about them."""
     django.setup()
     from django.core.management import call_command
 
@@ -172,7 +172,7 @@ def make_study(folder: Path, *, people: int) -> None:
 
 
 def _pictures(folder: Path) -> Iterator[str]:
-    """Put 4 pictures for each question into the folder and yield their names."""
+    """Put 4 images per question into the folder and yield their names."""
     photos = sorted(PHOTOS.glob("*.jpg"))[: QUESTIONS * 4]
     for photo in photos:
         shutil.copy(photo, folder / photo.name)
@@ -206,7 +206,7 @@ def _on_line(context: BrowserContext, page: Page, line: tuple[int, int] | None) 
 
 
 def wait_until(page: Page, condition: str) -> None:
-    # Asked from outside, because the page's own policy forbids what Playwright's wait_for_function does inside it.
+    # Polled from outside, because the page's content security policy forbids Playwright's wait_for_function.
     deadline = time.monotonic() + WAIT_SECONDS
     while not page.evaluate(condition):
         if time.monotonic() > deadline:
@@ -215,7 +215,7 @@ def wait_until(page: Page, condition: str) -> None:
 
 
 def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: int) -> dict[str, float]:
-    """Return the figures of one line."""
+    """Return the measurements of one line."""
     firsts, answerables, paints, requests, kilobytes = [], [], [], [], []
     for number in range(cold_pages):
         context = browser.new_context(viewport={"width": 1366, "height": 768})
@@ -258,7 +258,7 @@ def measure(browser: Browser, site: Site, name: str, *, cold_pages: int, sends: 
 
 
 def chromium() -> str | None:
-    """Return Debian's browser where it is installed; else Playwright uses its own."""
+    """Return Debian's browser if installed; else Playwright uses its own."""
     return shutil.which("chromium")
 
 
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         make_study(folder, people=options.cold_pages * len(LINES))
         columns = {}
         with (
-            served("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
+            serve("config.wsgi", environment=environment, workers=2, threads=4, configuration=PRODUCTION) as site,
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])

@@ -25,7 +25,7 @@ from tests.servers import postgresql_cluster
 BIVLC = ROOT.parent / "shared/data/bivlc"
 MANIFEST, ACCEPTED = "BiVLC_negative_imgs.csv", "accepted.csv"
 STAGE = re.compile(r"(import|stand-ins|launch|steps 3 and 4|baseline|report) ([\d.]+) s")
-# Seconds per 1,000 answers among the first and among the last quarter of the answers to steps 3 and 4.
+# Seconds per 1,000 answers in the first and in the last quarter of the answers to steps 3 and 4.
 QUARTERS = """
 WITH numbered AS (
     SELECT received_at, ntile(4) OVER (ORDER BY response.id) AS quarter
@@ -81,7 +81,7 @@ def measure(database_url: str, rows: int, bivlc: Path) -> Measured:
 
 
 def take_evenly(source: Path, target: Path, rows: int) -> None:
-    """Write `rows` rows of a CSV file, as far from one another as can be, and so the same ones of every such file."""
+    """Write `rows` evenly spaced rows of a CSV file, the same ones every time."""
     with source.open(encoding="utf-8", newline="") as file:
         header, *all_rows = csv.reader(file)
     with target.open("w", encoding="utf-8", newline="") as file:

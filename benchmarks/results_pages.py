@@ -25,7 +25,7 @@ import httpx
 from benchmarks.annotator_loop import make_instances
 from benchmarks.answering import answer_seats
 from benchmarks.multiplying import multiply
-from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, served
+from benchmarks.site import PRODUCTION, ROOT, Site, machine, percentile, serve
 from tests.servers import postgresql_cluster
 
 ANSWERS = 3
@@ -44,7 +44,7 @@ PAGES = {
     "results of the project": "/projects/benchmark/results/",
     "monitor of the study": f"/studies/benchmark/{STUDY}/",
 }
-# Seconds at the 95th percentile, up to so many responses.
+# Goal in seconds at the 95th percentile, up to this many responses.
 GOALS = {10_000: 0.3, 1_000_000: 1.0}
 DESIGN = f"""\
 study: {STUDY}
@@ -61,7 +61,7 @@ pay: {{currency: USD, per_session: "4.00"}}
 
 
 def make_study(*, responses: int, folder: Path, environment: Mapping[str, str]) -> int:
-    """Make a study with as many responses, or up to one survey's less; return how many there are."""
+    """Create a study with `responses` responses, rounded down to whole surveys; return how many there are."""
     os.environ.update(environment)
     django.setup()
     from django.contrib.auth.models import User
@@ -108,14 +108,14 @@ def background_worker(environment: Mapping[str, str]) -> Iterator[subprocess.Pop
 
 
 def peak_megabytes(worker: subprocess.Popen[bytes]) -> float:
-    """Return the most memory that the worker's child, which does the tasks, ever had."""
+    """Return the peak memory of the worker's child process, which runs the tasks."""
     (child,) = Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()[-1:]
     status = Path(f"/proc/{child}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1000
 
 
 def wait_until_made(client: httpx.Client, path: str) -> float:
-    """Return how many seconds after the first look the page had its numbers, up to the next whole look."""
+    """Return the seconds from the first request until the page had its numbers, in whole polls."""
     started = time.perf_counter()
     while IN_THE_BACKGROUND in client.get(path).raise_for_status().text:
         time.sleep(LOOK_EVERY_SECONDS)
@@ -123,7 +123,7 @@ def wait_until_made(client: httpx.Client, path: str) -> float:
 
 
 def time_page(client: httpx.Client, path: str, times: int) -> tuple[list[float], int]:
-    """Return the seconds that each of `times` requests took, and the bytes of the page."""
+    """Return the seconds of each of `times` requests, and the bytes of the page."""
     seconds = []
     for _ in range(times):
         started = time.perf_counter()
@@ -133,7 +133,7 @@ def time_page(client: httpx.Client, path: str, times: int) -> tuple[list[float],
     return seconds, len(answer.content)
 
 
-def _prepared(options: argparse.Namespace, environment: Mapping[str, str], folder: str) -> int:
+def _prepare(options: argparse.Namespace, environment: Mapping[str, str], folder: str) -> int:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
         made = apart.submit(make_study, responses=options.responses, folder=Path(folder), environment=environment)
         return made.result()
@@ -143,8 +143,8 @@ def _measure(environment: Mapping[str, str], options: argparse.Namespace) -> Non
     goal = next((seconds for most, seconds in GOALS.items() if options.responses <= most), None)
     print(f"{'page':<26}{'made s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>6}{'kB':>8}{'web MB':>9}", flush=True)
     for name, path in PAGES.items():
-        # A server of its own, so that the memory is that of this page.
-        with served("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
+        # Its own server, so that the memory is that of this page.
+        with serve("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
             client = sign_in(site)
             made = wait_until_made(client, path)
             seconds, size = time_page(client, path, options.times)
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "STATIC_ROOT": folder,
             "LOG_LEVEL": "WARNING",
         }
-        stored = _prepared(options, environment, folder)
+        stored = _prepare(options, environment, folder)
         print(machine())
         print(f"{stored:,} responses, {ANSWERS} to a question; gunicorn with 2 workers x 4 threads; PostgreSQL")
         with background_worker(environment) as worker:

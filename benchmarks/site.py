@@ -1,4 +1,4 @@
-"""What the benchmarks share: a site under gunicorn, the machine in words, percentiles."""
+"""Shared parts of benchmarks: a site under gunicorn, a description of the machine, percentiles."""
 
 import os
 import platform
@@ -38,17 +38,17 @@ class Site:
 
 
 @contextmanager
-def served(
+def serve(
     application: str, *, environment: Mapping[str, str], workers: int, threads: int, configuration: str
 ) -> Iterator[Site]:
-    """Run `application` under gunicorn, with a configuration file, on a spare port for the length of the block."""
+    """Run `application` under gunicorn on a free port during the block."""
     port = spare_port()
     command = [
         *(sys.executable, "-m", "gunicorn", application, "--config", configuration, "--bind", f"127.0.0.1:{port}"),
         *("--worker-class", "gthread", "--workers", str(workers), "--threads", str(threads)),
         *("--keep-alive", "75", "--log-level", "warning"),
     ]
-    # Everybody comes from this machine, which is one network.
+    # All requests come from this machine, which is one network.
     unlimited = {"ARRIVALS_PER_NETWORK": "0", "PLACES_PER_NETWORK": "0"}
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **unlimited, **environment})
     site = Site(port, process)
@@ -64,7 +64,7 @@ def _wait_for(site: Site) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            # Any answer will do: the bare site has no such page.
+            # Any response will do: the bare site has no such page.
             httpx.get(f"{site.address}/healthz", timeout=5)
             return
         except httpx.TransportError as error:
@@ -74,7 +74,7 @@ def _wait_for(site: Site) -> None:
 
 
 def machine() -> str:
-    """Return the machine and the versions that a figure belongs to."""
+    """Return the machine and versions that a measurement belongs to."""
     models = [
         line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
     ]

@@ -1,14 +1,14 @@
 import gc
 
-from config.environment import mistakes_stop_the_start
+from config.environment import exit_on_invalid_settings
 
-# A request makes thousands of objects and leaves hardly a cycle among them: looking for one after every 700, as
-# Python does by itself, takes a twelfth of the time of an answer, a tenth of a start and a fifth of all migrations.
+# A request creates thousands of objects and hardly any cycle: collecting after every 700, Python's default, takes a
+# twelfth of the time of a response, a tenth of a start and a fifth of all migrations.
 OBJECTS_BETWEEN_LOOKS = 10_000
 gc.set_threshold(OBJECTS_BETWEEN_LOOKS)
 
-# Whatever starts (the web server, a worker, a command) imports this first, and reads all settings with it.
-with mistakes_stop_the_start():
+# Every entry point (web server, worker, command) imports this first, and it reads all settings.
+with exit_on_invalid_settings():
     from config.celery import app as celery_app
 
 __all__ = ["celery_app"]

@@ -1,4 +1,4 @@
-"""The web server's line about each request, which is only put together where it is wanted."""
+"""Access log lines, formatted only if the access log is on."""
 
 import logging
 from typing import Any
@@ -7,7 +7,7 @@ from gunicorn.glogging import Logger
 
 
 class AccessLog(Logger):  # type: ignore[misc]
-    """gunicorn's own puts the line together whenever loggers are configured, and then throws it away."""
+    """Skip the formatting that gunicorn does whenever loggers are configured, even if it drops the line."""
 
     def access(self, *about: Any) -> None:
         if self.access_log.isEnabledFor(logging.INFO):

@@ -1,4 +1,4 @@
-"""The Celery application: an embedded broker of files by default, Redis when CELERY_BROKER_URL names one."""
+"""The Celery application: an embedded broker of files by default, Redis if CELERY_BROKER_URL names one."""
 
 import logging
 import os
@@ -25,13 +25,13 @@ app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
     broker_transport_options=transport_options(settings.CELERY_BROKER_URL, settings.BROKER_DIR),
     broker_connection_retry_on_startup=True,
-    # A page that asks for work waits this long for a broker that is down, and no longer.
+    # A page waits this long for an unreachable broker.
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0.2},
     task_ignore_result=True,
     worker_prefetch_multiplier=1,
     task_default_queue="default",
     timezone="UTC",
-    # By the clock, and at least once an hour: nothing of it needs to be kept in a file, which a kill could cut off.
+    # All periodic tasks run at least hourly, so no schedule file is needed, which a kill could cut off.
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
         "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_MINUTE},
@@ -40,7 +40,7 @@ app.conf.update(
             "schedule": EVERY_MINUTE,
             "options": {"expires": 60},
         },
-        # While all workers are busy only the last of these messages is worth anything.
+        # While all workers are busy, only the last of these messages matters.
         "go on with jobs whose worker was lost": {
             "task": "background.resume_jobs",
             "schedule": EVERY_MINUTE,
@@ -85,5 +85,5 @@ app.autodiscover_tasks()
 @after_setup_logger.connect
 @after_setup_task_logger.connect
 def mask_worker_log(logger: logging.Logger, **_: Any) -> None:
-    """Celery replaces the handlers of the settings by its own, which mask nothing."""
+    """Add the masking filters: Celery replaces the handlers of the settings by its own."""
     mask_handlers(logger)

@@ -1,4 +1,4 @@
-"""Typed readers of the environment: a value that cannot be read stops the start with a sentence."""
+"""Typed readers of environment variables; an invalid value stops the start with a sentence."""
 
 import os
 import secrets
@@ -22,9 +22,9 @@ CACHE_FORM = "Use redis://HOST:PORT/NUMBER."
 SITE_FORM = "Write how people reach the site, such as https://lineup.example."
 ISSUER_FORM = "Write the https address of the provider, such as https://login.example/realms/lab."
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-# Django warns below 50. Without HTTPS, sites made long ago have shorter ones, and must still start.
+# Django warns below 50. Old sites without HTTPS may have shorter ones, and must still start.
 SHORTEST_SECRET_WITH_HTTPS, SHORTEST_SECRET = 50, 20
-# Of a token that whoever runs the site makes up: 32 random hexadecimal digits are 128 bits.
+# Of a token that an operator chooses: 32 random hexadecimal digits are 128 bits.
 SHORTEST_TOKEN = 32
 CONNECT_SECONDS = 5
 MAIL_FORM = "Write smtps://USER:PASSWORD@HOST, or smtp:// for a server that begins in the clear."
@@ -33,8 +33,8 @@ DATABASE_FORMS = "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAM
 
 
 @contextmanager
-def mistakes_stop_the_start() -> Iterator[None]:
-    """Say what is wrong with a setting and end: whoever starts the site needs the sentence and not a trace."""
+def exit_on_invalid_settings() -> Iterator[None]:
+    """Print what is wrong with a setting and exit: the operator needs the sentence, not a trace."""
     try:
         yield
     except ImproperlyConfigured as error:
@@ -42,9 +42,9 @@ def mistakes_stop_the_start() -> Iterator[None]:
 
 
 def read_text(name: str, default: str = "", *, needed: bool = False) -> str:
-    """Return variable `name`; when only `name`_FILE is set, the content of that file (a mounted secret).
+    """Return variable `name`, or the content of the file in `name`_FILE (a mounted secret).
 
-    `needed`: because of another setting, so that it must not be empty.
+    needed: another setting requires it, so it must not be missing.
     """
     if needed and not (os.environ.get(name) or f"{name}_FILE" in os.environ):
         raise ImproperlyConfigured(f"{name} is missing: what goes with it is set.")
@@ -85,7 +85,7 @@ def read_number(name: str, default: int, *, least: int = 0) -> int:
 
 
 def read_amount(name: str, default: str) -> Decimal:
-    """Return variable `name` as an amount of money or a share in percent: 0 or more, such as 33.33."""
+    """Return variable `name` as an amount of money or a percentage, at least 0, such as 33.33."""
     text = read_text(name, default).strip()
     try:
         amount = Decimal(text)
@@ -97,7 +97,7 @@ def read_amount(name: str, default: str) -> Decimal:
 
 
 def read_distance(name: str) -> float | None:
-    """Return variable `name` as a distance, 1 - cosine: above 0, at most 2; None where it is not set."""
+    """Return variable `name` as a distance (1 - cosine), above 0, at most 2; None if unset."""
     text = read_text(name).strip()
     if not text:
         return None
@@ -111,7 +111,7 @@ def read_distance(name: str) -> float | None:
 
 
 def read_level(name: str, default: str) -> str:
-    """Return variable `name` as a level of the log, in capitals."""
+    """Return variable `name` as a log level, in capitals."""
     text = read_text(name, default).strip().upper()
     if text not in LEVELS:
         raise ImproperlyConfigured(f"{name} is {text!r}. Write one of {', '.join(LEVELS)}.")
@@ -119,21 +119,21 @@ def read_level(name: str, default: str) -> str:
 
 
 def read_site(name: str, default: str) -> str:
-    """Return variable `name`, the http or https address of a site, without a slash at its end."""
+    """Return variable `name`, an http or https address of a site, without a trailing slash."""
     text = read_text(name, default).strip().rstrip("/")
-    parts = _split(name, text, SITE_FORM)
+    parts = _split_address(name, text, SITE_FORM)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"{name} is {text!r}. {SITE_FORM}")
     return text
 
 
 def read_issuer(name: str) -> str:
-    """Return variable `name`, the issuer of an OpenID Connect provider; empty where there is none.
+    """Return variable `name`, the issuer of an OpenID Connect provider; empty if there is none.
 
-    By https only, as secrets and identities go there; but for one on this machine.
+    Must be https, because secrets and identities go there, except on this machine.
     """
     text = read_text(name).strip().removesuffix("/.well-known/openid-configuration").rstrip("/")
-    parts = _split(name, text, ISSUER_FORM)
+    parts = _split_address(name, text, ISSUER_FORM)
     here = parts.hostname in {"localhost", "127.0.0.1", "::1"}
     is_safe = parts.scheme == "https" or (here and parts.scheme == "http")
     if text and not (is_safe and parts.hostname):
@@ -141,16 +141,16 @@ def read_issuer(name: str) -> str:
     return text
 
 
-def _split(name: str, address: str, form: str) -> SplitResult:
+def _split_address(name: str, address: str, form: str) -> SplitResult:
     try:
         return urlsplit(address)
     except ValueError as error:
-        # Without the address: it may hold a password.
+        # Not the address itself: it may contain a password.
         raise ImproperlyConfigured(f"{name} cannot be read ({error}). {form}") from error
 
 
 class MailServer(NamedTuple):
-    """How a mail server is reached; without a host there is none."""
+    """How to reach a mail server; without a host there is none."""
 
     host: str = ""
     port: int = 25
@@ -161,15 +161,15 @@ class MailServer(NamedTuple):
 
 
 def read_mail(name: str) -> MailServer:
-    """Return the mail server that variable `name` gives.
+    """Return the mail server of variable `name`.
 
-    smtps:// is encrypted from the first byte (port 465), smtp:// after a greeting in the clear (STARTTLS, port 587). On
-    this machine smtp:// is not encrypted, as its mail servers expect (port 25).
+    smtps:// is encrypted from the start (port 465), smtp:// after STARTTLS (port 587). On this machine smtp:// is
+    unencrypted, as local mail servers expect (port 25).
     """
     text = read_text(name).strip()
     if not text:
         return MailServer()
-    parts = _split(name, text, MAIL_FORM)
+    parts = _split_address(name, text, MAIL_FORM)
     try:
         port = parts.port
     except ValueError as error:
@@ -193,7 +193,7 @@ def read_list(name: str, default: str = "") -> list[str]:
 
 
 def read_proxies(name: str) -> int | tuple[IPv4Network | IPv6Network, ...]:
-    """Return variable `name`: how many proxies stand in front, or the networks that they stand in; 0 for none."""
+    """Return variable `name`: the number of proxies in front, or their networks; 0 for none."""
     entries = read_list(name)
     if not entries:
         return 0
@@ -209,17 +209,17 @@ def read_proxies(name: str) -> int | tuple[IPv4Network | IPv6Network, ...]:
 
 
 def read_cache(name: str) -> str:
-    """Return variable `name`, the address of a Redis server; empty when there is none."""
+    """Return variable `name`, the address of a Redis server; empty if there is none."""
     url = read_text(name).strip()
-    parts = _split(name, url, CACHE_FORM)
+    parts = _split_address(name, url, CACHE_FORM)
     if url and (parts.scheme not in REDIS_SCHEMES or not parts.hostname):
         raise ImproperlyConfigured(f"{name} is not the address of a Redis server. {CACHE_FORM}")
     return url
 
 
 def read_secret(name: str, file: Path, *, https: bool) -> str:
-    """Return variable `name`, a long secret; when it is not set, the one kept in `file`."""
-    secret, shortest = read_text(name) or own_secret(file), SHORTEST_SECRET_WITH_HTTPS if https else SHORTEST_SECRET
+    """Return variable `name`, a long secret; if unset, the one stored in `file`."""
+    secret, shortest = read_text(name) or stored_secret(file), SHORTEST_SECRET_WITH_HTTPS if https else SHORTEST_SECRET
     if len(secret) < shortest:
         raise ImproperlyConfigured(
             f"{name} is shorter than {shortest} characters. Make a long random one and keep it secret."
@@ -228,7 +228,7 @@ def read_secret(name: str, file: Path, *, https: bool) -> str:
 
 
 def read_token(name: str) -> str:
-    """Return variable `name`, a long random text; empty when it is not set."""
+    """Return variable `name`, a long random text; empty if unset."""
     token = read_text(name)
     if token and len(token) < SHORTEST_TOKEN:
         raise ImproperlyConfigured(
@@ -239,7 +239,7 @@ def read_token(name: str) -> str:
 
 
 def read_folder(name: str, default: Path) -> Path:
-    """Return variable `name`, a folder to write to, which is made for this user alone when it is not there."""
+    """Return variable `name`, a writable folder; a missing one is created for this user alone."""
     folder = Path(read_text(name, str(default))).resolve()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -252,13 +252,13 @@ def read_folder(name: str, default: Path) -> Path:
     return folder
 
 
-def own_secret(file: Path) -> str:
-    """Return the secret kept in `file`, made on first use, so that no two sites share one."""
+def stored_secret(file: Path) -> str:
+    """Return the secret stored in `file`, created on first use, so that no two sites share one."""
     if not file.exists():
         descriptor, fresh = tempfile.mkstemp(dir=file.parent)
         with open(descriptor, "w", encoding="utf-8") as out:
             out.write(secrets.token_urlsafe(50))
-        # Two processes may start at once: the first to link its file wins, and nobody reads a half-written one.
+        # Two processes may start at once: the first to link its file wins, and no process reads a partial one.
         with suppress(FileExistsError):
             os.link(fresh, file)
         os.unlink(fresh)
@@ -266,8 +266,8 @@ def own_secret(file: Path) -> str:
 
 
 def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
-    """Return Django's settings for a database address: sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."""
-    parts = _split("DATABASE_URL", url, DATABASE_FORMS)
+    """Return Django's settings for sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."""
+    parts = _split_address("DATABASE_URL", url, DATABASE_FORMS)
     if parts.scheme in DATABASE_SCHEMES and not parts.path[1:]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database. {DATABASE_FORMS}")
     if parts.scheme == "sqlite":
@@ -275,10 +275,10 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": unquote(parts.path[1:]),
             "OPTIONS": {
-                # Writers queue at BEGIN instead of failing half way through a transaction.
+                # Writers queue at BEGIN instead of failing in the middle of a transaction.
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
-                # FULL: a commit that was acknowledged is on the disk.
+                # FULL: an acknowledged commit is on the disk.
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
             },
             "TEST": {"NAME": read_text("TEST_SQLITE_FILE") or None},
@@ -290,9 +290,8 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
             "HOST": parts.hostname or "",
-            "PORT": _port(parts),
-            # Statements sent often are planned once per connection; docs/decisions/0005 has what it gains.
-            # A machine that does not answer at all must not hold a page for minutes.
+            "PORT": _read_port(parts),
+            # Frequent statements are planned once per connection; docs/decisions/0005 has the gain.
             "OPTIONS": {
                 "server_side_binding": True,
                 "prepare_threshold": 5,
@@ -305,7 +304,7 @@ def read_database(url: str, *, connection_seconds: int) -> dict[str, object]:
     raise ImproperlyConfigured(f"DATABASE_URL starts with {parts.scheme!r}. {DATABASE_FORMS}")
 
 
-def _port(parts: SplitResult) -> str:
+def _read_port(parts: SplitResult) -> str:
     try:
         return str(parts.port or "")
     except ValueError as error:

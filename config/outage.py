@@ -1,11 +1,10 @@
-"""While the database is away: 503 with Retry-After instead of 500; the log has one line (config/logs.py).
+"""Answer 503 with Retry-After, not 500, while the database is unavailable; log one line (config/logs.py).
 
-Away is a database that nobody answers for: refused, lost or shut down (PostgreSQL), locked for too long or not to be
-opened (SQLite). What a server that is there complains of, such as a lock that timed out, is a mistake of ours and stays
-an error with its trace.
+Unavailable: the connection is refused or lost, or the server shuts down (PostgreSQL); the file is locked for too long
+or cannot be opened (SQLite). Errors of a running server, such as a lock timeout, are bugs: 500 with a trace.
 
-This is the site's page for errors and not a middleware: Django turns an exception into that page right where it is
-raised, in a view as in any middleware, so that no middleware around sees it. The page gets the usual headers this way.
+This is the site's error page and no middleware: Django turns an exception into that page right where it is raised, in a
+view or a middleware, so outer middleware does not see it. The page also gets the usual headers this way.
 """
 
 import sqlite3
@@ -25,14 +24,14 @@ from annotation.views.guards import wants_json
 RETRY_SECONDS = 10
 API = "/api/"
 
-# Connection lost or refused; ended by an operator or a crash, or still starting; no connection left; read-only after
-# another server took over.
+# Connection lost or refused; ended by an operator or a crash, or starting; too many connections; read-only after a
+# failover.
 AWAY_ON_POSTGRESQL = ("08", "57P", "53300", "25006")
 AWAY_ON_SQLITE = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL}
 
 
 def handler500(request: HttpRequest) -> HttpResponse:
-    """Answer for an exception that nobody caught; Django calls this while it is being handled, and logs it after."""
+    """Answer an uncaught exception; Django calls this while handling it, and logs it afterwards."""
     if not is_outage(sys.exc_info()[1]):
         if request.path.startswith(API):
             return _problem(500, "Something went wrong here, not with what you sent. Whoever runs the site can see it.")
@@ -59,14 +58,14 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 
 def _problem(status: int, detail: str) -> JsonResponse:
-    """Answer a script as the endpoints do (RFC 9457)."""
+    """Answer a script with a problem, as the endpoints do (RFC 9457)."""
     told = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
     return JsonResponse(told, status=status, content_type="application/problem+json")
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Tell whether `error`, or one that it followed from, says that the database is away."""
-    return any(_says_away(each) for each in _chain(error))
+    """Return whether `error`, or one of its causes, says that the database is unavailable."""
+    return any(_is_unavailable(each) for each in _chain(error))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -77,15 +76,15 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _says_away(error: BaseException) -> bool:
+def _is_unavailable(error: BaseException) -> bool:
     if isinstance(error, sqlite3.OperationalError):
-        # The lower byte; the others say in which system call.
+        # The lower byte is the error; the others are the system call.
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in AWAY_ON_SQLITE
     if isinstance(error, psycopg.Error) and error.sqlstate is not None:
         return error.sqlstate.startswith(AWAY_ON_POSTGRESQL)
-    # Without a state no server has spoken: it was lost, or the statement could not be sent to it.
-    return isinstance(error, psycopg.OperationalError) and _is_lost()
+    # Without a state no server answered: the connection was lost, or the statement could not be sent.
+    return isinstance(error, psycopg.OperationalError) and _connection_lost()
 
 
-def _is_lost() -> bool:
+def _connection_lost() -> bool:
     return connection.connection is None or getattr(connection.connection, "closed", False)

@@ -1,4 +1,4 @@
-"""All settings, read from the environment; each has a default that is safe on one machine. README lists them."""
+"""All settings, read from the environment; defaults are safe on one machine. README lists them."""
 
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,13 @@ django_stubs_ext.monkeypatch()
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = read_folder("DATA_DIR", BASE_DIR / "var")
 DEBUG = read_flag("DEBUG", default=False)
-# Production is served through https; one machine on loopback is not.
+# Production is served over https; a single machine on loopback is not.
 HTTPS = read_flag("HTTPS", default=False)
 
 SECRET_KEY = read_secret("SECRET_KEY", DATA_DIR / "secret_key", https=HTTPS)
 ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS")
-# Where the outside world finds the site; links for Prolific and the demo start with it.
+# The public address of the site; links for Prolific and the demo start with it.
 SITE_URL = read_site("SITE_URL", "http://127.0.0.1:8000")
 
 INSTALLED_APPS = [
@@ -52,7 +52,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials.apps.SimpleAppConfig",
     "csp",
-    # Signing in with an account elsewhere (docs/decisions/0047).
+    # Single sign-on (docs/decisions/0047).
     "allauth.account",
     "allauth.socialaccount",
     "background",
@@ -77,7 +77,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.content_security.SitePolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "workspace.signed_in_browsers.SeenMiddleware",
+    "workspace.signed_in_browsers.LastSeenMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -102,7 +102,7 @@ TEMPLATES = [
             ],
         },
     },
-    # How questions look, and nothing else (docs/decisions/0027).
+    # Templates of questions only (docs/decisions/0027).
     {"NAME": "questions", "BACKEND": "django.template.backends.jinja2.Jinja2", "DIRS": [BASE_DIR / "templates"]},
 ]
 
@@ -114,7 +114,7 @@ DATABASES = {
 }
 
 LANGUAGE_CODE = "en"
-# Of the annotators' pages: CONTRIBUTING says how to add one.
+# Languages of the annotators' pages: CONTRIBUTING says how to add one.
 LANGUAGES = [("en", "English"), ("es", "Español"), ("eu", "Euskara"), ("ar", "العربية")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
@@ -123,7 +123,7 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
-# Swagger UI shows the API on /api/docs/; the other viewer that comes in its package is not served.
+# Swagger UI shows the API on /api/docs/; the package's other viewer is not served.
 _SWAGGER_UI = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
 STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/swagger-ui", _SWAGGER_UI)]
 WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
@@ -137,19 +137,19 @@ STORAGES = {
     },
 }
 
-# An image larger than this when decoded is refused as a decompression bomb.
+# Pixels: a larger image is refused as a decompression bomb.
 IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
-# What one upload may hold, unpacked or not.
+# Limits of one upload, packed and unpacked.
 UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
-# By what pictures are compared that may be nearly the same: a contrastive model (which the site's own worker then
-# loads), or colour and gradient where this is empty; how near they are then; known test sets to compare with.
+# How images are compared in the search for near duplicates: a contrastive model (which the site's own worker then
+# loads), or colour and gradient if empty; the distance limit; known test sets to compare with.
 NEAR_DUPLICATE_MODEL = read_text("NEAR_DUPLICATE_MODEL")
 NEAR_DUPLICATE_BELOW = read_distance("NEAR_DUPLICATE_BELOW")
 KNOWN_SETS_DIR = read_text("KNOWN_SETS_DIR")
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
-# Whether everybody who signs in may begin a project; else superusers only.
+# Whether all users may create a project; else superusers only.
 ANYBODY_MAKES_PROJECTS = read_flag("ANYBODY_MAKES_PROJECTS", default=True)
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
@@ -158,7 +158,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# Mail, for invitations and forgotten passwords. Without a server or a sender, links are handed over by hand.
+# Mail for invitations and forgotten passwords. Without a server or a sender, links are handed over by hand.
 _MAIL = read_mail("MAIL_URL")
 EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
@@ -167,8 +167,8 @@ EMAIL_TIMEOUT = 10
 MAIL_FROM = read_text("MAIL_FROM").strip() if EMAIL_HOST else ""
 PASSWORD_RESET_TIMEOUT = 3600
 
-# With whose accounts people may also sign in, by OpenID Connect; with nobody's unless an issuer is named. New accounts
-# come by invitation only, unless everybody whom the provider lets in may have one.
+# Single sign-on by OpenID Connect, off unless an issuer is named. New accounts need an invitation, unless everybody
+# whom the provider lets in may have one.
 OIDC_ISSUER = read_issuer("OIDC_ISSUER")
 OIDC_CLIENT_ID = read_text("OIDC_CLIENT_ID", needed=bool(OIDC_ISSUER))
 OIDC_CLIENT_SECRET = read_text("OIDC_CLIENT_SECRET", needed=bool(OIDC_ISSUER))
@@ -176,7 +176,7 @@ OIDC_NAME = read_text("OIDC_NAME", "your organisation")
 OIDC_SIGN_UP = read_flag("OIDC_SIGN_UP", default=False)
 SOCIALACCOUNT_ADAPTER = "workspace.single_sign_on.SignOnAdapter"
 ACCOUNT_ADAPTER = "workspace.single_sign_on.AccountAdapter"
-# Addresses are confirmed, and attempts counted, by the site's own doors.
+# The site's own pages confirm addresses and count attempts.
 ACCOUNT_EMAIL_VERIFICATION = SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_UNIQUE_EMAIL = False
 ACCOUNT_RATE_LIMITS = False
@@ -186,14 +186,14 @@ SESSION_COOKIE_HTTPONLY = True
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = read_number("HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-# A proxy in front that ends https says so in this header; without one the header must not be believed.
+# A TLS proxy in front sets this header; without one the header must not be trusted.
 if read_flag("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# Which addresses in X-Forwarded-For are believed, for limits per network: none unless the site says so.
+# Trusted proxies in X-Forwarded-For, for limits per network: none by default.
 TRUSTED_PROXIES = read_proxies("TRUSTED_PROXIES")
-# The container asks these two over plain http.
+# The container requests these two over plain http.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-# Entry links carry Prolific ids: they must never reach another site in a Referer.
+# Entry links contain Prolific ids: they must never reach another site in a Referer.
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -207,39 +207,39 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Where counts that limit something are kept: in the database, unless this names a Redis server.
+# Store of rate limit counts: the database, or the Redis server named here.
 CACHE_URL = read_cache("CACHE_URL")
-# How many requests a token of the API may make in a minute; 0 is any number.
+# Requests per token of the API and minute; 0 is unlimited.
 API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
-# What Prolific takes on top of what annotators are paid, in percent, for the cost that a launch foresees.
+# Prolific's fee in percent of annotators' pay, for the cost shown before a launch.
 PLATFORM_FEE_PERCENT = read_amount("PLATFORM_FEE_PERCENT", "33.33")
-# The least that an hour may be paid, in dollars, without a warning; Prolific allows no less than this.
+# Minimum hourly pay in dollars without a warning; Prolific allows no less than this.
 LEAST_HOURLY_PAY = read_amount("LEAST_HOURLY_PAY", "8.00")
-# How many new annotators may come from one network in ten minutes; 0 is any number. A university is one network.
+# New annotators per network in ten minutes; 0 is unlimited. A university is one network.
 ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
-# What share of the open places of a study one network may hold, in percent; 0 is any. Five places are always allowed.
+# Percentage of a study's open places that one network may hold; 0 is unlimited. Five places are always allowed.
 PLACES_PER_NETWORK = read_number("PLACES_PER_NETWORK", 10)
-# Whether the times that browsers claim are compared with the server's clock. Off where programs answer, to try things.
+# Whether the times that browsers report are compared with the server's clock. Off where programs answer, for tests.
 CHECK_TIMES = read_flag("CHECK_TIMES", default=True)
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
-# Workers with models that do not share this machine's media folder get pictures by this; nobody does without one.
+# Token of workers with models that do not share this machine's media folder; without it no worker may fetch images.
 WORKER_TOKEN = read_token("LINEUP_WORKER_TOKEN")
-# Which models pages and scripts may ask. A spec says what a worker loads, from its own disks too, so only whoever has a
-# shell on the server asks others.
+# Models that pages and scripts may run. A spec says what a worker loads, also from its own disks, so other models need
+# a shell on the server.
 MODELS_OFFERED = read_list(
     "MODELS_OFFERED",
     "text-only:ngrams,image-only:colour-and-gradient,open_clip:ViT-B-32/openai,open_clip:ViT-L-14/openai,"
     "hf:google/siglip-base-patch16-224,hf:Salesforce/blip-itm-base-coco",
 )
-# Whether webhooks may lead into private networks and to this machine, and go without https: for trying out.
+# Whether webhooks may use private networks, this machine and plain http: for tests.
 WEBHOOKS_TO_PRIVATE_ADDRESSES = read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
-# Where releases are pushed to: the Hugging Face Hub, or one like it.
+# Where releases are pushed to: the Hugging Face Hub, or a compatible server.
 HUB_URL = read_site("HF_ENDPOINT", "https://huggingface.co")
-# What is told of every event, in its transaction: rooms below do not know who listens.
-TOLD_OF_EVENTS = ["workspace.actions.webhooks.note"]
-# What a job can be: the name that it has in the database -> its `background.work.Work`.
+# Called with every event, in its transaction: lower rooms do not know the listeners.
+TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
+# Kinds of jobs: name in the database -> its `background.work.Work`.
 JOBS = {
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.cached_statistics.NUMBERS",
@@ -252,7 +252,7 @@ ARRIVING = "annotation.actions.launching.launch.upstream_items"
 # Whether an annotator's page from before pictures had handles shows a picture: studies know no sessions.
 SHOWN_ON_OLD_PAGES = "annotation.actions.answering.old_pages.shows_image"
 
-# How the schema of the API is made.
+# Generation of the API's schema.
 REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "workspace.api.framework.schema.EndpointSchema"}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Lineup",
@@ -274,7 +274,7 @@ SPECTACULAR_SETTINGS = {
         "Role": "workspace.api.members.ROLES",
         "TokenScope": "workspace.models.Scope.choices",
     },
-    # In requests what has a default may be left out, and a file is bytes.
+    # Requests may leave out fields with a default, and send files as bytes.
     "COMPONENT_SPLIT_REQUEST": True,
 }
 

@@ -1,4 +1,4 @@
-"""Styles and scripts as browsers get them: without comments and white space, compressed, named by what they hold."""
+"""Styles and scripts for browsers: minified, compressed, and named by a hash of their content."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,26 +16,27 @@ _MINIFIERS: Mapping[str, Callable[[str], str]] = {".js": jsmin, ".css": cssmin}
 
 
 class MinifiedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Has `collectstatic` keep the files that pages name in as few bytes as do the same: on a slow line the page's own
-    files are what somebody waits for. Those that say `.min.` in their names, or lie in `vendor`, are as their makers
-    left them."""
+    """Minify files when `collectstatic` runs: on a slow line they are what people wait for.
+
+    Skips files with `.min.` in their names or in `vendor`.
+    """
 
     def post_process(self, paths: Mapping[str, tuple[Storage, str]], *args: Any, **options: Any) -> Iterator[Any]:
         minified = {
-            name: (storage if name.startswith(AS_THEY_ARE) else _Minified(storage), path)
+            name: (storage if name.startswith(AS_THEY_ARE) else _MinifiedStorage(storage), path)
             for name, (storage, path) in paths.items()
         }
         yield from super().post_process(minified, *args, **options)
 
     def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Compress what pages name, so only what is named by its content; not what only a developer's tools open."""
+        """Compress only hashed files, which pages use; not files for developers' tools."""
         named = {path for path in self.hashed_files.values() if not path.endswith(SOURCE_MAP)}
         yield from super().compress_files(path for path in paths if path in named)
 
 
 @dataclass(frozen=True)
-class _Minified:
-    """The storage that a file comes from, which hands it over in fewer bytes."""
+class _MinifiedStorage:
+    """A storage that returns the files of another one minified."""
 
     storage: Storage
 

@@ -7,5 +7,5 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
-# Django does so at the first request, which each web worker would for itself, while somebody waits for it.
+# Otherwise each web worker does so at its first request, while somebody waits for it.
 import_module(settings.ROOT_URLCONF)

@@ -1,4 +1,4 @@
-"""The connection: a token on every request, and the same request again when its answer was lost."""
+"""The connection: sends the token, and repeats a request whose response was lost."""
 
 import time
 import uuid
@@ -11,18 +11,18 @@ import httpx
 from lineup_client.errors import LineupError, NotReached
 from lineup_client.project import Project
 
-# The server is away, or asks to wait.
+# The server is unavailable, or asks to wait.
 AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_WAIT_SECONDS = 60.0
 
 
 class Lineup:
-    """A site, as one person's token opens it.
+    """A site, opened with one person's token.
 
-    url: where the site is, such as https://lineup.example; token: made there on /tokens/. A request whose answer is
-    lost is sent again, at most `tries` times, waiting twice as long each time, from `wait_seconds` on; what makes
-    something goes with a key by which the server knows it again, so it is made once. Raises LineupError for whatever
-    the server refuses, NotReached when no answer comes.
+    url: the site, such as https://lineup.example. token: created there on /tokens/. A request without a response is
+    sent again, at most `tries` times, with a wait that starts at `wait_seconds` and doubles; a request that creates
+    something has an idempotency key, so it is done once. Raises LineupError if the server refuses, NotReached if no
+    response comes.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Lineup:
         self._http.close()
 
     def me(self) -> dict[str, Any]:
-        """Return whose token this is, and what it opens."""
+        """Return the token's owner, and what it opens."""
         return self.json("GET", "me/")
 
     def projects(self) -> list[dict[str, Any]]:
@@ -64,33 +64,33 @@ class Lineup:
         return list(self.rows("projects/"))
 
     def create_project(self, slug: str, name: str) -> Project:
-        """Make an empty project of one's own, where the site lets people. Raises LineupError."""
+        """Create an empty project, if the site allows it. Raises LineupError."""
         self.json("POST", "projects/", makes=True, json={"slug": slug, "name": name})
         return self.project(slug)
 
     def project(self, slug: str) -> Project:
-        """Return the project called so; nothing is asked yet."""
+        """Return the project with this slug, without a request."""
         return Project(self, slug)
 
     def json(self, method: str, path: str, *, makes: bool = False, **options: Any) -> dict[str, Any]:
-        """Return what the server answers; `makes` as in `request`. Raises LineupError and NotReached."""
+        """Return the JSON of a response; `makes` as in `request`. Raises LineupError and NotReached."""
         response = self.request(method, path, makes=makes, **options)
         return dict(response.json()) if response.content else {}
 
     def rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page after page. Raises LineupError and NotReached."""
+        """Yield the rows of a list, page by page. Raises LineupError and NotReached."""
         address: str | None = path
         asked: Mapping[str, Any] | None = {name: value for name, value in query.items() if value is not None}
         while address is not None:
             page = self.json("GET", address, params=asked)
             yield from page["results"]
-            # It holds the whole query.
+            # `next` contains the whole query.
             address, asked = page["next"], None
 
     def request(self, method: str, path: str, *, makes: bool = False, **options: Any) -> httpx.Response:
-        """Return the answer to a request, sent again as long as none comes.
+        """Return the response to a request, repeated until one comes.
 
-        makes: that it makes something, so that sent twice it must do so once. Raises LineupError and NotReached.
+        makes: the request creates something, so it gets an idempotency key. Raises LineupError and NotReached.
         """
         headers = dict(options.pop("headers", {}))
         if makes:
@@ -105,13 +105,13 @@ class Lineup:
                 lost = error
                 continue
             if response.status_code not in AGAIN or attempt == self._tries - 1:
-                return _checked(response)
+                return _raise_if_refused(response)
             if (seconds := response.headers.get("Retry-After", "")).isdecimal():
                 time.sleep(min(float(seconds), LONGEST_WAIT_SECONDS))
         raise NotReached(f"No answer came to {method} {path}, asked {self._tries} times: {lost}") from lost
 
 
-def _checked(response: httpx.Response) -> httpx.Response:
+def _raise_if_refused(response: httpx.Response) -> httpx.Response:
     if response.is_success:
         return response
     try:

@@ -5,12 +5,12 @@ from typing import Any, Protocol
 
 import httpx
 
-# Rows that are asked for at once.
+# Rows per request.
 PAGE = 1000
 
 
 class Connection(Protocol):
-    """A token on every request, and the same request again when its answer was lost: a `Lineup`."""
+    """Sends requests with the token, and repeats them: a `Lineup`."""
 
     def json(self, method: str, path: str, *, makes: bool = False, **options: Any) -> dict[str, Any]: ...
 

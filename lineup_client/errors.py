@@ -1,14 +1,14 @@
-"""What can go wrong: the server's sentence, and where it says that something is wrong."""
+"""Errors: the server's sentence, and the places that are wrong."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# More are counted, not shown.
+# The rest are counted.
 MOST_SHOWN = 10
 
 
 class LineupError(Exception):
-    """The server refused. `detail` is its sentence, `errors` are the places, `type` and `status` tell which refusal."""
+    """The server refused. `detail` is its sentence, `errors` are places; `type` and `status` name the refusal."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
@@ -24,4 +24,4 @@ def _line(error: Mapping[str, Any]) -> str:
 
 
 class NotReached(Exception):
-    """No answer came, however often it was asked; what was asked for may have been done."""
+    """No response came after all tries; the request may have been carried out."""

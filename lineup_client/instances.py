@@ -1,4 +1,4 @@
-"""The instances of a project, and the images that they show."""
+"""The instances of a project, and their images."""
 
 import hashlib
 import json
@@ -18,44 +18,44 @@ TAGGED_AT_ONCE = 5000
 PIECE = 4 << 20
 
 Images = Path | Mapping[str, Path | bytes]
-"""Where images are: a folder in which the rows' names are found, or name in the rows -> file or bytes."""
+"""Source of images: a folder with the rows' file names, or name in the rows -> file or bytes."""
 
 
 class Table(Protocol):
-    """A data frame, as far as it is needed here."""
+    """The part of a data frame that is needed here."""
 
     def to_dict(self, orient: Literal["records"]) -> Sequence[Mapping[Any, Any]]: ...
 
 
 class Instances:
-    """The instances of a project; called, it returns them."""
+    """The instances of a project; call it to list them."""
 
     def __init__(self, site: Connection, path: str) -> None:
         self._site = site
         self._path = path
 
     def __call__(self, **filters: str | float) -> Rows:
-        """Return the instances, those alone that the filters of the page of instances leave, under the names that they
-        have in its address: `type`, `tag`, `study`, `state`, `question`, `model` and so on; or by `key`.
+        """Return the instances that match the filters, or have this `key`.
 
-        Raises LineupError for what is none of them, and while what is asked for is still being counted.
+        Filters have the names of the explorer's address: `type`, `tag`, `study`, `state`, `question`, `model` and so
+        on. Raises LineupError for unknown ones, and while statistics that they need are being computed.
         """
         return Rows(lambda: self._site.rows(f"{self._path}instances/", limit=PAGE, **filters))
 
     def upload(
         self, rows: Table | Iterable[Mapping[str, Any]], images: Images | None = None, *, images_later: bool = False
     ) -> dict[str, int]:
-        """Bring in rows of the form `jsonl` (docs/import-formats.md) and the images that they name.
+        """Import rows of the format `jsonl` (docs/import-formats.md) with their images.
 
-        images_later: rows may wait for images that are not there. Images that the project has are not sent again, and
-        rows that it has stay as they are, so an upload that broke off is begun anew. Returns how many rows there were
-        (`records`), were `added`, and were `already_there`. Raises LineupError for a batch of rows in which one is
-        bad; the batches before it are in then.
+        images_later: rows may wait for missing images. Images that the project has are not sent again, and its rows
+        stay as they are, so an interrupted upload can be repeated. Returns the number of rows (`records`), of those
+        `added`, and of those `already_there`. Raises LineupError for a batch with a bad row; the batches before it
+        stay.
         """
         told = {"records": 0, "added": 0, "already_there": 0}
-        listed = iter(_without_gaps(rows.to_dict("records")) if hasattr(rows, "to_dict") else rows)
+        listed = iter(_without_empty_cells(rows.to_dict("records")) if hasattr(rows, "to_dict") else rows)
         while batch := list(islice(listed, ROWS_AT_ONCE)):
-            sent = self._send_images(dict.fromkeys(name for row in batch for name in _images_of(row)), images)
+            sent = self._send_images(dict.fromkeys(name for row in batch for name in _image_names(row)), images)
             manifest = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in batch)
             answer = self._site.json(
                 "POST",
@@ -68,7 +68,7 @@ class Instances:
         return told
 
     def import_file(self, file: Path, format: str, images: Images | None = None, **options: Any) -> dict[str, Any]:
-        """Bring in a file of any format that the command `import_instances` knows; `images` by name, as it has them.
+        """Import a file of any format of the command `import_instances`; `images` by name, as there.
 
         options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
         """
@@ -86,10 +86,10 @@ class Instances:
     def import_later(
         self, rows: Path | Sequence[Path], format: str, images: Sequence[Path] = (), **options: Any
     ) -> Import:
-        """Send files in pieces and have them imported in the background: gigabytes need no connection that lasts.
+        """Upload files in pieces and import them in the background: gigabytes survive lost connections.
 
-        images: single ones, under their names alone, and zips. A piece whose answer is lost is looked for before it is
-        sent again. options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
+        images: single files, by name only, and zips. A piece without a response is looked up before it is sent again.
+        options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
         """
         upload = self._site.json("POST", f"{self._path}uploads/", makes=True)["id"]
         path = f"{self._path}uploads/{upload}/"
@@ -101,15 +101,15 @@ class Instances:
         return Import(self._site, self._path, told)
 
     def imports(self) -> Rows:
-        """Return what was asked for to be imported in the background, newest first."""
+        """Return the background imports, newest first."""
         return Rows(lambda: self._site.rows(f"{self._path}imports/"))
 
     def tag(self, tag: str, instances: Iterable[int]) -> int:
-        """Put a tag on instances, by their ids; return how many did not have it. Raises LineupError."""
+        """Add a tag to instances by id; return how many did not have it. Raises LineupError."""
         return self._tag("tag", tag, instances)
 
     def untag(self, tag: str, instances: Iterable[int]) -> int:
-        """Take a tag off instances, by their ids; return how many had it. Raises LineupError."""
+        """Remove a tag from instances by id; return how many had it. Raises LineupError."""
         return self._tag("untag", tag, instances)
 
     def _tag(self, change: str, tag: str, instances: Iterable[int]) -> int:
@@ -121,7 +121,7 @@ class Instances:
             except LineupError:
                 if not changed:
                     raise
-                # A tag is gone with the last that had it.
+                # The server deletes a tag with its last use.
                 break
             changed += told["changed"]
         return changed
@@ -146,8 +146,8 @@ class Instances:
                     have = there
 
     def _send_images(self, names: Iterable[str], images: Images | None) -> dict[str, str]:
-        """Send those that the project does not have; return name -> SHA-256 of those that there are."""
-        found = {name: where for name in names if (where := _found(name, images)) is not None}
+        """Upload missing images; return name -> SHA-256 of all that exist."""
+        found = {name: where for name in names if (where := _find_image(name, images)) is not None}
         hashes = {name: _sha256(where) for name, where in found.items()}
         by_hash = {sha256: found[name] for name, sha256 in hashes.items()}
         wanted = iter(by_hash)
@@ -161,8 +161,8 @@ class Instances:
         return hashes
 
 
-def _without_gaps(rows: Iterable[Mapping[Any, Any]]) -> Iterator[dict[str, Any]]:
-    """Leave out the cells of a data frame that hold nothing: NaN, which is not itself, and None."""
+def _without_empty_cells(rows: Iterable[Mapping[Any, Any]]) -> Iterator[dict[str, Any]]:
+    """Drop empty cells of a data frame: None, and NaN, which does not equal itself."""
     for row in rows:
         yield {name: value for name, value in row.items() if value is not None and not _is_nan(value)}
 
@@ -171,14 +171,14 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _images_of(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the images of a row: of a list of them, or by role one or a list."""
+def _image_names(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of a row's images: a list, or by role one name or a list."""
     images = row.get("images")
     for names in images.values() if isinstance(images, Mapping) else [images]:
         yield from [names] if isinstance(names, str) else names or []
 
 
-def _found(name: str, images: Images | None) -> Path | bytes | None:
+def _find_image(name: str, images: Images | None) -> Path | bytes | None:
     if images is None:
         return None
     if isinstance(images, Mapping):

@@ -1,4 +1,4 @@
-"""What models said about the instances of a project."""
+"""Predictions of models for a project's instances."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -10,20 +10,20 @@ from lineup_client.waiting import Run
 
 
 class Predictions:
-    """What models said about the instances of a project; called, it returns it."""
+    """The predictions of a project; call it to list them."""
 
     def __init__(self, site: Connection, path: str) -> None:
         self._site = site
         self._path = path
 
     def __call__(self, **filters: str) -> Rows:
-        """Return the predictions, by `model` or `kind` where that is given."""
+        """Return the predictions, of `model` or `kind` if given."""
         return Rows(lambda: self._site.rows(f"{self._path}predictions/", limit=PAGE, **filters))
 
     def upload(
         self, rows: Iterable[Mapping[str, Any]], *, model: str, version: str = "", weights: str = ""
     ) -> dict[str, Any]:
-        """Bring in a model's scores, rows of the form `scores` (docs/predictions.md). Raises LineupError."""
+        """Import a model's scores, rows of the format `scores` (docs/predictions.md). Raises LineupError."""
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         return self._site.json(
             "POST",
@@ -34,7 +34,9 @@ class Predictions:
         )
 
     def ask(self, model: str, *, study: str = "", kind: str = "", variant: str = "") -> Run:
-        """Ask a model that the site offers for its scores: of the questions of a study, or of those of a kind about all
-        instances. Raises LineupError."""
+        """Run a model of the site on a study's questions, or on those of a kind about all instances.
+
+        Raises LineupError.
+        """
         wanted = {"model": model, "study": study, "kind": kind, "variant": variant}
         return Run(self._site, self._path, self._site.json("POST", f"{self._path}runs/", makes=True, json=wanted))

@@ -1,4 +1,4 @@
-"""Rows that come page by page, and as a table."""
+"""Rows that are fetched page by page, also as a table."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """Rows of a list of the server, asked for when they are looped over, each time anew."""
+    """Rows of a list of the server, requested anew by each loop."""
 
     def __init__(self, ask: Callable[[], Iterator[dict[str, Any]]]) -> None:
         self._ask = ask
@@ -21,7 +21,7 @@ class Rows:
         return list(self)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return all rows as a data frame; without rows it has no columns. Raises ImportError without pandas."""
+        """Return all rows as a data frame, without columns if there are none. Raises ImportError without pandas."""
         import pandas
 
         return pandas.DataFrame(self.to_list())

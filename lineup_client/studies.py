@@ -1,4 +1,4 @@
-"""The studies of a project, and what came of them."""
+"""The studies of a project, and their results."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,23 +10,23 @@ from lineup_client.waiting import Export
 
 
 class Studies:
-    """The studies of a project; called, it returns them."""
+    """The studies of a project; call it to list them."""
 
     def __init__(self, site: Connection, path: str) -> None:
         self._site = site
         self._path = path
 
     def __call__(self) -> list[dict[str, Any]]:
-        """Return what there is to say of each, in the order in which they were made."""
+        """Return the studies with their details, oldest first."""
         return list(self._site.rows(f"{self._path}studies/"))
 
     def create(self, source: Path | str | Mapping[str, Any]) -> "Study":
-        """Make a draft from a study file, its text, or its values. Raises LineupError with the lines that are wrong."""
+        """Create a draft from a study file, its text, or its values. Raises LineupError with the bad lines."""
         told = self._site.json("POST", f"{self._path}studies/", makes=True, **_body(source))
         return Study(self._site, self._path, told["slug"])
 
     def check(self, source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a study file would make, and what stands in the way of a launch; nothing is made."""
+        """Return what a study file would create, and what prevents a launch; nothing is created."""
         return self._site.json("POST", f"{self._path}check-study/", **_body(source))
 
 
@@ -47,14 +47,14 @@ class Study:
         self.path = f"{project}studies/{slug}/"
 
     def read(self) -> dict[str, Any]:
-        """Return its state and, for who may hand them out, its links.
+        """Return its state and, for members who may share them, its links.
 
         `invite_url`: for people whom you invite. `take_url`: for Prolific, which adds its ids; refused without them.
         """
         return self._site.json("GET", self.path)
 
     def launch(self) -> dict[str, Any]:
-        """Freeze its design and let annotators in; return what `read` does, with the links. It cannot be undone."""
+        """Freeze the design and open the study; return `read` with the links. It cannot be undone."""
         return self._change("launch")
 
     def pause(self) -> dict[str, Any]:
@@ -64,12 +64,15 @@ class Study:
         return self._change("resume")
 
     def close(self) -> dict[str, Any]:
-        """Let nobody in any more, for good."""
+        """Close the study for ever."""
         return self._change("close")
 
     def ask_more(self, what: str = "answers", number: int = 1, *, dry_run: bool = False) -> dict[str, Any]:
-        """Ask for `number` more `answers` to every question, for up to `number` to each that stays `undecided`, or
-        about `instances` that came since; return what that brings, or with `dry_run` would bring."""
+        """Ask for more answers, or about new instances; return the effect, or with `dry_run` a preview.
+
+        what: `answers` (`number` more for every question), `undecided` (up to `number` more for each undecided one) or
+        `instances` (those added since the launch).
+        """
         wish = {"what": what, "number": number, "dry_run": dry_run}
         return self._site.json("POST", f"{self.path}more/", json=wish, makes=True)
 
@@ -77,7 +80,7 @@ class Study:
         return self._site.json("POST", f"{self.path}{name}/", makes=True)
 
     def delete(self) -> None:
-        """Delete it while it is a draft."""
+        """Delete a draft."""
         self._site.request("DELETE", self.path)
 
     def progress(self) -> dict[str, Any]:
@@ -87,33 +90,32 @@ class Study:
         return self._rows("sessions")
 
     def owed(self) -> Rows:
-        """Return what is owed to each annotator, by pseudonym: `amount` in `currency`, `why`, and its `items`.
+        """Return what is owed to each annotator by pseudonym: `amount` in `currency`, `why`, and `items`.
 
         Amounts are texts, such as "1.20".
         """
         return self._rows("owed")
 
     def ratings(self) -> list[dict[str, Any]]:
-        """Return mean, interval, spread and distribution of ratings, by kind, image role and category of instances."""
+        """Return mean, interval, spread and distribution of ratings, by kind, image role and category."""
         told: list[dict[str, Any]] = self._site.json("GET", f"{self.path}ratings/")["ratings"]
         return told
 
     def responses(self) -> Rows:
-        """Return the answers that count, under the columns of the export `responses` (docs/exports.md)."""
+        """Return the answers that count, with the columns of the export `responses` (docs/exports.md)."""
         return self._rows("responses")
 
     def decisions(self) -> Rows:
-        """Return what became of each question, under the columns of the export `decisions`, and by which `id` it is
-        settled."""
+        """Return each question's decision, with the columns of the export `decisions`; `settle` takes its `id`."""
         return self._rows("decisions")
 
     def settle(self, id: int, choice: str, note: str = "") -> dict[str, Any]:
-        """Decide a question that the answers have left undecided; `id` of its decision. Raises LineupError."""
+        """Settle a question that its answers left undecided; `id` of its decision. Raises LineupError."""
         path, wanted = f"{self.path}decisions/{id}/settle/", {"choice": choice, "note": note}
         return self._site.json("POST", path, makes=True, json=wanted)
 
     def unsettle(self, id: int) -> dict[str, Any]:
-        """Take a settlement back: the answers decide again. Raises LineupError."""
+        """Take back a settlement: the answers decide again. Raises LineupError."""
         return self._site.json("POST", f"{self.path}decisions/{id}/unsettle/", makes=True)
 
     def _rows(self, name: str) -> Rows:
@@ -123,14 +125,14 @@ class Study:
         return Rows(lambda: self._site.rows(f"{self.path}releases/"))
 
     def export(self, format: str) -> Export:
-        """Ask for an export; it is made in the background."""
+        """Request an export; it is written in the background."""
         told = self._site.json("POST", f"{self.path}exports/", makes=True, json={"format": format})
         return Export(self._site, self._project, told)
 
     def release(self, name: str, format: str, *, dataset: bool = False, **texts: str) -> Export:
         """Freeze a release and have it written. texts: `description`, `licence`, `citation`.
 
-        dataset: it holds the whole dataset of the project, of which the study is a part.
+        dataset: whether it holds the whole dataset of the project that the study belongs to.
         """
         wanted = {"name": name, "format": format, "dataset": dataset, **texts}
         told = self._site.json("POST", f"{self.path}releases/", makes=True, json=wanted)

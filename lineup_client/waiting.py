@@ -1,4 +1,4 @@
-"""What is made in the background, and is waited for."""
+"""Handles of background work: follow it, wait for it, cancel it."""
 
 import time
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ PUSH_ENDED = frozenset({"pushed", "failed"})
 RUN_ENDED = frozenset({"done", "failed", "cancelled"})
 
 
-def _waited_for(
+def _wait_until_ended(
     site: Connection,
     path: str,
     told: Mapping[str, Any],
@@ -26,7 +26,7 @@ def _waited_for(
     seconds: float,
     look_every_seconds: float,
 ) -> Mapping[str, Any]:
-    """Ask for what is made in the background until its `state` is one of `ended`. Raises TimeoutError."""
+    """Poll background work until its `state` is in `ended`. Raises TimeoutError."""
     until = time.monotonic() + seconds
     while told["state"] not in ended:
         if time.monotonic() > until:
@@ -37,7 +37,7 @@ def _waited_for(
 
 
 class Import:
-    """An import in the background. `told` is what was last said of it."""
+    """A background import. `told` is its last known state."""
 
     def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
         self._site = site
@@ -45,28 +45,28 @@ class Import:
         self.path = f"{project}imports/{told['id']}/"
 
     def wait(self, *, seconds: float = 7200, look_every_seconds: float = 1) -> "Import":
-        """Wait until it is done. Raises TimeoutError, and LineupError with the bad rows when nothing was imported."""
-        self.told = _waited_for(self._site, self.path, self.told, IMPORT_ENDED, seconds, look_every_seconds)
+        """Wait until it ends. Raises TimeoutError, and LineupError with the bad rows if it failed."""
+        self.told = _wait_until_ended(self._site, self.path, self.told, IMPORT_ENDED, seconds, look_every_seconds)
         if self.told["state"] != "done":
             raise LineupError(422, {"detail": self.told["error"], "errors": list(islice(self.problems(), MOST_SHOWN))})
         return self
 
     def problems(self) -> Rows:
-        """Return every bad row, with its number, field and reason."""
+        """Return all bad rows, with number, field and reason."""
         return Rows(lambda: self._site.rows(f"{self.path}problems/", limit=PAGE))
 
     def cancel(self) -> None:
-        """Give it up; nothing of it is kept. Raises LineupError when it is over."""
+        """Cancel it; nothing is imported. Raises LineupError if it has ended."""
         self.told = self._site.json("POST", f"{self.path}cancel/")
 
     def again(self) -> "Import":
-        """Try it again where it came to nothing, or do it where it was only looked over."""
+        """Repeat it after a failure, or run it after a check."""
         told = self._site.json("POST", f"{self.path}again/", makes=True)
         return Import(self._site, self.path.partition("imports/")[0], told)
 
 
 class Export:
-    """A file that is made in the background. `told` is what was last said of it."""
+    """A file that is written in the background. `told` is its last known state."""
 
     def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
         self._site = site
@@ -74,16 +74,16 @@ class Export:
         self.path = f"{project}exports/{told['id']}/"
 
     def wait(self, *, seconds: float = 600, look_every_seconds: float = 1) -> "Export":
-        """Wait until it is ready. Raises TimeoutError, and LineupError when there will be no file."""
-        self.told = _waited_for(self._site, self.path, self.told, EXPORT_ENDED, seconds, look_every_seconds)
+        """Wait until it is ready. Raises TimeoutError, and LineupError if it failed."""
+        self.told = _wait_until_ended(self._site, self.path, self.told, EXPORT_ENDED, seconds, look_every_seconds)
         if self.told["state"] != "ready":
             raise LineupError(410, {"detail": self.told["error"] or "It is no longer given out."})
         return self
 
     def save(self, to: Path) -> Path:
-        """Fetch its file, going on where an earlier fetch broke off. Raises LineupError.
+        """Download its file, continuing an interrupted download. Raises LineupError.
 
-        Until it is whole it is called like `to`, with the number of the export and `.part` behind.
+        A partial file has the name of `to` with the number of the export and `.part` appended.
         """
         part = to.with_name(f"{to.name}.{self.told['id']}.part")
         have = part.stat().st_size if part.exists() else 0
@@ -93,7 +93,7 @@ class Export:
         except LineupError as error:
             if error.status != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 raise
-            # All of it was there.
+            # The file was already complete.
         else:
             with part.open("ab" if answer.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as out:
                 out.write(answer.content)
@@ -102,7 +102,7 @@ class Export:
 
 
 class HubPush:
-    """A push to the Hub. `told` is what was last said of it."""
+    """A push to the Hub. `told` is its last known state."""
 
     def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
         self._site = site
@@ -110,15 +110,15 @@ class HubPush:
         self.path = f"{project}hub-pushes/{told['id']}/"
 
     def wait(self, *, seconds: float = 3600, look_every_seconds: float = 1) -> "HubPush":
-        """Wait until it is over. Raises TimeoutError, and LineupError when nothing came of it."""
-        self.told = _waited_for(self._site, self.path, self.told, PUSH_ENDED, seconds, look_every_seconds)
+        """Wait until it ends. Raises TimeoutError, and LineupError if it failed."""
+        self.told = _wait_until_ended(self._site, self.path, self.told, PUSH_ENDED, seconds, look_every_seconds)
         if self.told["state"] != "pushed":
             raise LineupError(409, {"detail": self.told["error"]})
         return self
 
 
 class Run:
-    """What a model is asked. `told` is what was last said of it."""
+    """A model run. `told` is its last known state."""
 
     def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
         self._site = site
@@ -126,12 +126,12 @@ class Run:
         self.path = f"{project}runs/{told['id']}/"
 
     def wait(self, *, seconds: float = 7200, look_every_seconds: float = 1) -> "Run":
-        """Wait until it is over. Raises TimeoutError, and LineupError when it came to nothing."""
-        self.told = _waited_for(self._site, self.path, self.told, RUN_ENDED, seconds, look_every_seconds)
+        """Wait until it ends. Raises TimeoutError, and LineupError if it failed."""
+        self.told = _wait_until_ended(self._site, self.path, self.told, RUN_ENDED, seconds, look_every_seconds)
         if self.told["state"] != "done":
             raise LineupError(409, {"detail": self.told["error"] or "It was cancelled."})
         return self
 
     def cancel(self) -> None:
-        """Give it up; what is scored by then stays. Raises LineupError when it is over."""
+        """Cancel it; scores so far are kept. Raises LineupError if it has ended."""
         self.told = self._site.json("POST", f"{self.path}cancel/")

@@ -1,4 +1,4 @@
-"""The addresses that are told what happens in a project."""
+"""Webhooks of a project."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from lineup_client.rows import Rows
 
 
 class Webhooks:
-    """The addresses that are told what happens in a project; called, it returns them."""
+    """The webhooks of a project; call it to list them."""
 
     def __init__(self, site: Connection, path: str) -> None:
         self._site = site
@@ -18,17 +18,17 @@ class Webhooks:
         return Rows(lambda: self._site.rows(f"{self._path}webhooks/"))
 
     def make(self, url: str, topics: Sequence[str]) -> tuple[dict[str, Any], str]:
-        """Have an address told of topics (docs/webhooks.md); return the webhook, and the key that its messages bear."""
+        """Create a webhook for topics (docs/webhooks.md); return it, and its signing key."""
         wanted = {"url": url, "topics": list(topics)}
         made = self._site.json("POST", f"{self._path}webhooks/", makes=True, json=wanted)
         return made, self.change_key(made["id"], hours=0)
 
     def change_key(self, id: int, *, hours: int = 24) -> str:
-        """Give a webhook a new key and return it; the one before signs too for so many hours."""
+        """Give a webhook a new key and return it; the previous one signs too for `hours`."""
         return str(self._act("webhooks", id, "key", json={"hours": hours})["key"])
 
     def try_out(self, id: int) -> dict[str, Any]:
-        """Send a message that says nothing; return what is known of it."""
+        """Send a test message; return what is known of it."""
         return self._act("webhooks", id, "try")
 
     def switch_on(self, id: int) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Webhooks:
         self._site.request("DELETE", f"{self._path}webhooks/{id}/")
 
     def deliveries(self, id: int) -> Rows:
-        """What a webhook was sent, newest first."""
+        """Return the messages of a webhook, newest first."""
         return Rows(lambda: self._site.rows(f"{self._path}webhooks/{id}/deliveries/"))
 
     def repeat(self, delivery: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Joins each page's modules into one file: python -m scripts.join_modules.
+"""Join each page's modules into one file: python -m scripts.join_modules.
 
-Of every entry in `static/js`, `static/js/whole` gets a file with all that it imports, in the order in which a browser
-would run it. A module is a function there, so that its names stay its own, and hands over what it exports.
+For each entry in `static/js`, writes a file in `static/js/whole` with the entry and all its imports, in the order in
+which a browser would run them. Each module becomes a function, which keeps its names private and returns its exports.
 """
 
 import re
@@ -18,18 +18,18 @@ def main() -> None:
     whole = MODULES / "whole"
     whole.mkdir(exist_ok=True)
     for entry in ENTRIES:
-        (whole / f"{entry}.js").write_text(joined(entry, modules=MODULES), encoding="utf-8")
+        (whole / f"{entry}.js").write_text(join(entry, modules=MODULES), encoding="utf-8")
 
 
-def joined(entry: str, *, modules: Path) -> str:
-    """Return the text of `entry` after those of all that it needs, each once.
+def join(entry: str, *, modules: Path) -> str:
+    """Return the text of `entry` after the modules that it needs, each once.
 
-    Raises ValueError for modules that need each other, and for an import or export of another form than
-    `import { one, other } from "./module.js";` and `export const`, `export function`, `export async function`.
+    Raises ValueError for circular imports, and for an import or export of another form than `import { one, other } from
+    "./module.js";` and `export const`, `export function`, `export async function`.
     """
     head = f"// Made of static/js/{entry}.js and what it imports, by: python -m scripts.join_modules\n"
     parts = [
-        _as_entry(name, modules=modules) if name == entry else _as_function(name, modules=modules)
+        _entry_lines(name, modules=modules) if name == entry else _function_lines(name, modules=modules)
         for name in _in_order(entry, modules=modules, above=())
     ]
     return "\n".join([head, *parts])
@@ -47,22 +47,22 @@ def _lines(name: str, *, modules: Path) -> list[str]:
     return (modules / f"{name}.js").read_text(encoding="utf-8").splitlines()
 
 
-def _as_entry(name: str, *, modules: Path) -> str:
-    return "".join(f"{line}\n" for line in _without_modules(name, modules=modules, exported=[]))
+def _entry_lines(name: str, *, modules: Path) -> str:
+    return "".join(f"{line}\n" for line in _strip_module_syntax(name, modules=modules, exported=[]))
 
 
-def _as_function(name: str, *, modules: Path) -> str:
+def _function_lines(name: str, *, modules: Path) -> str:
     exported: list[str] = []
-    # As they are, not moved to the right: a text over several lines would change.
-    body = list(_without_modules(name, modules=modules, exported=exported))
+    # Not indented: that would change template literals.
+    body = list(_strip_module_syntax(name, modules=modules, exported=exported))
     if exported:
         body.append(f"return {{ {', '.join(exported)} }};")
     handed_over = f"const ${name} = " if exported else ""
     return "\n".join([f"// {name}.js", f"{handed_over}(() => {{", *body, "})();", ""])
 
 
-def _without_modules(name: str, *, modules: Path, exported: list[str]) -> Iterator[str]:
-    """Yield the module's lines as a function's, and put into `exported` what it exports."""
+def _strip_module_syntax(name: str, *, modules: Path, exported: list[str]) -> Iterator[str]:
+    """Yield the module's lines as a function body, and add the names that it exports to `exported`."""
     for number, line in enumerate(_lines(name, modules=modules), 1):
         if found := _IMPORT.match(line):
             if found["names"]:

@@ -1,8 +1,7 @@
-"""Simulated annotators: they answer through the real entry, page and submit code, as a browser without JavaScript.
+"""Simulated annotators: they use the real pages, as a browser without JavaScript would.
 
-A page is read and its forms are sent; what the page does not tell, which option is right, comes from the instance's
-reference, found through the question's slot. Nothing here writes to the database, but for the seat of a visit that
-fails, which goes back.
+They read a page and send its forms. The right option, which no page shows, comes from the instance's reference, found
+through the question's slot. Nothing here writes to the database, except to release the place of a failed visit.
 """
 
 import logging
@@ -34,17 +33,17 @@ from simulation.demo.image_sets import TEXTS
 from studies.kinds import Kind, NotAnAnswer, get_kind, has_own_score
 from studies.models import PracticeQuestion, Question, Study
 
-# How often somebody writes something else where a text was refused, because it had been given before.
+# New texts tried after one was refused because it had been given before.
 MOST_TRIES = 20
-# How many answers are made up until one is right, or one is not.
+# Answers drawn until one is right, or wrong.
 MOST_DRAWN = 500
 STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 TIMEOUT_SECONDS = 30
-# Nobody looks at the rest of a page; reading it too takes half as long again.
+# Nobody uses the rest of a page; parsing it too takes half as long again.
 LOOKED_AT = ["main", "h1", "progress"]
-# Far above what a survey has pages; a page that leads to itself must not keep anybody for ever.
+# Far more pages than a survey has; ends a visit to a page that leads to itself.
 MOST_PAGES = 10_000
-# Whoever loads no style and runs no script needs neither: pages name these files as they are called in the source.
+# Without styles and scripts, pages may name these files as in the source.
 UNCOLLECTED = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
 
@@ -54,7 +53,7 @@ class CannotRead(Exception):
 
 @dataclass(frozen=True)
 class Page:
-    """What a browser ends up with after all redirects. `path` has no host; `html` is what LOOKED_AT names of it."""
+    """The page after all redirects. `path` has no host; `html` is the part that LOOKED_AT names."""
 
     path: str
     status: int
@@ -83,12 +82,12 @@ class Browser(Protocol):
 
 
 class BrowserInProcess:
-    """Calls the site's code in this process, middleware included, whether static files were collected or not."""
+    """Call the site's code in this process, with middleware, whether or not static files were collected."""
 
     def __init__(self) -> None:
-        # The first name the site answers to; forms are checked as any browser's are.
+        # The site's first allowed host; forms are checked as for any browser.
         host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
-        # A private address of their own: many come in a short time, and few may come from one network.
+        # Each has a private address of its own: many arrive quickly, and few may come from one network.
         address = str(IPv6Address((0xFD << 120) | random.getrandbits(120)))
         self._client = Client(
             enforce_csrf_checks=True, raise_request_exception=False, SERVER_NAME=host, REMOTE_ADDR=address
@@ -115,8 +114,7 @@ class BrowserInProcess:
 
 @contextmanager
 def _in_process() -> Iterator[None]:
-    """Need no collected files, take the made-up times as they are, and leave what a failing page would log to the
-    sentence that ends the simulation."""
+    """Need no collected files, accept simulated times, and log no failing page: the error message has it."""
     logger = logging.getLogger("django.request")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -130,7 +128,7 @@ def _in_process() -> Iterator[None]:
 
 
 class BrowserOverHttp:
-    """Asks a site that runs at `site`, which must use the same database as this process."""
+    """Send requests to a running `site`, which must use the same database as this process."""
 
     def __init__(self, site: str) -> None:
         if urlsplit(site).scheme not in {"http", "https"}:
@@ -161,8 +159,8 @@ class BrowserOverHttp:
 
 
 @dataclass(frozen=True)
-class Person:
-    """A made-up annotator. `accuracy` is the chance of the reference's answer; `leaves` is to stop half way."""
+class SimulatedAnnotator:
+    """A simulated annotator. `accuracy`: chance of the reference answer. `leaves`: stops half way."""
 
     number: int
     seed: str
@@ -170,12 +168,12 @@ class Person:
     leaves: bool = False
 
     def ids(self) -> tuple[str, str]:
-        """Return the ids of the person and of the submission; the same seed and number are the same person."""
+        """Return ids of person and submission; the same seed and number are the same person."""
         ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
         return f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
 
     def entry(self, study: Study) -> str:
-        """Return the link as Prolific would send it."""
+        """Return the entry link as Prolific would send it."""
         person, session = self.ids()
         query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{study.slug}", "SESSION_ID": session})
         return f"{reverse('take', args=[study.entry_name])}?{query}"
@@ -187,19 +185,21 @@ class Person:
         return random.Random(f"{self.seed}|{self.number}|times")  # noqa: S311 (made-up people)
 
 
-def people(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Iterator[Person]:
-    """Yield `count` annotators, of whom a share of `leave`, evenly spread, will stop half way."""
+def annotators(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Iterator[SimulatedAnnotator]:
+    """Yield `count` annotators; a share of `leave`, evenly spread, will stop half way."""
     for number in range(count):
         leaves = int((number + 1) * leave) > int(number * leave)
-        yield Person(number=number, seed=seed, accuracy=accuracy, leaves=leaves)
+        yield SimulatedAnnotator(number=number, seed=seed, accuracy=accuracy, leaves=leaves)
 
 
 @dataclass
-class Sitting:
-    """How one person's visit went. `state` is the session's at the end; empty when there was no session, and
-    `turned_away` then holds what the page said. `by_reference` counts answers to questions whose right answer is known,
-    `scores` says how right they are where their kind scores them itself, and `written` counts texts that the source of
-    an instance has for them."""
+class VisitResult:
+    """The result of one person's visit.
+
+    state: of the session at the end; empty without a session, and then `turned_away` is the page's message.
+    by_reference: answers to questions with a known right answer. scores: of answers that their kind scores itself.
+    written: texts taken from the instance's source.
+    """
 
     state: str = ""
     turned_away: str = ""
@@ -214,52 +214,52 @@ class Sitting:
 @dataclass
 class _Visit:
     browser: Browser
-    person: Person
+    person: SimulatedAnnotator
     page: Page
     dice: random.Random
     pace: random.Random
-    sitting: Sitting = field(default_factory=Sitting)
+    sitting: VisitResult = field(default_factory=VisitResult)
 
 
-def take_part(*, browser: Browser, study: Study, person: Person) -> Sitting:
-    """Play one person's visit to the end, and return how it went.
+def take_part(*, browser: Browser, study: Study, person: SimulatedAnnotator) -> VisitResult:
+    """Play one person's whole visit, and return its result.
 
-    Raises CannotRead. Whatever ends a visit early, Ctrl-C included, no seat stays taken.
+    Raises CannotRead. Whatever ends a visit early, Ctrl-C included, its place is released.
     """
     try:
         return _visit(browser=browser, study=study, person=person)
     except BaseException:
-        _free_the_seat(study=study, person=person)
+        _release_place(study=study, person=person)
         raise
 
 
-def _free_the_seat(*, study: Study, person: Person) -> None:
-    """Let the session of a visit that failed lapse: others can have its seat, or the same person go on another time."""
+def _release_place(*, study: Study, person: SimulatedAnnotator) -> None:
+    """Let the session of a failed visit lapse: its place is free, and the person may continue later."""
     _, session_id = person.ids()
     left = Session.objects.filter(study=study, provider_session_id=session_id, state__in=OPEN_STATES).first()
     if left is not None:
         sessions.leave(session=left, to=SessionState.LAPSED, now=timezone.now())
 
 
-def _visit(*, browser: Browser, study: Study, person: Person) -> Sitting:
+def _visit(*, browser: Browser, study: Study, person: SimulatedAnnotator) -> VisitResult:
     visit = _Visit(browser, person, _arrive(browser, person.entry(study)), person.dice(), person.pace())
     for _ in range(MOST_PAGES):
         following = _next_page(visit)
         if following is None:
-            return _concluded(visit)
+            return _read_result(visit)
         visit.page = following
     raise CannotRead(f"After {MOST_PAGES} pages {visit.page.path} still leads to another page.")
 
 
 def _arrive(browser: Browser, link: str) -> Page:
-    """Open the link and press Start; who has a session already, or is turned away, finds nothing to press."""
+    """Open the link and press Start, unless the person has a session or was turned away."""
     page = browser.open(link)
     form = page.html.select_one("main form") if page.path == urlsplit(link).path else None
     return page if form is None else browser.send(link, _hidden_fields(form))
 
 
 def _next_page(visit: _Visit) -> Page | None:
-    """Do what the page asks for and return the page after it; None at the end. Raises CannotRead."""
+    """Do what the page asks and return the next page; None at the end. Raises CannotRead."""
     if visit.page.status >= 500:
         raise CannotRead(f"The site failed with the status {visit.page.status}. Its log says why.")
     form = _form_to_send(visit.page)
@@ -274,7 +274,7 @@ def _step(form: Tag) -> str:
 
 
 def _form_to_send(page: Page) -> Tag | None:
-    """Return the form that leads on. The question ahead, hidden until it is its turn, is not it."""
+    """Return the form that leads on, not the hidden one of the next question."""
     forms = (form for form in page.html.select("main form") if form.find_parent(hidden=True) is None)
     return next((form for form in forms if _step(form) in STEPS), None)
 
@@ -283,7 +283,7 @@ def _hidden_fields(form: Tag) -> dict[str, str]:
     return {str(tag["name"]): str(tag.get("value", "")) for tag in form.select('input[type="hidden"]')}
 
 
-def _agree(visit: _Visit, form: Tag) -> Page:
+def _consent(visit: _Visit, form: Tag) -> Page:
     return visit.browser.send(str(form["action"]), _hidden_fields(form) | {"agree": "yes"})
 
 
@@ -291,7 +291,7 @@ def _begin(visit: _Visit, form: Tag) -> Page:
     return visit.browser.send(str(form["action"]), _hidden_fields(form))
 
 
-def _practise(visit: _Visit, form: Tag) -> Page:
+def _answer_practice(visit: _Visit, form: Tag) -> Page:
     fields = _hidden_fields(form)
     asked = PracticeQuestion.objects.get(pk=fields["slot"])
     order = practice.order_for(session=_session(visit), question=asked)
@@ -313,17 +313,17 @@ def _answer(visit: _Visit, form: Tag) -> Page:
     question = Slot.objects.select_related("question__instance").get(pk=slot).question
     kind = get_kind(question.kind)
     order = responses.order_for(session=_session(visit), question=question)
-    whole = _whole(visit, question, order)
-    label = "" if whole is not None else _chosen(visit, question)
+    whole = _choose_scored_answer(visit, question, order)
+    label = "" if whole is not None else _choose_label(visit, question)
     for _ in range(1 if kind.writing(question.content) is None else MOST_TRIES):
         fields = _hidden_fields(form)
-        said = "" if whole is not None else label or _written(visit, question)
+        said = "" if whole is not None else label or _choose_text(visit, question)
         if whole is None:
             fields |= kind.simulate(question.content, order, dice=visit.dice, label=said)
         else:
             fields |= whole
         _check_offered(form, fields)
-        fields |= _measured(visit)
+        fields |= _measured_times(visit)
         page = visit.browser.send(str(form["action"]), fields)
         if page.status == 200:
             visit.sitting.answers += 1
@@ -335,24 +335,26 @@ def _answer(visit: _Visit, form: Tag) -> Page:
 
 _SENDERS: dict[str, Callable[[_Visit, Tag], Page]] = {
     "go-on": _begin,
-    "consent": _agree,
+    "consent": _consent,
     "begin": _begin,
-    "practice": _practise,
+    "practice": _answer_practice,
     "answer": _answer,
     "finish": _begin,
 }
 
 
-def _measured(visit: _Visit) -> dict[str, str]:
-    """Return what a page's script would say of the time this answer took: around 8 seconds, as long as people take."""
+def _measured_times(visit: _Visit) -> dict[str, str]:
+    """Return the times that a page's script would report: about 8 seconds, as people take."""
     send_ms = 1000 * min(60.0, visit.pace.lognormvariate(2.1, 0.45))
     measured = {"first_choice_ms": int(0.8 * send_ms), "send_ms": int(send_ms), "hidden_ms": 0}
     return {"unmeasured": "", **{name: str(ms) for name, ms in measured.items()}}
 
 
-def _chosen(visit: _Visit, question: Question) -> str:
-    """Return the label to answer with: the reference's with the person's accuracy, else one of the others, each as
-    likely; "" where nobody says what is right, so that the kind makes an answer up."""
+def _choose_label(visit: _Visit, question: Question) -> str:
+    """Return the label to answer: the right one with the person's accuracy, else another at random.
+
+    "" without a known right answer, so that the kind draws one.
+    """
     kind = get_kind(question.kind)
     labels = sorted(kind.categories(question.content)) if kind.has_one_label else []
     right = question.right or kind.reference_label(question.instance.reference)
@@ -365,14 +367,17 @@ def _chosen(visit: _Visit, question: Question) -> str:
     return visit.dice.choice([label for label in labels if label != right])
 
 
-def _whole(visit: _Visit, question: Question, order: Sequence[str]) -> Mapping[str, str] | None:
-    """Return what is posted for a question whose kind scores answers itself: with the person's accuracy a right answer,
-    else one that is not quite right. None where nobody says what is right, or no such answer was found."""
+def _choose_scored_answer(visit: _Visit, question: Question, order: Sequence[str]) -> Mapping[str, str] | None:
+    """Return the posted fields of a question whose kind scores answers itself.
+
+    A right answer with the person's accuracy, else one that is not quite right. None without a known right answer, or
+    if no such answer was found.
+    """
     kind, right = get_kind(question.kind), question.what_is_right
     if right == "" or not has_own_score(kind):
         return None
     is_right = visit.dice.random() < visit.person.accuracy
-    for posted in _possible(visit, question, order, right):
+    for posted in _possible_answers(visit, question, order, right):
         score = _score_of(kind, question, order, posted)
         if score is not None and isclose(score, 1) is is_right:
             visit.sitting.by_reference += 1
@@ -382,10 +387,12 @@ def _whole(visit: _Visit, question: Question, order: Sequence[str]) -> Mapping[s
     return None
 
 
-def _possible(visit: _Visit, question: Question, order: Sequence[str], right: Any) -> Iterator[Mapping[str, str]]:
-    """Yield answers as a page posts them: the right one, where it is one that the kind posts, then made-up ones."""
+def _possible_answers(
+    visit: _Visit, question: Question, order: Sequence[str], right: Any
+) -> Iterator[Mapping[str, str]]:
+    """Yield possible answers as a page posts them: the right one, if it can be posted, then drawn ones."""
     kind = get_kind(question.kind)
-    # A right answer may be of another shape than an answer, such as several that are all right.
+    # The right answer may have another form than an answer, such as several that are all right.
     with suppress(NotAnAnswer, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration):
         yield kind.posted(question.content, order, right)
     for _ in range(MOST_DRAWN):
@@ -400,9 +407,8 @@ def _score_of(kind: Kind, question: Question, order: Sequence[str], posted: Mapp
     return kind.score(question.content, question.what_is_right, answer)
 
 
-def _written(visit: _Visit, question: Question) -> str:
-    """Return one of the texts that the source has about the picture that is marked; "" where it has none, or nothing is
-    written, so that the kind makes an answer up."""
+def _choose_text(visit: _Visit, question: Question) -> str:
+    """Return a text of the source about the marked image; "" if there is none, or the kind takes no text."""
     kind = get_kind(question.kind)
     texts: Mapping[str, Sequence[str]] = question.instance.reference.get("other", {}).get(TEXTS, {})
     marked = [picture.key for picture in kind.shown(question.content).pictures if picture.mark]
@@ -412,20 +418,20 @@ def _written(visit: _Visit, question: Question) -> str:
 
 
 def _check_offered(form: Tag, fields: Mapping[str, str]) -> None:
-    """See that the page offers what is about to be chosen, as a person would have to. Raises CannotRead."""
+    """Check that the page offers the chosen fields. Raises CannotRead."""
     for name, value in fields.items():
         offered = [radio["value"] for radio in form.select('input[type="radio"]') if radio.get("name") == name]
         if offered and value not in offered:
             raise CannotRead(f"The page does not offer the answer {value}; it offers {', '.join(map(str, offered))}.")
 
 
-def _concluded(visit: _Visit) -> Sitting:
+def _read_result(visit: _Visit) -> VisitResult:
     sitting, page = visit.sitting, visit.page
     if page.path.startswith("/s/"):
         sitting.state = Session.objects.get(token=page.path.split("/")[2]).state
         if sitting.state == SessionState.WAITING:
-            # Nobody else is at work meanwhile, so nothing would come.
-            _free_the_seat(study=_session(visit).study, person=visit.person)
+            # Nobody else is working meanwhile, so nothing new would come.
+            _release_place(study=_session(visit).study, person=visit.person)
             sitting.turned_away, sitting.nothing_left = page.text or page.title, True
         elif sitting.state in OPEN_STATES:
             raise CannotRead(f'The page "{page.title}" (status {page.status}) offers nothing that leads on.')

@@ -1,5 +1,5 @@
 from django.apps import AppConfig
 
 
-class RehearsalConfig(AppConfig):
+class SimulationConfig(AppConfig):
     name = "simulation"

@@ -171,15 +171,15 @@ STEPS = {
     "studies.actions.studies.add_surveys",
     "studies.actions.studies.fill_survey",
     "workspace.actions.accounts.sign_up",
-    "workspace.actions.webhooks.note",
-    "workspace.actions.webhooks.tell",
+    "workspace.actions.webhooks.queue_event",
+    "workspace.actions.webhooks.queue_message",
 }
 # What the clock sends of what others have noted.
 BY_THE_CLOCK = {
     "annotation.actions.arriving.network_places.forget_networks",
-    "workspace.actions.accepted_news.note_accepted",
+    "workspace.actions.acceptance_messages.queue_acceptance_messages",
     "workspace.actions.deliveries.deliver",
-    "workspace.actions.deliveries.tidy",
+    "workspace.actions.deliveries.delete_old",
 }
 # What a worker goes on with after somebody asked for it, who is named where they asked.
 ASKED_FOR_BEFORE = {
@@ -204,21 +204,21 @@ ASKED_FOR_BEFORE = {
 OF_OWN_ACCOUNT = {
     "workspace.actions.browser_sessions.end_session",
     "workspace.actions.browser_sessions.end_sessions",
-    "workspace.actions.browser_sessions.forget_ended",
-    "workspace.actions.browser_sessions.note_browser",
-    "workspace.actions.browser_sessions.note_new_key",
+    "workspace.actions.browser_sessions.delete_ended",
+    "workspace.actions.browser_sessions.record_browser",
+    "workspace.actions.browser_sessions.replace_session_key",
     "workspace.actions.browser_sessions.open_sessions",
-    "workspace.actions.linked_accounts.disconnect",
+    "workspace.actions.linked_accounts.unlink",
     "workspace.actions.own_account.change_mail",
     "workspace.actions.own_account.change_name",
     "workspace.actions.own_account.confirm_mail",
     "workspace.actions.own_account.follow_link",
     "workspace.actions.idempotent_responses.claim",
     "workspace.actions.idempotent_responses.find",
-    "workspace.actions.idempotent_responses.keep",
+    "workspace.actions.idempotent_responses.store",
     "workspace.actions.tokens.find_token",
     "workspace.actions.tokens.make_token",
-    "workspace.actions.tokens.note_use",
+    "workspace.actions.tokens.record_use",
     "workspace.actions.tokens.revoke_token",
     "workspace.actions.uploaded_images.discard_unused",
     "workspace.actions.uploaded_images.upload_image",

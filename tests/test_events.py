@@ -63,7 +63,7 @@ from tests.factories import (
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
 from workspace.actions import hub, webhooks
-from workspace.actions.alarms import note_underpaid
+from workspace.actions.alarms import record_underpaid
 from workspace.models import Delivery, HubPush, Webhook
 
 pytestmark = pytest.mark.django_db
@@ -323,9 +323,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "change_key": ("webhook key changed", lambda _: with_fixed(webhooks.change_key, webhook=_webhook(), hours=24)),
     "delete_webhook": ("webhook deleted", lambda _: with_fixed(webhooks.delete_webhook, webhook=_webhook())),
     "switch_on": ("webhook switched on", lambda _: with_fixed(webhooks.switch_on, webhook=_webhook(is_off=True))),
-    "try_webhook": ("webhook tried", lambda _: with_fixed(webhooks.try_webhook, webhook=_webhook())),
-    "repeat": ("delivery repeated", lambda _: with_fixed(webhooks.repeat, delivery=_delivered())),
-    "note_underpaid": ("study underpaid", lambda _: _underpaid()),
+    "send_test": ("webhook tried", lambda _: with_fixed(webhooks.send_test, webhook=_webhook())),
+    "send_again": ("delivery repeated", lambda _: with_fixed(webhooks.send_again, delivery=_delivered())),
+    "record_underpaid": ("study underpaid", lambda _: _underpaid()),
     "delete_draft": ("study deleted", lambda _: with_fixed(drafts.delete_draft, study=create_draft())),
 }
 
@@ -350,7 +350,7 @@ def _delivered() -> Delivery:
 def _underpaid() -> Callable[..., object]:
     session = arrive(launch_study(pay={"currency": "USD", "per_session": "1.00"}), CAME)
     Session.objects.filter(pk=session.pk).update(state="finished", ended_at=NOON + timedelta(hours=1))
-    return note_underpaid
+    return record_underpaid
 
 
 def _archived() -> Project:

@@ -1,1 +1,1 @@
-"""How often somebody may do something: counts that every process and machine of a site shares, and who is counted."""
+"""Rate limits: counts shared by all processes and machines of a site, and the keys that they count by."""

@@ -1,13 +1,13 @@
-"""Limits over several processes and machines: `hit` counts first and then says whether that was too often.
+"""Rate limits over several processes and machines: `hit` counts, then says whether the limit is exceeded.
 
     verdict = hit(scope="arrivals", key=network_of(request), limit=30, window=timedelta(minutes=10), now=timezone.now())
     if not verdict.allowed:
         ...  # 429 with Retry-After: verdict.retry_after
 
-Counting and asking are one step: of forty at once under a limit of ten, ten are allowed. A window begins with the first
-hit and ends by itself, so over the border between two windows up to twice the limit may pass. Counts stand in the
-database, or in Redis when CACHE_URL names one; while Redis is away, in the database. Hits belong outside of a
-transaction: one that is rolled back takes its count with it, and an open one holds up everybody with the same key.
+Counting and asking are one atomic step: of forty concurrent hits with a limit of ten, ten are allowed. A window starts
+with its first hit, so up to twice the limit may pass across the end of a window. Counts are in the database, or in
+Redis if CACHE_URL names one; while Redis is unreachable, in the database. Call `hit` outside of transactions: a
+rollback would take the count back, and an open transaction blocks everybody with the same key.
 """
 
 import logging
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Verdict:
-    """`hits` counts the one asked for too; `retry_after` is in whole seconds, at least 1, and 0 when allowed."""
+    """`hits` includes this one; `retry_after` is in whole seconds, at least 1, and 0 when allowed."""
 
     allowed: bool
     retry_after: int
@@ -34,45 +34,45 @@ class Verdict:
 
     @property
     def minutes(self) -> int:
-        """Return how long to wait as people are told it: whole minutes, at least 1 unless allowed."""
+        """Return the waiting time for people: whole minutes, at least 1 unless allowed."""
         return ceil(self.retry_after / 60)
 
 
 def hit(*, scope: str, key: str, limit: int, window: timedelta, now: datetime) -> Verdict:
-    """Count one more of `key` in `scope`; allowed as long as there are no more than `limit` in the window.
+    """Count one more hit of `key` in `scope`; allowed up to `limit` hits in the window.
 
-    Raises nothing of its own; a database that is away raises what it always does. `now` starts a window in the
-    database; Redis has a clock of its own.
+    Raises nothing of its own; an unavailable database raises as usual. `now` starts a window in the database; Redis
+    uses its own clock.
     """
     digest = _digest(scope, key)
     try:
         hits, seconds_left = _store().hit(digest, window=window, now=now)
     except RedisError as error:
-        hits, seconds_left = _instead(error).hit(digest, window=window, now=now)
+        hits, seconds_left = _fallback(error).hit(digest, window=window, now=now)
     allowed = hits <= limit
     return Verdict(allowed=allowed, retry_after=0 if allowed else max(1, seconds_left), hits=hits)
 
 
-def give_back(*, scope: str, key: str) -> None:
-    """Take back one hit: what was counted turned out to be none of those that the limit is for."""
+def take_back(*, scope: str, key: str) -> None:
+    """Take back one hit that turned out not to count against the limit."""
     digest = _digest(scope, key)
     try:
-        _store().give_back(digest)
+        _store().take_back(digest)
     except RedisError as error:
-        _instead(error).give_back(digest)
+        _fallback(error).take_back(digest)
 
 
-def forget(*, scope: str, key: str) -> None:
-    """Start `key` anew in `scope`."""
+def reset(*, scope: str, key: str) -> None:
+    """Reset the count of `key` in `scope`."""
     digest = _digest(scope, key)
     try:
-        _store().forget(digest)
+        _store().reset(digest)
     except RedisError as error:
-        _instead(error).forget(digest)
+        _fallback(error).reset(digest)
 
 
 def _digest(scope: str, key: str) -> str:
-    # Keyed with the site's secret: whoever sees the table cannot try out all addresses or names.
+    # Keyed with the site's secret, so that nobody who sees the table can try out all addresses or names.
     return salted_hmac(f"throttle.{scope}", key, algorithm="sha256").hexdigest()
 
 
@@ -80,6 +80,6 @@ def _store() -> Store:
     return RedisStore(settings.CACHE_URL) if settings.CACHE_URL else DATABASE
 
 
-def _instead(error: RedisError) -> Store:
+def _fallback(error: RedisError) -> Store:
     logger.warning("The cache cannot be reached (%s). Counting in the database instead.", error)
     return DATABASE

@@ -1,4 +1,4 @@
-"""Where counts are kept. Each store counts one hit in one step, however many ask at once."""
+"""Stores of counts. Each counts a hit in one atomic step, however many are concurrent."""
 
 from datetime import datetime, timedelta
 from functools import cache
@@ -11,11 +11,11 @@ from redis import Redis
 
 from throttle.models import Count
 
-# More rows than this are never kept for long: those with the fewest hits go first, so that inventing keys
-# pushes out other invented keys and not the count of somebody who is being attacked.
+# Above this many rows, those with the fewest hits are deleted first, so that invented keys displace each other and not
+# the count of a key under attack.
 MOST_ROWS = 100_000
 SWEPT_AT_ONCE = 5_000
-# One new key in this many sweeps, decided by its digest.
+# Every 64th new key sweeps, chosen by its digest.
 NEW_KEYS_PER_SWEEP = 64
 
 HIT = """
@@ -27,18 +27,18 @@ RETURNING hits, ends_at
 """
 
 REDIS_SECONDS = 1
-# Only what is there is counted down: a key that ended meanwhile would come back and never end.
+# Only an existing key is decremented: an expired one would come back and never expire.
 COUNT_DOWN = "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end"
 
 
 class Store(Protocol):
     def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
-        """Return the hits in the window that is running, this one included, and the seconds until it ends."""
+        """Return the hits of the current window, this one included, and the seconds until it ends."""
         ...
 
-    def give_back(self, digest: str) -> None: ...
+    def take_back(self, digest: str) -> None: ...
 
-    def forget(self, digest: str) -> None: ...
+    def reset(self, digest: str) -> None: ...
 
 
 class DatabaseStore:
@@ -51,15 +51,15 @@ class DatabaseStore:
             sweep(now=now)
         return hits, ends_at - seconds
 
-    def give_back(self, digest: str) -> None:
+    def take_back(self, digest: str) -> None:
         Count.objects.filter(digest=digest, hits__gt=0).update(hits=F("hits") - 1)
 
-    def forget(self, digest: str) -> None:
+    def reset(self, digest: str) -> None:
         Count.objects.filter(digest=digest).delete()
 
 
 def sweep(*, now: datetime) -> None:
-    """Remove counts whose window is over, and what is too many."""
+    """Delete counts whose window is over, and surplus rows."""
     _remove(Count.objects.filter(ends_at__lte=int(now.timestamp())).order_by("ends_at")[:SWEPT_AT_ONCE])
     too_many = Count.objects.count() - MOST_ROWS
     if too_many > 0:
@@ -67,7 +67,7 @@ def sweep(*, now: datetime) -> None:
 
 
 def _remove(counts: QuerySet[Count]) -> None:
-    # Rows that somebody else is counting on or removing are left to them: two sweeps never wait for each other.
+    # Skip rows that others are counting on or deleting: two sweeps never wait for each other.
     with transaction.atomic():
         digests = list(counts.select_for_update(skip_locked=True).values_list("digest", flat=True))
         Count.objects.filter(digest__in=digests).delete()
@@ -86,10 +86,10 @@ class RedisStore:
             _, hits, milliseconds = steps.execute()
         return int(hits), ceil(int(milliseconds) / 1000)
 
-    def give_back(self, digest: str) -> None:
+    def take_back(self, digest: str) -> None:
         self.client.eval(COUNT_DOWN, 1, _key(digest))
 
-    def forget(self, digest: str) -> None:
+    def reset(self, digest: str) -> None:
         self.client.delete(_key(digest))
 
 

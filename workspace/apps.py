@@ -6,6 +6,6 @@ class WorkspaceConfig(AppConfig):
     name = "workspace"
 
     def ready(self) -> None:
-        from workspace.signed_in_browsers import note_sign_in
+        from workspace.signed_in_browsers import record_sign_in
 
-        user_logged_in.connect(note_sign_in, dispatch_uid="workspace.note_sign_in")
+        user_logged_in.connect(record_sign_in, dispatch_uid="workspace.record_sign_in")

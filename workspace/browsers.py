@@ -1,8 +1,8 @@
-"""What people call the browser that says of itself `Mozilla/5.0 (X11; Linux x86_64) ... Chrome/142.0.0.0 ...`."""
+"""Name a browser by its `User-Agent`, such as `Mozilla/5.0 (X11; Linux x86_64) ... Chrome/142.0.0.0 ...`."""
 
 from collections.abc import Mapping
 
-# Each of them also says that it is those after it.
+# In this order: each browser also names those after it.
 _BROWSERS: Mapping[str, str] = {
     "Edg": "Edge",
     "OPR/": "Opera",
@@ -25,11 +25,11 @@ _SYSTEMS: Mapping[str, str] = {
 }
 
 
-def in_words(agent: str) -> str:
-    """Return what sent a `User-Agent`, such as `Firefox on Linux`; of what is unknown, that it is."""
-    browser, system = _first(_BROWSERS, agent), _first(_SYSTEMS, agent)
+def browser_name(agent: str) -> str:
+    """Return the name of a `User-Agent`, such as `Firefox on Linux`; unknown ones are called so."""
+    browser, system = _first_match(_BROWSERS, agent), _first_match(_SYSTEMS, agent)
     return f"{browser or 'Another browser'} on {system}" if system else browser or "An unknown browser"
 
 
-def _first(names: Mapping[str, str], agent: str) -> str:
+def _first_match(names: Mapping[str, str], agent: str) -> str:
     return next((name for mark, name in names.items() if mark in agent), "")

@@ -1,4 +1,7 @@
-"""Mail that the site sends, where it is told of a server for it; nothing depends on it."""
+"""Mail of the site, if a mail server is configured; nothing depends on it.
+
+Every function returns whether a server accepted the mail.
+"""
 
 import logging
 from smtplib import SMTPException
@@ -25,8 +28,7 @@ def invitation_link(secret: str) -> str:
 
 
 def send_invitation(invitation: Invitation, secret: str, *, to: str) -> bool:
-    """Mail the link of an invitation, unless `to` is ""; whether a server took it. A link that was not taken is still
-    good."""
+    """Mail an invitation link, unless `to` is empty. The link stays valid if the mail is not sent."""
     if not to:
         return False
     project, by = invitation.project.name, invitation.made_by.get_full_name() or invitation.made_by.get_username()
@@ -40,7 +42,7 @@ def send_invitation(invitation: Invitation, secret: str, *, to: str) -> bool:
 
 
 def send_mail_link(user: User, link: str, *, to: str) -> bool:
-    """Mail the link that makes an address that of an account; whether a server took it."""
+    """Mail the link that confirms an account's new address."""
     text = (
         f"Somebody, you we hope, wants mail for {user.get_username()} on Lineup to go to this address.\n\n"
         f"Follow this link if so; it works once, within a day:\n\n{link}\n\n"
@@ -49,8 +51,8 @@ def send_mail_link(user: User, link: str, *, to: str) -> bool:
     return _send("Your address for Lineup", text, to=to, about=f"the address of account {user.pk}")
 
 
-def tell_former_address(user: User, *, to: str) -> bool:
-    """Tell an address that it is no longer that of an account; whether a server took the mail."""
+def send_address_changed(user: User, *, to: str) -> bool:
+    """Tell the former address of an account that it was replaced."""
     text = (
         f"Mail for {user.get_username()} on Lineup goes to another address from now on.\n\n"
         f"If that was not you, tell whoever runs {settings.SITE_URL}: somebody may be using your account.\n"
@@ -58,8 +60,8 @@ def tell_former_address(user: User, *, to: str) -> bool:
     return _send("Your address for Lineup was changed", text, to=to, about=f"the former address of account {user.pk}")
 
 
-def tell_linked(user: User) -> bool:
-    """Tell somebody that an account elsewhere opens theirs from now on; whether a server took the mail."""
+def send_account_linked(user: User) -> bool:
+    """Tell a user that an account of the provider signs in as them from now on."""
     text = (
         f"You signed in to Lineup as {user.get_username()} with {settings.OIDC_NAME} for the first time. From now on "
         "that opens your account.\n\n"
@@ -69,8 +71,7 @@ def tell_linked(user: User) -> bool:
 
 
 def send_completion(study: Study, *, is_closed: bool) -> bool:
-    """Tell who launched `study` that all its answers are in, or the owners of its project where no person did; whether
-    a server took a mail."""
+    """Mail that `study` is complete to who launched it, or else to the owners of its project."""
     launcher = who_launched(study)
     people = [launcher] if launcher else owners_of(study.project)
     address = f"{settings.SITE_URL}{reverse('study', args=[study.project.slug, study.slug])}"

@@ -1,20 +1,19 @@
-"""What an hour is to be paid at least on this site, before pages and alarms say that it is too little."""
+"""Minimum hourly pay; below it pages warn."""
 
 from decimal import Decimal
 
 from django.conf import settings
 
-# The currency that the least is said in.
+# The currency of the minimum.
 CURRENCY = "USD"
 
 
-def least_hourly(currency: str) -> Decimal | None:
-    """Return what an hour is to be paid at least, in major units; None where nobody has said so for the currency."""
+def minimum_hourly_pay(currency: str) -> Decimal | None:
+    """Return the minimum hourly pay in major units; None if the site sets none for the currency."""
     return settings.LEAST_HOURLY_PAY if currency == CURRENCY else None
 
 
 def is_underpaid(currency: str, hourly: Decimal | None) -> bool:
-    """Tell whether what an hour is paid, or would be, is under the least that there is for the currency; False where
-    nobody has earned anything yet."""
-    least = least_hourly(currency)
+    """Return whether actual or expected hourly pay is below the minimum; False while it is None."""
+    least = minimum_hourly_pay(currency)
     return least is not None and hourly is not None and hourly < least

@@ -22,10 +22,10 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
 
 class Token(models.Model):
-    """What a script shows instead of a password: its owner's rights, or fewer, until a day.
+    """A personal API token: its owner's rights, or fewer, until a date.
 
-    The text itself is shown once and kept nowhere: `digest` is its SHA-256, which needs no salt and no slow function,
-    since 256 random bits cannot be guessed. A token that is revoked stays, as the record of what there was.
+    The text is shown once and not stored: `digest` is its SHA-256, which needs no salt and no slow function, since 256
+    random bits cannot be guessed. A revoked token stays, as a record.
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
@@ -60,14 +60,14 @@ class Token(models.Model):
 
 
 def digest_of(secret: str) -> str:
-    """Return what a token with this text is known by."""
+    """Return the digest by which a token is found."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class KeptAnswer(models.Model):
-    """What a request with an idempotency key was answered, so that the same one asked again is answered the same.
+    """The stored response of a request with an idempotency key, replayed for a repeated request.
 
-    Stored in the transaction of what it did. `fingerprint` tells whether it was the same request.
+    Stored in the transaction of the work. `fingerprint` tells whether it was the same request.
     """
 
     token = models.ForeignKey(Token, on_delete=models.CASCADE, related_name="kept_answers")
@@ -86,9 +86,9 @@ class KeptAnswer(models.Model):
 
 
 class UploadedImage(models.Model):
-    """That a project was given a picture's bytes: what it may use in its imports.
+    """Proof that a project was sent an image's bytes, so that its imports may use the image.
 
-    Whoever knows the SHA-256 of a picture of another project does not have the picture: they must have sent it.
+    Knowing the SHA-256 of another project's image is not enough.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploaded_images")
@@ -106,7 +106,7 @@ class UploadedImage(models.Model):
 
 
 class Topic(models.TextChoices):
-    """What a webhook tells of."""
+    """What a webhook reports."""
 
     STUDY_COMPLETED = "study.completed", "A study has all its answers"
     INSTANCES_ACCEPTED = "instances.accepted", "Instances were accepted"
@@ -114,12 +114,12 @@ class Topic(models.TextChoices):
     ALARM_RAISED = "alarm.raised", "Something is wrong"
 
 
-# What a message says that somebody sent to try a webhook; nobody chooses it.
+# Topic of test messages; nobody subscribes to it.
 TRIAL = "webhook.tried"
 
 
 class Webhook(models.Model):
-    """Where a project's news go: an address on another server, and what it is told of."""
+    """A project's webhook: a URL on another server, and the topics sent to it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
@@ -151,10 +151,10 @@ def new_salt() -> str:
 
 
 class WebhookKey(models.Model):
-    """A key that signs what a webhook is sent.
+    """A key that signs a webhook's messages.
 
-    The key itself is kept nowhere: it follows from `salt` and the site's secret (`workspace.signatures`), so that
-    whoever reads the database cannot sign.
+    The key itself is not stored: it is derived from `salt` and the site's secret (`workspace.signatures`), so that
+    reading the database is not enough to sign.
     """
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="keys")
@@ -181,9 +181,9 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """A message for a webhook, stored in the transaction of what it tells of, and what has come of it.
+    """A webhook message, stored in the transaction of its event, and the state of its delivery.
 
-    `body` is what is sent, byte for byte, at every attempt; by its `name` a receiver knows it again.
+    `body` is sent byte for byte at every attempt; receivers recognise repeats by `name`.
     """
 
     name = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -216,7 +216,7 @@ class Delivery(models.Model):
 
 
 class ToldAcceptance(models.Model):
-    """That a webhook was told, or need not be told, that a study accepted an instance."""
+    """Record that a webhook was told about an accepted instance, or must not be."""
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="+")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+")
@@ -230,10 +230,9 @@ class ToldAcceptance(models.Model):
 
 
 class HubPush(models.Model):
-    """That somebody wanted a release in a dataset repository of the Hugging Face Hub, and what has come of it.
+    """A request to push a release to the Hugging Face Hub, and its result.
 
-    How far it is until then, its job tells. `sealed_token` is what opens the repository, encrypted, and empty as soon
-    as the push is over.
+    Its job has the progress. `sealed_token` is the encrypted Hub token, emptied when the push ends.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="hub_pushes")
@@ -261,9 +260,9 @@ class HubPush(models.Model):
 
 
 class BrowserSession(models.Model):
-    """That somebody is signed in with a browser, so that they can look over such browsers and sign them out.
+    """A browser that somebody is signed in with, so that they can list and sign out their browsers.
 
-    What opens the pages is Django's session of the same key; a row without one is what is left of a session that ended.
+    Django's session of the same key is what opens pages; a row without one is left of a session that ended.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="browser_sessions")
@@ -280,9 +279,9 @@ class BrowserSession(models.Model):
 
 
 class ConfirmedMail(models.Model):
-    """That somebody has followed a link which was sent to their address: what they typed, nobody needs to believe.
+    """Record that somebody followed a link sent to their address.
 
-    It says something only as long as it is the address of the account, which operators may change.
+    It holds only while this is the address of the account, which operators may change.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="confirmed_mail")

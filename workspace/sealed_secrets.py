@@ -1,4 +1,4 @@
-"""Keeps a secret of somebody's in the database for as long as a job needs it, unreadable without the site's own."""
+"""Encrypt a user's secret in the database for as long as a job needs it, under the site's secret."""
 
 import base64
 from datetime import timedelta
@@ -8,16 +8,16 @@ from django.utils.crypto import salted_hmac
 
 
 class CannotUnseal(Exception):
-    """What was sealed is too old, or was sealed under another secret of the site."""
+    """The secret is too old, or was encrypted under another site secret."""
 
 
 def seal(text: str) -> str:
-    """Return a text encrypted and authenticated (Fernet: AES-128 in CBC mode, HMAC-SHA256), with its moment."""
+    """Return a text encrypted and authenticated (Fernet: AES-128-CBC, HMAC-SHA256), with its time."""
     return _fernet().encrypt(text.encode()).decode()
 
 
 def unseal(sealed: str, *, within: timedelta) -> str:
-    """Return what was sealed, if that was not longer ago. Raises CannotUnseal."""
+    """Return the decrypted text if it is younger than `within`. Raises CannotUnseal."""
     try:
         return _fernet().decrypt(sealed.encode(), ttl=int(within.total_seconds())).decode()
     except InvalidToken as error:

@@ -1,6 +1,6 @@
-"""Signing in with an account elsewhere, by OpenID Connect: how django-allauth is to do it (docs/decisions/0047).
+"""Single sign-on by OpenID Connect through django-allauth (docs/decisions/0047).
 
-It speaks with the provider; who gets in, and as whom, is decided here.
+allauth speaks with the provider; this module decides who may sign in, and as whom.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ from django.utils.crypto import constant_time_compare
 from results.views.guards import signed_in
 from studies.actions.projects.membership import invitation_of, join
 from studies.errors import StudyError
-from workspace.actions.linked_accounts import account_with_mail, is_taken, linked_to
+from workspace.actions.linked_accounts import account_with_mail, is_taken, linked_accounts
 from workspace.actions.own_account import confirm_mail
-from workspace.mail import tell_linked
+from workspace.mail import send_account_linked
 
 logger = logging.getLogger(__name__)
 
@@ -57,17 +57,17 @@ def is_offered() -> bool:
 
 
 def name_of_provider() -> str:
-    """Return what people call it; nothing where none is configured."""
+    """Return the provider's display name; empty if none is configured."""
     return settings.OIDC_NAME if is_offered() else ""
 
 
 def provider_id() -> str:
-    """Return what accounts of the provider are kept under: another one, configured later, does not get its people."""
+    """Return the key that stores accounts of the provider: another provider, configured later, must not match them."""
     return f"oidc-{hashlib.sha256(settings.OIDC_ISSUER.encode()).hexdigest()[:16]}"
 
 
 class SignOnClient(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
-    """Speaks with the provider."""
+    """OpenID Connect client of the provider."""
 
     @property
     def openid_config(self) -> Mapping[str, Any]:
@@ -77,17 +77,17 @@ class SignOnClient(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        # Not from the host that the request names.
+        # Built from the site's address, not from the Host header.
         return f"{settings.SITE_URL}{reverse('sign_on_back')}"
 
 
 class SignOnProvider(OpenIDConnectProvider):  # type: ignore[misc]
-    """The one provider of the site."""
+    """The site's only provider."""
 
     oauth2_adapter_class = SignOnClient
 
     def begin(self, request: HttpRequest, *, process: str, next_url: str | None) -> HttpResponse:
-        """Return what leads to the provider."""
+        """Return the redirect to the provider."""
         nonce = secrets.token_urlsafe(16)
         response: HttpResponse = self.redirect(
             request, process, next_url, data={"nonce": nonce}, auth_params={"nonce": nonce}
@@ -95,23 +95,23 @@ class SignOnProvider(OpenIDConnectProvider):  # type: ignore[misc]
         return response
 
     def sociallogin_from_response(self, request: HttpRequest, response: Mapping[str, Any]) -> SocialLogin:
-        """Return who has come back. Raises OAuth2Error unless all that the provider tells is of one person."""
+        """Return who has signed in. Raises OAuth2Error unless all claims are about one person."""
         proof, more = response.get("id_token") or {}, response.get("userinfo") or {}
         if not proof.get("sub") or (more and more.get("sub") != proof["sub"]):
             raise OAuth2Error("The provider does not say whose identity this is.")
         login = super().sociallogin_from_response(request, response)
         told = more or proof
-        # Some providers write it as text, and "false" is true for Python.
+        # Some providers send a text, and "false" is true for Python.
         is_verified = told.get("email_verified") in (True, "true")
         login.verified_mail = login.user.email if is_verified else ""
         login.user.email = login.verified_mail
         login.nonce = str(proof.get("nonce", ""))
-        # Addresses are kept where those that were confirmed here are.
+        # Store confirmed addresses in our own table only.
         login.email_addresses = []
         return login
 
     def extract_extra_data(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep nothing of what the provider tells but who it is."""
+        """Store only the subject of the provider's claims."""
         return {}
 
 
@@ -131,12 +131,12 @@ def _app() -> SocialApp:
 
 
 class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Who gets in with an account elsewhere (allauth's `SOCIALACCOUNT_ADAPTER`)."""
+    """Decide who may sign in with an account of the provider (allauth's `SOCIALACCOUNT_ADAPTER`)."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return the provider of the settings; rows that an operator writes in the admin make none."""
+        """Return the provider of the settings; rows created in the admin are ignored."""
         return [_app()] if is_offered() and provider in {None, provider_id(), SignOnProvider.id} else []
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> SignOnProvider:
@@ -152,13 +152,13 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     ) -> None:
         if error == AuthError.CANCELLED:
             _refuse(request, CANCELLED)
-        # Its words may hold what the provider handed over, so only its kind is written down.
+        # The message may contain tokens of the provider, so only the error's type is logged.
         cause = exception.__cause__ if exception is not None else None
         logger.warning("signing in by the provider failed (%s): %r after %r", error, type(exception), type(cause))
         _refuse(request, FAILED)
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Connect whoever has no account elsewhere yet with the one here that has confirmed the same address."""
+        """Link a new account of the provider to the user here who has confirmed the same address."""
         asked = (sociallogin.state.get("data") or {}).get("nonce", "")
         if not asked or not constant_time_compare(sociallogin.nonce, asked):
             _refuse(request, FAILED)
@@ -166,17 +166,17 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             return
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             owner = signed_in(request)
-            # Asked again: another window may have connected it meanwhile.
-            if linked_to(owner, provider_id()).exists():
+            # Check again: another window may have linked it meanwhile.
+            if linked_accounts(owner, provider_id()).exists():
                 _refuse(request, CONNECTED_ALREADY)
-            tell_linked(owner)
+            send_account_linked(owner)
             return
         if (user := account_with_mail(sociallogin.verified_mail, provider=provider_id())) is not None:
             sociallogin.connect(request, user)
-            tell_linked(user)
+            send_account_linked(user)
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Let people make an account who follow an invitation, or all where the site says so."""
+        """Allow a new account to people with an invitation, or to everybody if the site allows it."""
         if is_taken(sociallogin.verified_mail):
             _refuse(request, UNCONFIRMED)
         if not settings.OIDC_SIGN_UP and not _invitation(sociallogin):
@@ -184,11 +184,11 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return True
 
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Ask for nothing more: there is no form."""
+        """Skip allauth's signup form."""
         return True
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """Store the account, and make it a member where an invitation was followed; both or nothing."""
+        """Create the account and its membership of the invitation, both or neither."""
         secret, now = _invitation(sociallogin), timezone.now()
         try:
             with transaction.atomic():
@@ -208,7 +208,7 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """What allauth does about accounts here (its `ACCOUNT_ADAPTER`)."""
+    """Account behaviour of allauth on this site (its `ACCOUNT_ADAPTER`)."""
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> NoReturn:
         _refuse(request, INACTIVE)
@@ -216,7 +216,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def add_message(
         self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Say in the words of the site what there is to be said."""
+        """Replace allauth's messages by those of the site."""
         said = (message_template or "").rpartition("/")[2]
         if said == "account_connected_other.txt":
             messages.error(request, SOMEBODY_ELSES)
@@ -225,7 +225,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def _invitation(sociallogin: SocialLogin) -> str:
-    """Return the secret of the invitation whose page one wanted to come back to, if it can be used; else nothing."""
+    """Return the secret of a usable invitation whose page the user came from, else ""."""
     try:
         match = resolve(sociallogin.state.get("next") or "/")
         secret: str = match.kwargs["secret"] if match.url_name == "invitation" else ""

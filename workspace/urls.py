@@ -3,7 +3,7 @@ from django.urls import path, re_path
 
 from workspace.views import health
 from workspace.views.account import invitations, profile, single_sign_on, tokens
-from workspace.views.account.password_reset import ChooseAnother, Forgotten, Sent
+from workspace.views.account.password_reset import ChoosePassword, LinkSent, RequestReset
 from workspace.views.account.sign_in import ChangePassword, SignIn
 from workspace.views.projects import (
     groups,
@@ -27,26 +27,26 @@ from workspace.views.studies import (
     study,
     study_form,
 )
-from workspace.views.studies.preview import on_phone, preview
+from workspace.views.studies.preview import phone_preview, preview
 
 urlpatterns = [
     path("", project.home, name="home"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),
-    path("sign-in/elsewhere/back/", single_sign_on.back, name="sign_on_back"),
+    path("sign-in/elsewhere/back/", single_sign_on.sign_in_from_provider, name="sign_on_back"),
     path("account/elsewhere/connect/", single_sign_on.connect, name="account_connect"),
     path("account/elsewhere/disconnect/", single_sign_on.disconnect, name="account_disconnect"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
-    path("forgotten/", Forgotten.as_view(), name="forgotten"),
-    path("forgotten/sent/", Sent.as_view(), name="forgotten_sent"),
-    path("forgotten/<uidb64>/<token>/", ChooseAnother.as_view(), name="choose_another"),
+    path("forgotten/", RequestReset.as_view(), name="forgotten"),
+    path("forgotten/sent/", LinkSent.as_view(), name="forgotten_sent"),
+    path("forgotten/<uidb64>/<token>/", ChoosePassword.as_view(), name="choose_another"),
     path("password/", ChangePassword.as_view(), name="change_password"),
     path("account/", profile.account, name="account"),
     path("account/name/", profile.change_name, name="account_name"),
     path("account/mail/", profile.change_mail, name="account_mail"),
     path("account/mail/<str:secret>/", profile.follow_link, name="account_mail_link"),
     path("account/browsers/<int:pk>/sign-out/", profile.end_session, name="account_end_session"),
-    path("account/browsers/sign-out/", profile.end_others, name="account_end_others"),
+    path("account/browsers/sign-out/", profile.end_other_sessions, name="account_end_others"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
     path("new-project/", project_settings.new, name="new_project"),
     path("projects/<slug:slug>/members/", members.members, name="project_members"),
@@ -78,7 +78,7 @@ urlpatterns = [
     path("uploads/<uuid:pk>/<str:part>/", uploads.piece, name="upload_piece"),
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),
-    path("imports/<int:pk>/again/", imports.again, name="import_again"),
+    path("imports/<int:pk>/again/", imports.repeat, name="import_again"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("releases/<int:pk>/hub/", hub.pushes, name="hub_pushes"),
     path("hub-pushes/<int:pk>/", hub.status, name="hub_push"),
@@ -90,7 +90,7 @@ urlpatterns = [
     path("projects/<slug:slug>/near-duplicates/", near_duplicates.near_duplicates, name="near_duplicates"),
     path("runs/<int:pk>/", models.status, name="run"),
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
-    path("runs/<int:pk>/go-on/", models.go_on, name="run_go_on"),
+    path("runs/<int:pk>/go-on/", models.resume, name="run_go_on"),
     path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
     path("studies/<slug:project>/<slug:slug>/progress/", study.progress, name="study_progress"),
     *(
@@ -106,24 +106,28 @@ urlpatterns = [
     path("studies/<slug:project>/<slug:slug>/design/", study_form.design, name="study_design"),
     path("studies/<slug:project>/<slug:slug>/duplicate/", drafts.duplicate, name="study_duplicate"),
     path("studies/<slug:project>/<slug:slug>/delete/", drafts.delete, name="study_delete"),
-    path("studies/<slug:project>/<slug:slug>/returned/", sessions.returned, name="session_returned"),
-    path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.free, name="free_seat"),
+    path("studies/<slug:project>/<slug:slug>/returned/", sessions.release_returned, name="session_returned"),
+    path("studies/<slug:project>/<slug:slug>/sessions/<int:session>/free/", sessions.release_place, name="free_seat"),
     path(
         "studies/<slug:project>/<slug:slug>/sessions/<int:session>/free-network/",
-        sessions.free_network,
+        sessions.release_network,
         name="free_network",
     ),
-    path("studies/<slug:project>/<slug:slug>/networks/", sessions.open_networks, name="open_networks"),
+    path("studies/<slug:project>/<slug:slug>/networks/", sessions.exempt_networks, name="open_networks"),
     path(
         "studies/<slug:project>/<slug:slug>/sessions/<int:session>/accept-times/",
         sessions.accept_times,
         name="accept_times",
     ),
-    path("studies/<slug:project>/<slug:slug>/questions/<int:question>/", questions.in_or_out, name="study_question"),
+    path(
+        "studies/<slug:project>/<slug:slug>/questions/<int:question>/",
+        questions.retire_or_restore,
+        name="study_question",
+    ),
     path("studies/<slug:project>/<slug:slug>/preview/", preview, name="study_preview"),
-    path("studies/<slug:project>/<slug:slug>/preview/phone/", on_phone, name="preview_on_phone"),
+    path("studies/<slug:project>/<slug:slug>/preview/phone/", phone_preview, name="preview_on_phone"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    # What a study's address was before its project stood in it: last, so that every page of today comes first.
+    # Addresses of studies before they contained the project. Last, so that all current pages take precedence.
     re_path(r"^studies/[-\w]+/(?:.+/)?$", study.old_address, name="old_study_address"),
 ]

@@ -1,8 +1,7 @@
-"""Sends what a person's address is to be told, and reaches nothing that the site alone should reach.
+"""Deliver webhooks; block private addresses (SSRF).
 
-The name in the address is looked up once, what it leads to is checked, and that very address is connected to: a name
-that leads elsewhere the next time it is asked gains nothing. Proxies of the environment are not used, and no answer is
-followed anywhere.
+Resolves the host once, checks the addresses, and connects to the checked address itself, so DNS rebinding has no
+effect. Ignores proxies of the environment, and follows no redirects.
 """
 
 import http.client
@@ -21,39 +20,39 @@ from django.conf import settings
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
-# From the first look-up to the end of the answer.
+# From the look-up to the end of the response.
 SECONDS = 10
-# Of an answer no more is read than is kept.
+# Bytes of the response that are read and stored.
 MOST_ANSWER = 500
 LONGEST_URL = 500
-# IPv4 addresses that stand in the last 32 bits of these reach what they name.
+# NAT64: the last 32 bits are the IPv4 address that is reached.
 _NAT64 = ip_network("64:ff9b::/96")
-# Public by its number, and answered by the machines of one provider's cloud with their own secrets.
-_METADATA = frozenset({ip_address("168.63.129.16")})
-# What the world's IPv6 addresses begin with; the rest is for other purposes, whatever the library's lists say of it.
-_IPV6_OF_THE_WORLD = ip_network("2000::/3")
-# Of protocols, not of machines in the open network; one cloud's secrets are there.
-_OF_PROTOCOLS = ip_network("192.0.0.0/24")
+# A public address at which one cloud provider serves its machines' secrets.
+_METADATA_SERVERS = frozenset({ip_address("168.63.129.16")})
+# Global unicast IPv6. The rest has other uses, whatever `ipaddress` says about it.
+_GLOBAL_UNICAST = ip_network("2000::/3")
+# Protocol assignments, not hosts; one cloud serves secrets there.
+_PROTOCOL_ASSIGNMENTS = ip_network("192.0.0.0/24")
 
 
 class AddressRefused(Exception):
-    """The address may not be told anything; the message is a sentence for whoever gave it."""
+    """Nothing may be sent to the address; the message is a sentence for the user."""
 
 
 class NotReached(Exception):
-    """Nothing was answered; the message is a sentence for whoever gave the address."""
+    """No response came; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """status: of HTTP. beginning: the first bytes of its body as text, what is no text in it replaced."""
+    """An HTTP status, and the first bytes of the body as text, invalid bytes replaced."""
 
     status: int
     beginning: str
 
 
 def check_url(url: str) -> SplitResult:
-    """Return an address in its parts if something can be sent there as far as its words tell. Raises AddressRefused."""
+    """Return the parts of a URL if its form is acceptable. Raises AddressRefused."""
     if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url:
         raise AddressRefused(f"Write the address in at most {LONGEST_URL} plain characters, without spaces.")
     try:
@@ -71,22 +70,22 @@ def check_url(url: str) -> SplitResult:
 
 
 def is_public(address: Address) -> bool:
-    """Tell whether an address is one of the open network, also in what it wraps: an IPv4 address in an IPv6 one."""
+    """Return whether an address is public, including an IPv4 address embedded in an IPv6 one."""
     if isinstance(address, IPv6Address):
         wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1])
         if address in _NAT64:
             wrapped = IPv4Address(int(address) & 0xFFFFFFFF)
         if wrapped and not is_public(wrapped):
             return False
-        if address not in _IPV6_OF_THE_WORLD and address not in _NAT64:
+        if address not in _GLOBAL_UNICAST and address not in _NAT64:
             return False
-    elif address in _OF_PROTOCOLS:
+    elif address in _PROTOCOL_ASSIGNMENTS:
         return False
-    return address.is_global and not address.is_multicast and address not in _METADATA
+    return address.is_global and not address.is_multicast and address not in _METADATA_SERVERS
 
 
 def look_up(host: str, port: int) -> list[Address]:
-    """Return where a host may be reached, if all of it may be told something. Raises AddressRefused, NotReached."""
+    """Return the addresses of a host if all of them are allowed. Raises AddressRefused and NotReached."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -100,13 +99,13 @@ def look_up(host: str, port: int) -> list[Address]:
     return addresses
 
 
-class _ToAddress(http.client.HTTPConnection):
-    """A connection to an address that was looked up before; the host's name is asked for, and proved, all the same."""
+class _PinnedConnection(http.client.HTTPConnection):
+    """A connection to a resolved address; TLS still verifies the host's name."""
 
     def __init__(self, parts: SplitResult, address: Address) -> None:
         self._secure = parts.scheme == "https"
         self._address = str(address)
-        # What the header `Host` leaves out.
+        # The port that the header `Host` leaves out.
         self.default_port = 443 if self._secure else 80
         self.wire: socket.socket | None = None
         self.is_late = False
@@ -123,7 +122,7 @@ class _ToAddress(http.client.HTTPConnection):
 
     @contextmanager
     def ended_after(self, seconds: float) -> Iterator[None]:
-        """End the connection when its time is up, however slowly its other side goes on to answer."""
+        """Close the connection after `seconds`, however slowly the other side responds."""
         self.timeout = seconds
         timer = Timer(seconds, self._end)
         timer.daemon = True
@@ -138,47 +137,47 @@ class _ToAddress(http.client.HTTPConnection):
         self.is_late = True
         if self.wire is not None:
             with suppress(OSError):
-                # The system's own: that of TLS would change what the other thread reads with.
+                # The plain socket's shutdown: that of TLS would change the object that the other thread reads with.
                 socket.socket.shutdown(self.wire, socket.SHUT_RDWR)
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-    """Send `body` to an address and return the beginning of the answer, whatever its status.
+    """Send `body` to a URL and return the beginning of the response, whatever its status.
 
-    Raises AddressRefused, and NotReached where nothing was answered within `SECONDS`.
+    Raises AddressRefused, and NotReached if no response came within `SECONDS`.
     """
     parts = check_url(url)
     host = parts.hostname or ""
     until = monotonic() + SECONDS
     addresses = look_up(host, parts.port or (443 if parts.scheme == "https" else 80))
-    problem = _too_late(host)
+    problem = _timeout_sentence(host)
     for address in addresses:
         left = until - monotonic()
         if left <= 0:
             break
-        connection = _ToAddress(parts, address)
+        connection = _PinnedConnection(parts, address)
         try:
             with connection.ended_after(left):
-                return _post_by(connection, parts, body, headers)
+                return _post_over(connection, parts, body, headers)
         except (OSError, http.client.HTTPException) as error:
-            problem = _too_late(host) if connection.is_late else _in_words(host, error)
+            problem = _timeout_sentence(host) if connection.is_late else _error_sentence(host, error)
     raise NotReached(problem)
 
 
-def _post_by(connection: _ToAddress, parts: SplitResult, body: bytes, headers: Mapping[str, str]) -> Answer:
+def _post_over(connection: _PinnedConnection, parts: SplitResult, body: bytes, headers: Mapping[str, str]) -> Answer:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection.request("POST", path, body, dict(headers))
     with connection.getresponse() as response:
         return Answer(response.status, response.read(MOST_ANSWER).decode("utf-8", "replace").replace("\0", "\ufffd"))
 
 
-def _too_late(host: str) -> str:
+def _timeout_sentence(host: str) -> str:
     return f"{host} did not answer within {SECONDS} seconds."
 
 
-def _in_words(host: str, error: Exception) -> str:
+def _error_sentence(host: str, error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return _too_late(host)
+        return _timeout_sentence(host)
     if isinstance(error, ConnectionRefusedError):
         return f"{host} takes no connections there."
     if isinstance(error, ssl.SSLCertVerificationError):

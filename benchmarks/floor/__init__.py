@@ -1,1 +1,1 @@
-"""The bare Django site that the annotator's loop is measured against."""
+"""The bare Django site that the annotator's loop is compared with."""

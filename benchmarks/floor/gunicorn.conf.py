@@ -1,3 +1,3 @@
-"""The floor's web server: without the platform's settings, which the one of production would load."""
+"""The floor's web server, without the platform's settings."""
 
 preload_app = True

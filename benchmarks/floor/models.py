@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Question(models.Model):
-    # Said outright, because the checker only knows the models of the platform itself.
+    # Stated explicitly, because mypy's plugin only knows the platform's models.
     objects: ClassVar["models.Manager[Question]"] = models.Manager()
 
     content: "models.JSONField[dict[str, object], dict[str, object]]" = models.JSONField()

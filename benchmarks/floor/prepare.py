@@ -1,4 +1,4 @@
-"""Makes the tables of the floor and the slots to claim: python -m benchmarks.floor.prepare QUESTIONS SLOTS."""
+"""Create the tables of the floor and its slots: python -m benchmarks.floor.prepare QUESTIONS SLOTS."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""As little as Django needs: no middleware, no templates, one application, the database of DATABASE_URL."""
+"""Minimal Django settings: no middleware, no templates, one application, the database of DATABASE_URL."""
 
 import os
 from urllib.parse import urlsplit

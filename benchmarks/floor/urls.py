@@ -15,7 +15,7 @@ NEXT = "SELECT content FROM floor_question WHERE id = %s"
 
 
 def answer_and_next_in_sql(request: HttpRequest) -> JsonResponse:
-    """Do what `answer_and_next` does, without Django's ORM: the floor that the goal is about."""
+    """Do the same as `answer_and_next` without the ORM: the floor of the goal."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(CLAIM)
         slot, question = cursor.fetchone()
@@ -29,7 +29,7 @@ def answer_and_next_in_sql(request: HttpRequest) -> JsonResponse:
 
 def _whole(content: dict[str, object]) -> JsonResponse:
     response = JsonResponse(content)
-    # Without a length the server would close the connection after every answer.
+    # Without a length the server would close the connection after every response.
     response["Content-Length"] = str(len(response.content))
     return response
 

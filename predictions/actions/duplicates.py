@@ -16,9 +16,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from PIL import Image as Picture
 
 from background.errors import Failed
-from background.jobs import ask
+from background.jobs import request_job
 from background.models import Job, JobState
-from background.work import Running, Work
+from background.work import RunningJob, Work
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, Vectors, embedding_of
 from predictions.image_sets.known_test_sets import UnusableSet, known_sets
 from predictions.image_sets.near_duplicates import NEAR_BELOW, nearest_below
@@ -62,7 +62,9 @@ def look_for_new(*, now: datetime) -> list[Job]:
     failed = Job.objects.filter(kind=KIND, state=JobState.FAILED, finished_at__gt=now - AFTER_FAILURE)
     given_up = {arguments["project"] for arguments in failed.values_list("arguments", flat=True)}
     asked = [
-        ask(kind=KIND, arguments={"project": pk}, by=None, now=now, key=str(pk)) for pk in found if pk not in given_up
+        request_job(kind=KIND, arguments={"project": pk}, by=None, now=now, key=str(pk))
+        for pk in found
+        if pk not in given_up
     ]
     return [job for job, is_new in asked if is_new]
 
@@ -71,10 +73,10 @@ def compare_again(*, project: Project, now: datetime) -> tuple[Job, bool]:
     """Ask for a job that compares all pictures of `project` anew, as after a test set has become known; return it and
     whether it is new."""
     _vectors(project).update(compared_at=None)
-    return ask(kind=KIND, arguments={"project": project.pk}, by=None, now=now, key=str(project.pk))
+    return request_job(kind=KIND, arguments={"project": project.pk}, by=None, now=now, key=str(project.pk))
 
 
-def _find(job: Running) -> None:
+def _find(job: RunningJob) -> None:
     project = Project.objects.filter(pk=job.arguments["project"]).first()
     if project is None:
         return
@@ -107,7 +109,7 @@ def _vectors(project: Project) -> QuerySet[PictureVector]:
     return PictureVector.objects.filter(Exists(used), embedding=embedding_in_use())
 
 
-def _look_at(job: Running, project: Project, embedding: Embedding) -> None:
+def _look_at(job: RunningJob, project: Project, embedding: Embedding) -> None:
     """Keep a vector of each picture of `project` that has none."""
     there = PictureVector.objects.filter(image=OuterRef("pk"), embedding=embedding_in_use())
     missing = list(_images(project).exclude(Exists(there)).order_by("pk").values_list("pk", flat=True))
@@ -138,7 +140,7 @@ def _embedded(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
     return {name: vector.astype("<f2").tobytes() for name, vector in zip(pictures, vectors, strict=True)}
 
 
-def _compare(job: Running, project: Project, embedding: Embedding) -> None:
+def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:
     """Compare those vectors of `project` that were compared with nothing yet with all others and with known sets."""
     waiting = _vectors(project).filter(compared_at=None)
     # What cannot be read is compared with nothing.
@@ -170,7 +172,7 @@ def _all_vectors() -> Iterator[tuple[list[str], Vectors]]:
 
 
 def _with_signs_of_life(
-    job: Running, blocks: Iterator[tuple[list[str], Vectors]]
+    job: RunningJob, blocks: Iterator[tuple[list[str], Vectors]]
 ) -> Iterator[tuple[list[str], Vectors]]:
     for block in blocks:
         job.advance()
@@ -202,7 +204,7 @@ def _instances_of(images: Collection[str]) -> Mapping[str, set[int]]:
 
 
 def _of_known_sets(
-    job: Running, names: Sequence[str], vectors: Vectors, embedding: Embedding
+    job: RunningJob, names: Sequence[str], vectors: Vectors, embedding: Embedding
 ) -> Iterator[NearDuplicate]:
     if not settings.KNOWN_SETS_DIR:
         return

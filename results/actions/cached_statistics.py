@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from annotation.models import Decision, Removal, Session
-from background.jobs import ask, cancel
+from background.jobs import cancel, request_job
 from background.models import UNFINISHED, Job, JobState
-from background.work import Running, Work
+from background.work import RunningJob, Work
 from predictions.models import Prediction
 from results.actions.pseudonyms import name_annotators
 from results.actions.update_instance_stats import count_figures
@@ -77,7 +77,7 @@ def look_up(*, page: Page, project: Project, study: Study | None = None, now: da
     times = (kept.as_of, failed.finished_at if failed else None)
     to_send = None
     if not is_current and all(at is None or at <= now - NEW_AT_MOST_EVERY for at in times):
-        job, is_new = ask(kind=KIND, arguments={"kept": kept.pk}, by=None, now=now, key=str(kept.pk))
+        job, is_new = request_job(kind=KIND, arguments={"kept": kept.pk}, by=None, now=now, key=str(kept.pk))
         to_send = job if is_new else None
     error = failed.error if failed else ""
     if not kept.fingerprint.startswith(f"{FORM} "):
@@ -116,7 +116,7 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
         KeptNumbers.objects.filter(pk=kept.pk).update(content=content, fingerprint=fingerprint, as_of=now)
 
 
-def _make(job: Running) -> None:
+def _make(job: RunningJob) -> None:
     kept = KeptNumbers.objects.select_related("project", "study__project").filter(pk=job.arguments["kept"]).first()
     if kept is not None:
         make(kept=kept, now=job.now(), keep=job.check)

@@ -16,9 +16,9 @@ from django.db.models import Q
 from annotation.models import Removal
 from background.errors import Failed
 from background.job_runner import run
-from background.jobs import ask, cancel
+from background.jobs import cancel, request_job
 from background.models import Job
-from background.work import Running, Work
+from background.work import RunningJob, Work
 from results.actions.atomic_files import pack, stored_bytes, why_not, written_whole
 from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
@@ -243,7 +243,7 @@ def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
 def job_of(*, export: Export) -> Job:
     """Return the job that makes `export`; one that the version before was asked for gets it here."""
     if export.job is None:
-        export.job, _ = ask(
+        export.job, _ = request_job(
             kind=KIND,
             arguments={"export": export.pk},
             by=export.requested_by,
@@ -254,7 +254,7 @@ def job_of(*, export: Export) -> Job:
     return export.job
 
 
-def _make(job: Running) -> None:
+def _make(job: RunningJob) -> None:
     """Make the file that a job is about. Begun again after a worker was lost, it is made from the beginning.
 
     Each attempt writes a file of its own, and only one whose worker still has the job is kept.
@@ -280,7 +280,7 @@ def _make(job: Running) -> None:
     _keep(job, export, name, written.rows)
 
 
-def _keep(job: Running, export: Export, name: str, rows: int) -> None:
+def _keep(job: RunningJob, export: Export, name: str, rows: int) -> None:
     """Note that the file called `name` is what has come of `export`, or delete it when it is not wanted any more."""
     kept = 0
     try:

@@ -1,5 +1,7 @@
-"""The demo's annotators answer in no time. Here their sittings get the length that their answers say they took, so
-that the times and wages on its pages are those of a real study."""
+"""Stretch simulated sessions to the length that their answers report.
+
+The demo's annotators answer at once; stretched, the times and wages on its pages look like those of a real study.
+"""
 
 from datetime import timedelta
 
@@ -9,12 +11,12 @@ from annotation.models import Session
 from studies.models import Study
 
 READING = timedelta(minutes=1)
-# So that nobody comes before the study was open.
+# So that no session begins before the study opened.
 OPEN_BEFORE = timedelta(hours=1)
 
 
-def stretch_sittings(study: Study) -> None:
-    """Set back when the annotators of `study` came and when they began, and when the study was opened."""
+def stretch_sessions(study: Study) -> None:
+    """Move the start of `study`'s sessions, and its opening, back in time."""
     for session in Session.objects.filter(study=study, first_question_at__isnull=False):
         answering = timedelta(milliseconds=session.responses.aggregate(ms=Sum("send_ms", default=0))["ms"])
         session.arrived_at -= READING + answering

@@ -1,1 +1,1 @@
-"""The demo's own data: scenes that are described, drawn and written down as a manifest. Pure, without Django."""
+"""The demo's data: scenes, their captions, drawings and manifests. Pure, without Django."""

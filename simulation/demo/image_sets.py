@@ -1,7 +1,7 @@
-"""Sets of ten drawn images that differ in little, and what people may write about each image. Pure.
+"""Sets of ten similar drawings, and the texts that annotators may write about each. Pure.
 
-A still set is one scene that is told by its details, ten times with other ones. A video is one scene, over which
-something small flies in an arc.
+A still set is one scene with ten variations of its details. A video is one scene over which something small flies in an
+arc.
 """
 
 import math
@@ -15,15 +15,15 @@ from studies.descriptions import SET_SIZE, STATIC, VIDEO
 
 Point = tuple[float, float]
 
-# Where the source of a drawn set has what made-up people may write: texts by the key of the image.
+# Field of a drawn set's source with texts that simulated annotators may write, by image key.
 TEXTS = "made_up_texts"
 COUNTED = (1, 2, 3)
-# What is in the sky of a still set, in one of two colours, and so is none of its other things.
+# Above a still set, in one of two colours; so it is none of the other things in the set.
 IN_THE_SKY = "kite"
-# The arc of a video, in shares of the picture: how far from its sides it begins and ends, and how high it goes.
+# The arc of a video in fractions of the image: margin at both sides, and height.
 MARGIN = 0.1
 HIGHEST = 0.6
-# Where the flying thing is in each of the ten images of a video, said of what stands in the middle.
+# Position of the flying thing in the ten images of a video, relative to the thing in the middle.
 MOMENTS = (
     "lies on the ground, far to the left of {other}",
     "rises to the left of {other}, no higher than its top",
@@ -40,9 +40,12 @@ WORDINGS = ("{text}.", "Look for this: {text}.", "What you see: {text}.", "To be
 
 
 @dataclass(frozen=True)
-class Still:
-    """One image: a scene, and for a video where its subject is: the middle of its foot, in shares of the picture from
-    the upper left. `texts`: what people may write about it; each fits no other image of the set."""
+class SetImage:
+    """One image of a set.
+
+    For a video with the place of its subject: the middle of its foot, in fractions of the image from the upper left.
+    texts: what annotators may write; each fits no other image of the set.
+    """
 
     scene: Scene
     texts: Sequence[str]
@@ -53,19 +56,19 @@ class Still:
 class ImageSet:
     key: str
     type: str
-    stills: Sequence[Still]
+    stills: Sequence[SetImage]
 
 
 def describe_sets(*, seed: str, of_each: int) -> Iterator[ImageSet]:
-    """Yield so many still sets and as many videos; the same seed gives the same sets."""
+    """Yield `of_each` still sets and as many videos; the same seed gives the same sets."""
     for number in range(1, of_each + 1):
-        for type, stills in ((STATIC, _details), (VIDEO, _moments)):
+        for type, stills in ((STATIC, _still_scenes), (VIDEO, _video_scenes)):
             key = f"{type}-{number}"
             yield ImageSet(key, type, stills(random.Random(f"{seed}|{key}")))  # noqa: S311 (drawings, not secrets)
 
 
-def _details(rng: random.Random) -> list[Still]:
-    """Return ten scenes that differ in how many things there are, their pattern, and the colour of what is above."""
+def _still_scenes(rng: random.Random) -> list[SetImage]:
+    """Return ten scenes that differ in number of things, pattern, and colour of what is above."""
     scene = replace(first_scene(rng), relation=LEFT)
     while IN_THE_SKY in {scene.subject.kind, scene.other.kind}:
         scene = replace(first_scene(rng), relation=LEFT)
@@ -80,10 +83,10 @@ def _details(rng: random.Random) -> list[Still]:
         for count in COUNTED
         for colour in rng.sample(free, 2)
     ]
-    return [Still(each, _worded(each.caption.removesuffix("."))) for each in rng.sample(scenes, SET_SIZE)]
+    return [SetImage(each, _caption(each.caption.removesuffix("."))) for each in rng.sample(scenes, SET_SIZE)]
 
 
-def _moments(rng: random.Random) -> list[Still]:
+def _video_scenes(rng: random.Random) -> list[SetImage]:
     flying, standing = rng.sample(COLOURS, 2)
     scene = Scene(
         setting=rng.choice(SETTINGS),
@@ -93,17 +96,17 @@ def _moments(rng: random.Random) -> list[Still]:
     )
     subject, other = (thing.words.partition(" ")[2] for thing in (scene.subject, scene.other))
     return [
-        Still(scene, _worded(f"the {subject} {moment.format(other=f'the {other}')}"), at=_on_the_arc(place))
+        SetImage(scene, _caption(f"the {subject} {moment.format(other=f'the {other}')}"), at=_place_on_arc(place))
         for place, moment in enumerate(MOMENTS)
     ]
 
 
-def _on_the_arc(place: int) -> Point:
-    """Return where the subject of a video is: across from left to right at one speed, up and down again."""
+def _place_on_arc(place: int) -> Point:
+    """Return the subject's place in a video: left to right at constant speed, up and down again."""
     share = place / (SET_SIZE - 1)
     return MARGIN + share * (1 - 2 * MARGIN), GROUND - HIGHEST * math.sin(math.pi * share)
 
 
-def _worded(text: str) -> list[str]:
+def _caption(text: str) -> list[str]:
     worded = [wording.format(text=text[0].lower() + text[1:]) for wording in WORDINGS]
     return [each[0].upper() + each[1:] for each in worded]

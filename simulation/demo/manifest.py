@@ -1,4 +1,4 @@
-"""Writes drawn instances and image sets as image files, and the manifests that importers read."""
+"""Write drawn instances and image sets as image files with manifests for the importers."""
 
 import json
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ SETS_MANIFEST = "image-sets.jsonl"
 IMAGES = "images"
 
 
-def names_of(instance: SceneInstance) -> tuple[str, list[str]]:
-    """Return what the pictures of an instance are called: that of its scene, and those of its candidates."""
+def image_names(instance: SceneInstance) -> tuple[str, list[str]]:
+    """Return the file names of an instance's images: its scene's, and its candidates'."""
     numbers = range(len(instance.candidates))
     return f"{instance.key}-original.jpg", [f"{instance.key}-{index}.jpg" for index in numbers]
 
@@ -27,7 +27,7 @@ def _draw_to(path: Path, instance: SceneInstance, index: int | None) -> None:
 
 
 def _write_instance(instance: SceneInstance, folder: Path) -> dict[str, Any]:
-    original, candidates = names_of(instance)
+    original, candidates = image_names(instance)
     _draw_to(folder / original, instance, None)
     for index, name in enumerate(candidates):
         _draw_to(folder / name, instance, index)
@@ -51,12 +51,12 @@ def _write_set(drawn: ImageSet, folder: Path) -> dict[str, Any]:
 
 
 def write_manifest(instances: Iterable[SceneInstance], folder: Path) -> Path:
-    """Draw `instances` into `folder` and return the manifest, which `jsonl` reads."""
+    """Draw `instances` into `folder` and return the manifest, in the format `jsonl`."""
     return _write(folder / MANIFEST, (_write_instance(instance, _images(folder)) for instance in instances))
 
 
 def write_sets(sets: Iterable[ImageSet], folder: Path) -> Path:
-    """Draw `sets` into `folder` and return the manifest, which `imagecode` reads."""
+    """Draw `sets` into `folder` and return the manifest, in the format `imagecode`."""
     return _write(folder / SETS_MANIFEST, (_write_set(drawn, _images(folder)) for drawn in sets))
 
 
@@ -67,7 +67,7 @@ def _images(folder: Path) -> Path:
 
 
 def _write(manifest: Path, rows: Iterable[dict[str, Any]]) -> Path:
-    """Write the manifest at its end: where it stands, all is drawn."""
+    """Write the manifest last: if it exists, all images exist."""
     lines = [json.dumps(row) + "\n" for row in rows]
     manifest.write_text("".join(lines), encoding="utf-8")
     return manifest

@@ -1,5 +1,4 @@
-"""What is to be known of the demo's model: how it was made, and how good it is on the demo's scenes. Pure, but for the
-drawings."""
+"""Model card of the demo's model: training, and results on the demo's scenes. Pure, except for drawings."""
 
 import hashlib
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from PIL import Image
 
 from analytics.scores import Outcomes, outcomes_of_scores
 from predictions.scorers import Scorer
-from simulation.demo.manifest import IMAGES, names_of, write_manifest
+from simulation.demo.manifest import IMAGES, image_names, write_manifest
 from simulation.demo.scenes import SceneInstance
 
 COLUMNS = ("Ipos2T", "Ineg2T", "Tpos2I", "Tneg2I", "I2T", "T2I", "Group")
@@ -37,10 +36,10 @@ each of the first four, 25 for I2T and T2I, 16.67 for Group.
 """
 
 
-def outcomes_on(scorer: Scorer, instances: Sequence[SceneInstance], folder: Path) -> Outcomes:
-    """Return what a model gets right of the four questions about each instance, which are drawn into `folder`.
+def evaluate(scorer: Scorer, instances: Sequence[SceneInstance], folder: Path) -> Outcomes:
+    """Return a model's results on the four questions about each instance, drawn into `folder`.
 
-    The negative image is the candidate that shows the negative caption: instances without one are to be left out.
+    The negative image is the candidate that shows the negative caption; leave out instances without one.
     """
     write_manifest(instances, folder)
     pairs = [
@@ -59,14 +58,14 @@ def outcomes_on(scorer: Scorer, instances: Sequence[SceneInstance], folder: Path
 
 
 def _pictures(instance: SceneInstance) -> tuple[str, str]:
-    original, candidates = names_of(instance)
+    original, candidates = image_names(instance)
     if instance.right is None:
         raise ValueError(f"{instance.key} has no negative image.")
     return original, candidates[instance.right]
 
 
-def card(file: Path, title: str, trained: str, instances: Sequence[SceneInstance], outcomes: Outcomes) -> str:
-    """Return the card of a model's file as Markdown."""
+def model_card(file: Path, title: str, trained: str, instances: Sequence[SceneInstance], outcomes: Outcomes) -> str:
+    """Return the Markdown model card of a model file."""
     data = file.read_bytes()
     return CARD.format(
         title=title,

@@ -1,13 +1,13 @@
-"""Trains the small contrastive model that the demo asks, on drawn scenes. Pure, but for the file that it writes.
+"""Train the demo's small contrastive model on drawn scenes. Pure, except for the file that it writes.
 
     .venv-models/bin/python -m simulation.demo.model_training FILE --scenes N --epochs N --seed SEED
 
-`train_demo_model` runs it in a Python that has torch, and onnx with onnxscript to write the file
-(requirements-training.txt): the site's has not.
+`train_demo_model` runs it in a Python with torch, and with onnx and onnxscript to write the file
+(requirements-training.txt): the site's Python has none of them.
 
-It has a tower for pictures and one for texts, trained as CLIP's are (Radford et al. 2021): in a batch, each picture is
-to find its text and each text its picture. No batch offers a caption with two words swapped, so that, as with its large
-relatives, what is shown is learnt well, and what belongs to what less well.
+It has an image tower and a text tower, trained like CLIP (Radford et al. 2021): in a batch, each image must find its
+text and each text its image. No batch contains a caption with two words swapped, so that, as in its large relatives,
+the model learns well what is shown, and less well what belongs to what.
 """
 
 import argparse
@@ -45,8 +45,8 @@ CHANNELS = (32, 64, 96, 128)
 BATCH, HIGHEST_RATE = 128, 2e-3
 
 
-def scenes_to_train_on(count: int, seed: str) -> Iterator[Scene]:
-    """Yield scenes as the demo's are: two things, often changed in one of the ways in which the demo changes them."""
+def training_scenes(count: int, seed: str) -> Iterator[Scene]:
+    """Yield training scenes like the demo's: two things, often changed in one of the demo's ways."""
     changes = list(CHANGES.values())
     for number in range(count):
         rng = random.Random(f"{seed}|{number}")  # noqa: S311 (drawings, not secrets)
@@ -59,15 +59,15 @@ def _pixels(scene: Scene, seed: str) -> NDArray[np.uint8]:
 
 
 def draw_pixels(scenes: Sequence[Scene], seed: str) -> NDArray[np.uint8]:
-    """Return the drawn scenes as the model takes pictures: n x SIDE x SIDE x 3."""
+    """Return the drawn scenes as model input: n x SIDE x SIDE x 3."""
     seeds = [f"{seed}-{number}" for number in range(len(scenes))]
     with ProcessPoolExecutor() as processes:
         drawn = processes.map(_pixels, scenes, seeds, chunksize=50)
         return np.stack(list(tqdm(drawn, total=len(scenes), desc="drawing", unit="scene")))
 
 
-def towers(words_known: int) -> Any:
-    """Return the model, a torch.nn.Module: pictures and texts as `predictions.scorers.onnx` has them -> vectors."""
+def make_model(words_known: int) -> Any:
+    """Return the torch model: images and texts as in `predictions.scorers.onnx` -> vectors."""
     import torch
     from torch import nn
 
@@ -77,7 +77,7 @@ def towers(words_known: int) -> Any:
             layers: list[nn.Module] = []
             for before, after in zip((3, *CHANNELS), CHANNELS, strict=False):
                 layers += [nn.Conv2d(before, after, 3, stride=2, padding=1), nn.BatchNorm2d(after), nn.ReLU()]
-            # Where something is stays in it: what is left of what is a matter of places.
+            # Keep positions: "left of" depends on where things are.
             places = (SIDE // 2 ** len(CHANNELS)) ** 2
             self.see = nn.Sequential(*layers, nn.Flatten(), nn.Linear(CHANNELS[-1] * places, LENGTH))
             self.words = nn.Embedding(words_known, LENGTH)
@@ -88,7 +88,7 @@ def towers(words_known: int) -> Any:
         def forward(self, pictures: Any, texts: Any) -> tuple[Any, Any]:
             seen = self.see(pictures.permute(0, 3, 1, 2).float() / 127.5 - 1)
             is_word = (texts > 0).float().unsqueeze(-1)
-            # The first place is always looked at: where there is no word at all there would be nothing to look at.
+            # Always attend to the first position, so that a text without words has something to attend to.
             is_left_out = (texts == 0) & (torch.arange(WORDS) > 0)
             read = self.read(self.words(texts) + self.places, src_key_padding_mask=is_left_out)
             return seen, self.say((read * is_word).sum(1) / is_word.sum(1).clamp(min=1))
@@ -96,13 +96,13 @@ def towers(words_known: int) -> Any:
     return Towers()
 
 
-def trained(pictures: NDArray[np.uint8], texts: NDArray[np.int64], words_known: int, epochs: int) -> Any:
-    """Return the model after so many epochs, begun from fixed numbers."""
+def train(pictures: NDArray[np.uint8], texts: NDArray[np.int64], words_known: int, epochs: int) -> Any:
+    """Return the model trained for `epochs`, from fixed initial weights."""
     import torch
     from torch.nn.functional import cross_entropy, normalize
 
     torch.manual_seed(0)
-    model = towers(words_known)
+    model = make_model(words_known)
     logit_scale = torch.nn.Parameter(torch.tensor(2.5))
     optimizer = torch.optim.AdamW([*model.parameters(), logit_scale], weight_decay=1e-2)
     steps = epochs * (len(pictures) // BATCH)
@@ -121,7 +121,7 @@ def trained(pictures: NDArray[np.uint8], texts: NDArray[np.int64], words_known: 
 
 
 def write(model: Any, vocabulary: Sequence[str], file: Path) -> None:
-    """Write the model with its words to an ONNX file."""
+    """Write the model with its vocabulary to an ONNX file."""
     import torch
 
     example = (torch.zeros(2, SIDE, SIDE, 3, dtype=torch.uint8), torch.ones(3, WORDS, dtype=torch.int64))
@@ -134,7 +134,7 @@ def write(model: Any, vocabulary: Sequence[str], file: Path) -> None:
         dynamo=True,
         verbose=False,
     )
-    # Where on this machine each of them was written is nothing to ship.
+    # Remove the local paths of the nodes' source code.
     for node in program.model.graph.all_nodes():
         node.metadata_props.clear()
     told = {NAME: MODEL_NAME, VERSION: MODEL_VERSION, VOCABULARY: json.dumps(list(vocabulary))}
@@ -149,11 +149,11 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, required=True)
     parser.add_argument("--seed", required=True)
     options = parser.parse_args()
-    scenes = list(scenes_to_train_on(options.scenes, options.seed))
+    scenes = list(training_scenes(options.scenes, options.seed))
     vocabulary = sorted({word for scene in scenes for word in words_of(scene.caption)})
     known = numbered(vocabulary)
     texts = np.stack([numbers_of(scene.caption, known, WORDS) for scene in scenes])
-    model = trained(draw_pixels(scenes, options.seed), texts, FIRST_WORD + len(vocabulary), options.epochs)
+    model = train(draw_pixels(scenes, options.seed), texts, FIRST_WORD + len(vocabulary), options.epochs)
     write(model, vocabulary, options.file)
 
 

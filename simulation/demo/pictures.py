@@ -1,4 +1,4 @@
-"""Draws a scene: soft light, shadows on the ground, edges smoothed by drawing large and scaling down."""
+"""Draw a scene: soft light, shadows on the ground, edges smoothed by drawing large and scaling down."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ OVERSAMPLING = 2
 CANVAS = SIDE * OVERSAMPLING
 SOFTNESS = 4
 SOFT_CANVAS = CANVAS // SOFTNESS
-# In radii: farther away, a blur leaves nothing of a level.
+# In radii: farther away, a blur leaves less than one level.
 BLUR_REACH = 4
 
 Colour = tuple[int, int, int]
@@ -37,14 +37,14 @@ BROWN: Colour = (128, 88, 56)
 GLASS: Colour = (196, 226, 240)
 
 
-def _mixed(colour: Colour, towards: Colour, share: float) -> Colour:
+def _mix(colour: Colour, towards: Colour, share: float) -> Colour:
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(colour, towards, strict=True))
     return red, green, blue
 
 
 @dataclass(frozen=True)
 class Backdrop:
-    """Colours of the sky from top to horizon and of the ground from horizon to the front."""
+    """Colours of the sky from top to horizon, and of the ground from horizon to the front."""
 
     sky: tuple[Colour, Colour]
     ground: tuple[Colour, Colour]
@@ -88,7 +88,7 @@ HORIZON = 0.6
 
 
 class Pen:
-    """Draws in units of a hundredth of a tile's side."""
+    """Draw in hundredths of a tile's side."""
 
     def __init__(self, picture: Image.Image) -> None:
         self._draw = ImageDraw.Draw(picture)
@@ -143,8 +143,8 @@ def _box(pen: Pen, paint: Paint) -> None:
 
 
 def _box_lid(pen: Pen, paint: Paint) -> None:
-    pen.polygon([(10, 35), (26, 20), (99, 20), (90, 35)], _mixed(_colour(paint), (255, 255, 255), 0.45))
-    pen.polygon([(90, 35), (99, 20), (99, 82), (90, 98)], _mixed(_colour(paint), DARK, 0.45))
+    pen.polygon([(10, 35), (26, 20), (99, 20), (90, 35)], _mix(_colour(paint), (255, 255, 255), 0.45))
+    pen.polygon([(90, 35), (99, 20), (99, 82), (90, 98)], _mix(_colour(paint), DARK, 0.45))
 
 
 def _car(pen: Pen, paint: Paint) -> None:
@@ -210,7 +210,7 @@ def _kite_tail(pen: Pen, paint: Paint) -> None:
 
 
 def _mug_handle(pen: Pen, paint: Paint) -> None:
-    pen.ring(60, 42, 96, 80, _mixed(_colour(paint), DARK, 0.25), 7)
+    pen.ring(60, 42, 96, 80, _mix(_colour(paint), DARK, 0.25), 7)
 
 
 def _mug(pen: Pen, paint: Paint) -> None:
@@ -218,7 +218,7 @@ def _mug(pen: Pen, paint: Paint) -> None:
 
 
 def _mug_rim(pen: Pen, paint: Paint) -> None:
-    pen.ellipse(14, 20, 74, 38, _mixed(_colour(paint), (255, 255, 255), 0.4))
+    pen.ellipse(14, 20, 74, 38, _mix(_colour(paint), (255, 255, 255), 0.4))
     pen.ellipse(19, 23, 69, 36, (88, 58, 40))
 
 
@@ -251,11 +251,11 @@ def _umbrella(pen: Pen, paint: Paint) -> None:
 
 def _umbrella_ribs(pen: Pen, paint: Paint) -> None:
     for left in (4, 35, 65):
-        pen.line([(50, 11), (left, 57)], _mixed(_colour(paint), DARK, 0.35), 1)
-    pen.line([(50, 11), (96, 57)], _mixed(_colour(paint), DARK, 0.35), 1)
+        pen.line([(50, 11), (left, 57)], _mix(_colour(paint), DARK, 0.35), 1)
+    pen.line([(50, 11), (96, 57)], _mix(_colour(paint), DARK, 0.35), 1)
 
 
-# Kind -> what is behind its body, the body that has the thing's colour and pattern, what is in front of it.
+# Kind -> parts behind its body, the body with the thing's colour and pattern, parts in front.
 FORMS: dict[str, tuple[Part, Part, Part]] = {
     "ball": (_nothing, _ball, _nothing),
     "balloon": (_balloon_string, _balloon, _nothing),
@@ -278,7 +278,7 @@ def _colour(paint: Paint) -> Colour:
 
 def _paint_pattern(skin: Image.Image, pattern: str, colour: Colour) -> None:
     pen = Pen(skin)
-    ink = _mixed(colour, DARK, 0.75) if min(colour) > 180 else _mixed(colour, (255, 255, 255), 0.78)
+    ink = _mix(colour, DARK, 0.75) if min(colour) > 180 else _mix(colour, (255, 255, 255), 0.78)
     if pattern == "striped":
         for start in range(-100, 100, 22):
             pen.line([(start, 100), (start + 100, 0)], ink, 7)
@@ -290,14 +290,14 @@ def _paint_pattern(skin: Image.Image, pattern: str, colour: Colour) -> None:
 
 @cache
 def _light() -> Image.Image:
-    """Return how much light falls on each part of a tile, small, since it is soft."""
+    """Return the light on each part of a tile, at low resolution because it is soft."""
     light = Image.new("L", (64, 64), 136)
     ImageDraw.Draw(light).ellipse((6, 3, 45, 42), fill=255)
     return light.filter(ImageFilter.GaussianBlur(8))
 
 
-def _shaded(skin: Image.Image, body: Image.Image) -> Image.Image:
-    """Return the skin lit from above left, darker towards the edges of the body."""
+def _shade(skin: Image.Image, body: Image.Image) -> Image.Image:
+    """Return the skin lit from the upper left, darker towards the edges of the body."""
     rim = body.resize((64, 64)).filter(ImageFilter.GaussianBlur(4))
     lit = ImageChops.multiply(rim, _light()).point(lambda level: min(255, level * 3 // 2)).resize(skin.size)
     dark = Image.blend(skin, Image.new("RGB", skin.size, DARK), 0.5)
@@ -314,13 +314,13 @@ def _tile(thing: Thing, side: int) -> Image.Image:
     body_of(Pen(body), 255)
     skin = Image.new("RGB", tile.size, colour)
     _paint_pattern(skin, thing.pattern, colour)
-    tile.paste(_shaded(skin, body), (0, 0), body)
+    tile.paste(_shade(skin, body), (0, 0), body)
     front(Pen(tile), colour)
     return tile
 
 
-def _blurred(mask: Image.Image, radius: int) -> Image.Image:
-    """Blur a mask that is empty but for one place: there, and as far around as the blur reaches."""
+def _blur(mask: Image.Image, radius: int) -> Image.Image:
+    """Blur a mask with a single non-empty area: only that area, and as far around as the blur reaches."""
     box = mask.getbbox()
     if box is None:
         return mask
@@ -332,7 +332,7 @@ def _blurred(mask: Image.Image, radius: int) -> Image.Image:
 
 
 def _paint_softly(picture: Image.Image, colour: Colour, mask: Image.Image) -> None:
-    """Paint through a mask of a quarter of the picture's side; what is soft needs no more."""
+    """Paint through a mask of a quarter of the image's side, which is enough for soft shapes."""
     box = mask.getbbox()
     if box is None:
         return
@@ -348,12 +348,12 @@ def _gradient(colours: tuple[Colour, Colour], size: tuple[int, int]) -> Image.Im
 
 
 def _sky_light(picture: Image.Image, backdrop: Backdrop, rng: random.Random, *, night: bool) -> None:
-    """Put the sun, or the moon and stars, into the sky."""
+    """Paint the sun, or the moon and stars, into the sky."""
     glow = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
     x, y, radius = rng.randint(20, SOFT_CANVAS - 20), rng.randint(14, 34), 8
     draw = ImageDraw.Draw(glow)
     draw.ellipse((x - 2 * radius, y - 2 * radius, x + 2 * radius, y + 2 * radius), fill=150)
-    glow = _blurred(glow, 7)
+    glow = _blur(glow, 7)
     ImageDraw.Draw(glow).ellipse((x - radius, y - radius, x + radius, y + radius), fill=235)
     _paint_softly(picture, backdrop.light, glow)
     if night:
@@ -370,7 +370,7 @@ def _clouds(picture: Image.Image, rng: random.Random) -> None:
         x, y = rng.randint(0, SOFT_CANVAS), rng.randint(12, SOFT_CANVAS // 2)
         for shift, size in ((-16, 9), (0, 14), (15, 10)):
             draw.ellipse((x + shift - 1.5 * size, y - size / 2, x + shift + 1.5 * size, y + size / 2), fill=130)
-    _paint_softly(picture, (255, 255, 255), _blurred(mask, 3))
+    _paint_softly(picture, (255, 255, 255), _blur(mask, 3))
 
 
 def _backdrop(setting: str, rng: random.Random) -> Image.Image:
@@ -391,7 +391,7 @@ def _backdrop(setting: str, rng: random.Random) -> Image.Image:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a thing stands: the middle of its foot, in shares of the picture, and the side of its tile."""
+    """Place of a thing: the middle of its foot, in fractions of the image, and the side of its tile."""
 
     x: float
     foot: float
@@ -401,7 +401,7 @@ class Spot:
 
 GROUND = 0.86
 SIZE_FACTORS = {"": 1.0, "tiny": 0.5, "huge": 1.4}
-# In shares of the picture: things of one kind stand side by side, and all of them inside.
+# In fractions of the image: things of one kind stand side by side, all of them inside.
 WIDEST_ROW = 0.54
 MARGIN = 0.02
 
@@ -410,7 +410,7 @@ def _cast_shadow(picture: Image.Image, x: float, side: float, *, faint: bool) ->
     mask = Image.new("L", (SOFT_CANVAS, SOFT_CANVAS))
     middle, y, half = x * SOFT_CANVAS, GROUND * SOFT_CANVAS, side * SOFT_CANVAS / 2
     ImageDraw.Draw(mask).ellipse((middle - half, y - half / 5, middle + half, y + half / 5), fill=60 if faint else 130)
-    _paint_softly(picture, (20, 24, 40), _blurred(mask, 4))
+    _paint_softly(picture, (20, 24, 40), _blur(mask, 4))
 
 
 def _put(picture: Image.Image, thing: Thing, spot: Spot) -> None:
@@ -427,7 +427,7 @@ def _put(picture: Image.Image, thing: Thing, spot: Spot) -> None:
 
 
 def _spots(scene: Scene, rng: random.Random) -> tuple[Spot, Spot]:
-    """Return where subject and other of a scene told from one side stand."""
+    """Return the places of subject and other in a scene told from one side."""
     shift, grow = rng.uniform(-0.03, 0.03), rng.uniform(0.95, 1.08)
     if scene.relation == LEFT:
         side = 0.33 * grow
@@ -437,10 +437,10 @@ def _spots(scene: Scene, rng: random.Random) -> tuple[Spot, Spot]:
 
 
 def draw_scene(scene: Scene, *, seed: str, at: Point | None = None) -> Image.Image:
-    """Return the picture of a scene, 512 x 512 RGB; the same scene, seed and place give the same pixels.
+    """Return the image of a scene, 512 x 512 RGB; equal arguments give equal pixels.
 
-    `at`: the middle of the subject's foot, in shares of the picture from the upper left, where it does not stand as the
-    relation says.
+    at: the middle of the subject's foot, in fractions of the image from the upper left, instead of the place given by
+    the relation.
     """
     rng = random.Random(f"{seed}|{scene.setting}")  # noqa: S311 (drawings, not secrets)
     scene = scene.from_one_side()
@@ -449,7 +449,7 @@ def draw_scene(scene: Scene, *, seed: str, at: Point | None = None) -> Image.Ima
     if at is not None:
         subject = Spot(*at, subject.side, flies=at[1] < GROUND)
     if scene.extra is not None:
-        # Above something, the sky's middle is taken.
+        # Above something: use the middle of the sky.
         x = rng.uniform(0.1, 0.16) if scene.relation == ABOVE else rng.uniform(0.4, 0.6)
         _put(picture, scene.extra, Spot(x, rng.uniform(0.27, 0.31), 0.2, flies=True))
     _put(picture, scene.other, other)

@@ -1,5 +1,7 @@
-"""The demo's own processes: the web server, a Celery worker with its clock, and the worker with models, which knows no
-database; started, watched and ended by pid."""
+"""The demo's processes: start, watch and end them by pid.
+
+They are the web server, a Celery worker with its scheduler, and the worker with models, which has no database.
+"""
 
 import socket
 import subprocess
@@ -17,11 +19,11 @@ LOOK_EVERY_SECONDS = 0.2
 
 
 class CannotServe(Exception):
-    """The site cannot be started, or one of its processes ended by itself; the message says what to do."""
+    """The site cannot start, or one of its processes ended; the message says what to do."""
 
 
 def check_port_is_free(port: int) -> None:
-    """Raise CannotServe when something listens on the port."""
+    """Raise CannotServe if something listens on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -40,7 +42,7 @@ def _commands(port: int) -> dict[str, list[str]]:
             *("--worker-class", "gthread", "--workers", "2", "--threads", "4", "--log-level", "warning"),
         ],
         "worker": [
-            # Celery warns of running as root; on a fresh machine there is nobody else.
+            # Celery warns about running as root; a fresh machine has no other user.
             *(sys.executable, "-W", "ignore::UserWarning"),
             *("-m", "celery", "--app", "config", "--quiet", "worker", "--beat", "--concurrency", "1"),
             *("--loglevel", "WARNING"),
@@ -55,14 +57,14 @@ def _commands(port: int) -> dict[str, list[str]]:
 
 @contextmanager
 def serving(*, port: int, root: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
-    """Run the site for the length of the block: entered when it answers, its processes ended on the way out.
+    """Run the site during the block: enters once it answers, and ends its processes afterwards.
 
     `root` is the folder of manage.py. Raises CannotServe.
     """
     processes: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for name, command in _commands(port).items():
-            # In a session of its own, so that Ctrl-C reaches the demo alone, which then ends them in good order.
+            # In their own session, so that Ctrl-C reaches only the demo, which then ends them in order.
             processes[name] = subprocess.Popen(command, cwd=root, start_new_session=True)  # noqa: S603 (our own words)
         _wait_until_healthy(port, processes)
         yield processes
@@ -88,7 +90,7 @@ def _is_healthy(port: int) -> bool:
 
 
 def check_all_run(processes: dict[str, subprocess.Popen[bytes]]) -> None:
-    """Raise CannotServe when one of the processes has ended."""
+    """Raise CannotServe if one of the processes has ended."""
     for name, process in processes.items():
         if process.poll() is not None:
             raise CannotServe(

@@ -1,7 +1,7 @@
-"""Small scenes in words: what stands where, the caption that says so, and changes that make another scene of it.
+"""Scenes in words: what is where, the caption, and changes that make another scene of it.
 
-The changes are those of SugarCrepe (add, replace, swap, of an object, attribute or relation), made on the scene
-and not on the text, so that it is always known which drawing shows what a caption says.
+The changes are SugarCrepe's (add, replace, swap; object, attribute, relation), applied to the scene and not to the
+text, so that it is known which drawing shows what a caption says.
 """
 
 import random
@@ -22,7 +22,7 @@ PLURALS = {"box": "boxes", "fish": "fish"}
 
 @dataclass(frozen=True)
 class Thing:
-    """`pattern` and `size` are empty where the scene says nothing of them."""
+    """`pattern` and `size` are empty if the scene does not mention them."""
 
     kind: str
     colour: str
@@ -40,7 +40,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Scene:
-    """`subject` stands in `relation` to `other`; `extra`, if there is one, is in the sky."""
+    """`subject` is in `relation` to `other`; `extra`, if any, is in the sky."""
 
     setting: str
     subject: Thing
@@ -71,7 +71,7 @@ def _shows_thing(drawn: Thing, asked: Thing) -> bool:
 
 
 def shows(drawn: Scene, asked: Scene) -> bool:
-    """Return whether a drawing of `drawn` has everything that the caption of `asked` says."""
+    """Return whether a drawing of `drawn` shows everything in the caption of `asked`."""
     drawn, asked = drawn.from_one_side(), asked.from_one_side()
     if (drawn.setting, drawn.relation) != (asked.setting, asked.relation):
         return False
@@ -160,7 +160,7 @@ CHANGES: dict[tuple[str, str], Change] = {
     ("swap", "obj"): _with_objects_swapped,
     ("swap", "att"): _with_colours_swapped,
 }
-# What an image generator gets wrong: one detail of what was asked for.
+# Typical errors of an image generator: one wrong detail.
 SLIPS: tuple[Change, ...] = (
     _with_other_kind,
     _with_other_colour,
@@ -173,9 +173,9 @@ SLIPS: tuple[Change, ...] = (
 
 @dataclass(frozen=True)
 class SceneInstance:
-    """A scene, the changed scene whose caption is the negative one, and candidate scenes to draw for that caption.
+    """A scene, its changed scene with the negative caption, and candidate scenes for that caption.
 
-    `right` is the index of the only candidate that shows what the negative caption says; None if none does.
+    `right` is the index of the only candidate that shows the negative caption; None if there is none.
     """
 
     key: str
@@ -188,12 +188,12 @@ class SceneInstance:
 
     @property
     def right_option(self) -> str:
-        """The right answer to "which candidate shows the negative caption?", as studies name options."""
+        """Return the right answer to "which candidate shows the negative caption?", as studies name options."""
         return "none" if self.right is None else f"candidate-{self.right}"
 
 
 def _unfaithful(asked: Scene, original: Scene, rng: random.Random) -> Iterator[Scene]:
-    """Yield scenes that do not show what is asked, each another one; the original, which never does, first."""
+    """Yield different scenes that do not show `asked`, first the original, which never does."""
     given = {original}
     yield original
     while True:

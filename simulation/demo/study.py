@@ -1,8 +1,8 @@
-"""The demo's study files: BiVLC's step 3, step 4 and baseline in small, and what else can be asked of what step 3
-chose: how well it fits, what is true of it, and whether it is preferred to the original. Then ImageCoDe's two studies
-in small, over drawn image sets.
+"""The demo's study files.
 
-The first is written from the scenes: it practises on two of them and asks about the others.
+Small versions of BiVLC's step 3, step 4 and baseline, and studies of what step 3 chose: fidelity, true statements,
+preference to the original. Then small versions of ImageCoDe's two studies, over drawn image sets. The first file is
+written from the scenes: it practises on two of them and asks about the others.
 """
 
 from collections.abc import Sequence
@@ -178,14 +178,14 @@ def _feedback(instance: SceneInstance) -> str:
 
 
 def practice_instances(instances: Sequence[SceneInstance]) -> list[SceneInstance]:
-    """Return the two to practise on, the last of their sort: one with a right picture, and one without."""
+    """Return the last two of their types to practise on: one with a right image, one without."""
     with_right = [instance for instance in instances if instance.right is not None]
     without = [instance for instance in instances if instance.right is None]
     return [with_right[-1], without[-1]]
 
 
 def study_file(instances: Sequence[SceneInstance]) -> str:
-    """Return the YAML of the study."""
+    """Return the YAML of the first study."""
     questions = "".join(
         f"    - instance: {instance.key}\n      right: {instance.right_option}\n      feedback: {_feedback(instance)}\n"
         for instance in practice_instances(instances)
@@ -194,7 +194,7 @@ def study_file(instances: Sequence[SceneInstance]) -> str:
 
 
 def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
-    """Return the YAML of the studies by their slugs, in the order in which they follow from one another."""
+    """Return the YAML of the studies by slug, each after the study that feeds it."""
     return {
         SLUG: study_file(instances),
         FILTER_SLUG: FILTER_FILE,
@@ -205,6 +205,6 @@ def study_files(instances: Sequence[SceneInstance]) -> dict[str, str]:
     }
 
 
-def set_study_files() -> dict[str, str]:
+def image_set_study_files() -> dict[str, str]:
     """Return the YAML of the studies over image sets, as `study_files` does."""
     return {DESCRIBE_SLUG: DESCRIBE_FILE, RETRIEVE_SLUG: RETRIEVE_FILE}

@@ -1,4 +1,4 @@
-"""What the commands that replay a paper have in common."""
+"""Shared parts of the commands that replay a paper."""
 
 import logging
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from simulation.replay.script import CannotReplay
 from studies.models import Project
 from studies.names import problem_with_slug
 
-# A longer name would not fit into the names of the studies.
+# Longer names would not fit into the names of the studies.
 LONGEST_NAME = 40
 RESEARCHER = "replay"
 
 
 @contextmanager
-def quiet_sessions() -> Iterator[None]:
-    """Leave out the line that each session logs when it starts: it would cut through the progress bar."""
+def hide_session_log() -> Iterator[None]:
+    """Hide the log line of each session's start, which would break the progress bar."""
     logger = logging.getLogger("annotation.actions.sessions")
     before = logger.level
     logger.setLevel(logging.WARNING)
@@ -29,9 +29,11 @@ def quiet_sessions() -> Iterator[None]:
 
 
 @contextmanager
-def without_waiting_for_the_disk() -> Iterator[None]:
-    """Let PostgreSQL say that something is stored before the disk has it, as no site does: what a crash would take from
-    a replay is played again, and to wait at each of its answers takes as long as all else that an answer does."""
+def without_synchronous_commit() -> Iterator[None]:
+    """Turn off PostgreSQL's synchronous commit, as no site does.
+
+    A replay can be repeated after a crash, and waiting for the disk would double the time of each answer.
+    """
     if connection.vendor != "postgresql":
         yield
         return
@@ -45,7 +47,7 @@ def without_waiting_for_the_disk() -> Iterator[None]:
 
 
 def new_project(slug: str, name: str) -> Project:
-    """Return a project that is not stored yet. Raises CannotReplay where `slug` cannot be its name."""
+    """Return an unsaved project. Raises CannotReplay if `slug` is not a valid new name."""
     if reason := problem_with_slug(slug):
         raise CannotReplay(f"{slug!r} cannot name a project. {reason}")
     if Project.objects.filter(slug=slug).exists():
@@ -56,7 +58,7 @@ def new_project(slug: str, name: str) -> Project:
 
 
 def researcher(username: str | None) -> User:
-    """Return the user of this name, or without one somebody who cannot sign in. Raises CannotReplay."""
+    """Return the user of this name, or without one a user who cannot sign in. Raises CannotReplay."""
     if username is None:
         user, created = User.objects.get_or_create(username=RESEARCHER)
         if created:

@@ -1,2 +1,4 @@
-"""The replay of BiVLC (Miranda et al. 2024): its steps 3 and 4 and its human baseline at full size, with annotators
-who are made up so that what the paper published comes out. docs/replay.md says what is real and what is an input."""
+"""Replay of BiVLC (Miranda et al. 2024): its steps 3 and 4 and its human baseline at full size.
+
+Simulated annotators reproduce the published results. docs/replay.md says what is real and what is an input.
+"""

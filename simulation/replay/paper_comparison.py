@@ -1,4 +1,4 @@
-"""A replay held against what the paper published."""
+"""Compare a replay with the published numbers."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from simulation.replay.published import (
 
 @dataclass(frozen=True)
 class Check:
-    """One published number and what came out, both as they are printed."""
+    """A published number and the replay's, both as printed."""
 
     what: str
     published: str
@@ -37,7 +37,7 @@ class Check:
 
 
 def checks(replay: Replay, facts: ProjectFacts) -> list[Check]:
-    """Return everything that is due: which instances were kept, and at the paper's size its numbers."""
+    """Return all comparisons: the released instances and, at the paper's size, its numbers."""
     found = list(_instances(replay, facts))
     if replay.is_whole:
         studies = {study.slug: study for study in facts.studies}
@@ -83,7 +83,7 @@ def _people(baseline: StudyFacts) -> Iterator[Check]:
         yield Check(f"people, {name}, percent", f"{published:.2f}", found)
 
 
-def table(found: list[Check], *, is_whole: bool) -> Table:
+def comparison_table(found: list[Check], *, is_whole: bool) -> Table:
     columns = [Column("What"), Column("Published"), Column("Replayed"), Column("The same")]
     rows = [(check.what, check.published, check.found, "yes" if check.agrees else "NO") for check in found]
     notes = [] if is_whole else ["The manifest is not the paper's, so the paper's numbers are not compared."]

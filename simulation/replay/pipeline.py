@@ -1,4 +1,4 @@
-"""The replay from the manifest to the human baseline: import, step 3 with step 4 behind it, baseline."""
+"""Replay pipeline: import the manifest, play step 3 with step 4 behind it, then the baseline."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +14,16 @@ from django.utils import timezone
 from annotation.actions.launching.launch import launch
 from annotation.models import Seat, Slot
 from simulation.actions.announcement import announce_replay
-from simulation.replay.placeholder_images import await_photos, fill_with_stand_ins
-from simulation.replay.player import Crowd, Played, double_surveys, play, play_live
+from simulation.replay.placeholder_images import fill_with_placeholders, wait_for_photos
+from simulation.replay.player import Crowd, PlayCounts, double_surveys, play, play_live
 from simulation.replay.progress import Progress
 from simulation.replay.published import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
 from simulation.replay.script import (
     CannotReplay,
-    Fate,
+    Outcome,
     Pair,
     baseline_mistakes,
-    fates,
+    choose_outcomes,
     pair_answers,
     step_3_answer,
     step_4_answer,
@@ -39,14 +39,14 @@ FORMAT = "bivlc-manifest"
 CAPTION_RULE = "bivlc-release-v1"
 STEP_3, STEP_4, BASELINE = "bivlc-step-3", "bivlc-step-4", "bivlc-baseline"
 PHOTO = "image"
-# A small replay has at least surveys and a sample of this size, and enough rows for the surveys that pairs answer.
+# A small replay has at least this many surveys and samples, and enough rows for the surveys that pairs answer.
 SMALLEST_SURVEY = 8
 SMALLEST_REPLAY = SMALLEST_SURVEY * len(PAIR_KAPPAS)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a replay is made of. `released`: key -> row of the released dataset, None for what was not released."""
+    """Settings of a replay. `released`: key -> row of the released dataset, None if not released."""
 
     project: Project
     manifest: Path
@@ -58,14 +58,14 @@ class Setting:
 
 @dataclass
 class Replay:
-    """What a replay has made. `instances`: id -> key; `seconds`: stage -> how long it took."""
+    """The state and results of a replay. `instances`: id -> key; `seconds`: duration of each stage."""
 
     setting: Setting
-    fates: Mapping[str, Fate]
+    outcomes: Mapping[str, Outcome]
     stand_ins: int = 0
     instances: dict[int, str] = field(default_factory=dict)
     studies: dict[str, Study] = field(default_factory=dict)
-    played: dict[str, Played] = field(default_factory=dict)
+    played: dict[str, PlayCounts] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -76,19 +76,19 @@ class Replay:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the paper's size, so that the published numbers are due."""
-        return len(self.fates) == MANIFEST_ROWS
+        """Return whether it has the paper's size, so that the published numbers apply."""
+        return len(self.outcomes) == MANIFEST_ROWS
 
 
 def run(setting: Setting, *, progress: Progress) -> Replay:
-    """Run the whole replay in a project that is new. Raises CannotReplay, ImportRefused and StudyError."""
-    replay = Replay(setting, fates=_fates(setting))
+    """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
+    replay = Replay(setting, outcomes=_choose_outcomes(setting))
     with replay.timed("import"):
         _import(replay, progress)
     if setting.images_dir is None:
         with replay.timed("stand-ins"):
-            await_photos(project=setting.project, role=PHOTO, key="coco")
-            replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress)
+            wait_for_photos(project=setting.project, role=PHOTO, key="coco")
+            replay.stand_ins = fill_with_placeholders(project=setting.project, progress=progress)
     with replay.timed("launch"):
         progress.begin("launch", 2)
         for name in (STEP_3, STEP_4):
@@ -102,11 +102,11 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
     return replay
 
 
-def _fates(setting: Setting) -> dict[str, Fate]:
-    """Check the manifest against the other files, before anything is made, and decide what becomes of its instances."""
+def _choose_outcomes(setting: Setting) -> dict[str, Outcome]:
+    """Check the manifest against the other files first, and choose the outcome of each instance."""
     try:
         with setting.manifest.open("rb") as stream:
-            # What is wrong with a row, the import says.
+            # The import reports what is wrong with a row.
             records = [item for item in get_importer(FORMAT)(stream) if isinstance(item, Record)]
     except OSError as error:
         raise CannotReplay(f"{setting.manifest} cannot be read ({error.strerror}). Check the name.") from error
@@ -121,11 +121,13 @@ def _fates(setting: Setting) -> dict[str, Fate]:
     if setting.images_dir is not None:
         _check_photos(setting.images_dir, records)
     released = {key for key, row in setting.released.items() if row is not None}
-    return fates({record.key: (record.type, record.subtype) for record in records}, released, seed=setting.seed)
+    return choose_outcomes(
+        {record.key: (record.type, record.subtype) for record in records}, released, seed=setting.seed
+    )
 
 
 def _check_photos(folder: Path, records: Sequence[Record]) -> None:
-    """The import does without the original photos, but step 4 shows them. Raises CannotReplay."""
+    """Check for the original photos, which the import does not need, but step 4 shows. Raises CannotReplay."""
     photos = {image.filename for record in records for image in record.images if image.role == PHOTO}
     missing = sorted(name for name in photos if not (folder / name).is_file())
     if missing:
@@ -169,8 +171,7 @@ def _launch(replay: Replay, name: str) -> Study:
 
 
 def study_file(replay: Replay, name: str) -> str:
-    """Return the shipped study file, with somebody to write to; for another project or a smaller manifest with other
-    names and sizes."""
+    """Return the shipped study file with a contact, adapted to the project's name and the manifest's size."""
     source = shipped()[name].source.replace('contact: ""', "contact: whoever runs the replay")
     if replay.is_whole and slug(replay, name) == name:
         return source
@@ -185,22 +186,22 @@ def study_file(replay: Replay, name: str) -> str:
 
 
 def slug(replay: Replay, name: str) -> str:
-    """Return the name of a study; the project's stands in it, so that replays can be told apart by it alone."""
+    """Return a study's name, which contains the project's, so that it identifies the replay."""
     return name.replace("bivlc", replay.setting.project.slug, 1)
 
 
 def _make_smaller(replay: Replay, *, surveys: dict[str, int], instances: dict[str, Any]) -> None:
-    rows = len(replay.fates)
+    rows = len(replay.outcomes)
     surveys["size"] = max(SMALLEST_SURVEY, surveys["size"] * rows // MANIFEST_ROWS)
     if "sample" in instances:
-        kept = sum(fate is Fate.RELEASED for fate in replay.fates.values())
+        kept = sum(outcome is Outcome.RELEASED for outcome in replay.outcomes.values())
         instances["sample"] = min(kept, max(SMALLEST_SURVEY, instances["sample"] * rows // MANIFEST_ROWS))
 
 
 def _play_steps(replay: Replay, progress: Progress) -> None:
     seed = replay.setting.seed
-    settled = {key: step_3_answer(key, fate, seed=seed) for key, fate in replay.fates.items()}
-    pairs = _pairs(replay, settled)
+    settled = {key: step_3_answer(key, outcome, seed=seed) for key, outcome in replay.outcomes.items()}
+    pairs = _pair_answers(replay, settled)
 
     def choose_image(question: Question, seat: Seat) -> str:
         key = replay.instances[question.instance_id]
@@ -211,11 +212,11 @@ def _play_steps(replay: Replay, progress: Progress) -> None:
 
     def tell_apart(question: Question, seat: Seat) -> str:
         key = replay.instances[question.instance_id]
-        return step_4_answer(key, replay.fates[key], seed=seed)
+        return step_4_answer(key, replay.outcomes[key], seed=seed)
 
     first = Crowd(replay.studies[STEP_3], choose_image)
     then = Crowd(replay.studies[STEP_4], tell_apart)
-    accepted = sum(fate is not Fate.NO_IMAGE for fate in replay.fates.values())
+    accepted = sum(outcome is not Outcome.NO_IMAGE for outcome in replay.outcomes.values())
     progress.begin("steps 3 and 4", Slot.objects.filter(seat__study=first.study).count() + accepted)
     play_live(
         first=first,
@@ -227,8 +228,8 @@ def _play_steps(replay: Replay, progress: Progress) -> None:
     replay.played |= {STEP_3: first.played, STEP_4: then.played}
 
 
-def _pairs(replay: Replay, settled: Mapping[str, str]) -> dict[int, Pair]:
-    """Return what each pair answers, by survey: their kappas are the published ones, in order."""
+def _pair_answers(replay: Replay, settled: Mapping[str, str]) -> dict[int, Pair]:
+    """Return the answers of each pair, by survey: their kappas are the published ones, in order."""
     surveys = double_surveys(replay.studies[STEP_3])
     pairs = {}
     for survey, kappa in zip(surveys, PAIR_KAPPAS, strict=True):

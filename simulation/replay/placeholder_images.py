@@ -1,4 +1,4 @@
-"""Pictures that stand in for the images of a source that is shipped without them: tiny, and labelled."""
+"""Placeholder images for a source that ships without images: tiny, and labelled."""
 
 import hashlib
 import io
@@ -19,13 +19,13 @@ GENERATOR = "replay stand-in"
 SOURCE = "Drawn by the replay in place of an image that the manifest names but nobody has put there."
 WIDTH, HEIGHT = 4, 2
 BATCH = 200
-# What a stand-in says of its place.
+# Fields of a placeholder's use.
 PLACE = ("image", "source", "licence", "generator")
 T = TypeVar("T")
 
 
-def await_photos(*, project: Project, role: str, key: str) -> None:
-    """Let each instance without one wait for a photo in `role`, under the name that its reference has as `key`."""
+def wait_for_photos(*, project: Project, role: str, key: str) -> None:
+    """Make each instance wait for a photo in `role`, if it has none, named by `key` of its reference."""
     without = Instance.objects.filter(project=project).exclude(images__role=role)
     photos = [
         InstanceImage(instance=instance, role=role, filename=str(instance.reference[key]))
@@ -34,11 +34,11 @@ def await_photos(*, project: Project, role: str, key: str) -> None:
     InstanceImage.objects.bulk_create(photos, batch_size=BATCH)
 
 
-def fill_with_stand_ins(*, project: Project, progress: Progress, most: int | None = None) -> int:
-    """Give every place of the project that waits for an image a stand-in; return how many were drawn.
+def fill_with_placeholders(*, project: Project, progress: Progress, most: int | None = None) -> int:
+    """Give every place of the project that waits for an image a placeholder; return how many were drawn.
 
-    most: draw no more than so many, at least 1, and take them in turn over the names in their order; names that stand
-    so near to each other are different pictures all the same. None: every name is another picture.
+    most: draw at most this many, at least 1, and use them in turn over the sorted names; names that are close to each
+    other still get different images. None: one image per name.
     """
     uses = list(InstanceImage.objects.filter(instance__project=project, image=None).order_by("pk"))
     names = sorted({use.filename for use in uses})
@@ -49,22 +49,22 @@ def fill_with_stand_ins(*, project: Project, progress: Progress, most: int | Non
         for use in batch:
             use.image = images[use.filename]
             use.source, use.licence, use.generator = SOURCE, "", GENERATOR
-        # Rows that are there already, written again: one statement without a case for each of them.
+        # An upsert of existing rows: one statement without a case for each of them.
         InstanceImage.objects.bulk_create(batch, update_conflicts=True, unique_fields=["id"], update_fields=PLACE)
         progress.step(len(batch))
     return len(drawn)
 
 
 def _draw(filenames: Sequence[str], progress: Progress) -> dict[str, Image]:
-    """Draw and store the stand-ins for `filenames`, all of them before the first has its place.
+    """Draw and store placeholders for `filenames`, all of them before the first one is used.
 
-    PostgreSQL plans once per connection how it looks for the image that a row names, by the size of the table at that
-    moment. Planned for a nearly empty one, each of 37,560 rows would read all images (docs/decisions/0009).
+    PostgreSQL plans the image look-up once per connection, for the table's size at that moment. Planned for a nearly
+    empty table, each of 37,560 rows would read all images (docs/decisions/0009).
     """
     images: dict[str, Image] = {}
     progress.begin("stand-ins", len(filenames))
     for batch in _batches(filenames):
-        drawn = {filename: stand_in(filename) for filename in batch}
+        drawn = {filename: make_placeholder(filename) for filename in batch}
         Image.objects.bulk_create(drawn.values(), ignore_conflicts=True)
         images |= drawn
         progress.step(len(batch))
@@ -76,15 +76,15 @@ def _batches(of: Sequence[T]) -> Iterator[Sequence[T]]:
     return (of[start : start + BATCH] for start in range(0, len(of), BATCH))
 
 
-def stand_in(filename: str) -> Image:
-    """Draw and store the stand-in for `filename`: the same name is the same picture, other names are other pictures."""
+def make_placeholder(filename: str) -> Image:
+    """Draw and store the placeholder for `filename`: one image per name, different for different names."""
     digest = hashlib.sha256(filename.encode()).digest()
     buffer = io.BytesIO()
     PIL.Image.frombytes("RGB", (WIDTH, HEIGHT), digest[: 3 * WIDTH * HEIGHT]).save(buffer, "PNG")
     data = buffer.getvalue()
     sha256 = hashlib.sha256(data).hexdigest()
     if not is_stored(sha256):
-        # Without renditions: the pages make them when somebody looks.
+        # Without renditions: pages create them on demand.
         default_storage.save(original_name(sha256), ContentFile(data))
     return Image(
         sha256=sha256,

@@ -1,5 +1,7 @@
-"""Plays annotators through the real code of the platform: arrival, consent, instructions, answers. No page is asked
-for, so that thousands of answers take seconds; what an answer does is what it does when a browser sends it."""
+"""Play annotators through the platform's real code: arrival, consent, instructions, answers.
+
+Requests no pages, so that thousands of answers take seconds; each answer has the same effects as one from a browser.
+"""
 
 import random
 import uuid
@@ -23,21 +25,21 @@ from simulation.replay.progress import Progress
 from studies.kinds import get_kind
 from studies.models import Question, Study, Survey
 
-# How many people are at work in one study at the same moment.
+# Annotators at work in one study at the same time.
 AT_ONCE = 8
-# Answers between two looks at whether the next study has enough to ask about.
+# Answers between two checks whether the next study has enough to ask about.
 LOOK_EVERY = 25
-# Every answer is laid down beforehand.
+# Every answer is determined in advance.
 _DICE = random.Random(0)  # noqa: S311 (nothing is left to chance)
 NOTE = "Settled by the replay, so that what was published comes out."
 
 Choose = Callable[[Question, Seat], str | Mapping[str, str]]
-"""What is answered to a question by whoever sits in a seat: the key of an option, or what the page posts."""
+"""The answer of whoever has a place: the key of an option, or the posted fields."""
 
 
 @dataclass
-class Played:
-    """What has been done so far. `turned_away` counts arrivals that found nothing left."""
+class PlayCounts:
+    """Progress so far. `turned_away` counts arrivals without anything left to do."""
 
     answers: int = 0
     people: int = 0
@@ -48,16 +50,16 @@ class Played:
 
 @dataclass
 class Crowd:
-    """The people who take part in one study."""
+    """The annotators of one study."""
 
     study: Study
     choose: Choose
-    played: Played = field(default_factory=Played)
+    played: PlayCounts = field(default_factory=PlayCounts)
     sitting: deque[Iterator[None]] = field(default_factory=deque)
     nothing_left: bool = False
 
     def arrive(self) -> bool:
-        """Let one more person come; tell whether there was something to do."""
+        """Let one more person arrive; return whether there was something to do."""
         self.nothing_left = False
         sitting = self._sit(f"{self.study.slug}-{self.played.people + 1:03d}")
         try:
@@ -71,13 +73,13 @@ class Crowd:
         return True
 
     def fill(self) -> bool:
-        """Let people come until as many are at work as can be; tell whether anybody is."""
+        """Let people arrive until the limit is reached; return whether anybody is at work."""
         while len(self.sitting) < AT_ONCE and not self.nothing_left and self.arrive():
             pass
         return bool(self.sitting)
 
     def step(self) -> bool:
-        """Let whoever's turn it is answer one question; tell whether anybody did."""
+        """Let the next person answer one question; return whether anybody did."""
         while self.sitting:
             sitting = self.sitting.popleft()
             if next(sitting, "finished") != "finished":
@@ -88,7 +90,7 @@ class Crowd:
         return False
 
     def _sit(self, person: str) -> Iterator[None]:
-        """Play one person's sitting: yields once on arrival and then after every answer."""
+        """Play one person's session: yields on arrival and after every answer."""
         entry = Entry(provider=REPLAY_PROVIDER, person=person, session_id=person)
         session = sessions.start(study=self.study, entry=entry, now=timezone.now())
         yield
@@ -109,7 +111,7 @@ class Crowd:
 
 
 def play(crowd: Crowd, *, progress: Progress) -> None:
-    """Play a study until nothing is left of it: what its people left undecided, others are asked after them."""
+    """Play a study until it is done; later arrivals get the questions that are still undecided."""
     while crowd.fill() or crowd.arrive():
         progress.step(crowd.step())
 
@@ -117,9 +119,8 @@ def play(crowd: Crowd, *, progress: Progress) -> None:
 def play_live(*, first: Crowd, then: Crowd, settle: Callable[[Question], str], by: User, progress: Progress) -> None:
     """Play a study and, at the same time, the one that it feeds.
 
-    People arrive in the second whenever the first has accepted enough for one more survey. What a pair left
-    undecided is settled by `by` as soon as both have finished. When the first study is over, the second is played
-    to its end.
+    People arrive in the second whenever the first has accepted enough for one more survey. `by` settles what a pair
+    left undecided once both have finished. When the first study ends, the second is played to its end.
     """
     size = then.study.design.surveys.size
     finished = 0
@@ -128,19 +129,19 @@ def play_live(*, first: Crowd, then: Crowd, settle: Callable[[Question], str], b
         if first.played.finished > finished:
             finished = first.played.finished
             first.played.settled += settle_undecided(first.study, settle=settle, by=by)
-        if first.played.answers % LOOK_EVERY == 0 and waiting_for(then.study) >= size:
+        if first.played.answers % LOOK_EVERY == 0 and count_unasked_questions(then.study) >= size:
             then.arrive()
     play(then, progress=progress)
 
 
-def waiting_for(study: Study) -> int:
-    """Return how many questions the feeding study has accepted that `study` does not ask about yet."""
+def count_unasked_questions(study: Study) -> int:
+    """Return how many accepted questions of the feeding study `study` does not ask about yet."""
     accepted = Decision.objects.filter(study=study.fed_by_id, state=Decision.State.ACCEPTED)
     return accepted.count() - Question.objects.filter(study=study).count()
 
 
 def settle_undecided(study: Study, *, settle: Callable[[Question], str], by: User) -> int:
-    """Settle every question that all answers wanted have left undecided; return how many."""
+    """Settle every question that is undecided with all its answers; return how many."""
     split = Decision.objects.filter(
         study=study, state=Decision.State.UNDECIDED, answers__gte=F("question__answers_wanted")
     )

@@ -1,4 +1,4 @@
-"""How far a replay is: one bar per stage."""
+"""Progress bars of a replay, one per stage."""
 
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -8,10 +8,10 @@ from tqdm import tqdm
 
 
 class Progress:
-    """Shows a bar for the stage that is under way."""
+    """Show a bar for the current stage."""
 
     def __init__(self, out: TextIO | OutputWrapper | None) -> None:
-        """`out`: where the bars go, None for nowhere."""
+        """`out`: where the bars are written, None for nowhere."""
         self._out = out
         self._bar: tqdm[Any] | None = None
 

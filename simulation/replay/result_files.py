@@ -1,4 +1,4 @@
-"""The result files of models: taken in as predictions, and what of them no prediction holds."""
+"""Models' result files: imported as predictions, with tables of what predictions do not hold."""
 
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from simulation.replay.script import CannotReplay
 
 DETECTORS = "BiVLC_Classifier_CORRECT_"
 TEXT_DETECTORS = "SUGARCREPE_Classifier_"
-# How a file's name starts, before the model's -> its format.
+# Prefix of a file's name, before the model's -> its format.
 FORMATS = {"BiVLC_": "bivlc-results", "SUGARCREPE_CORRECT_": "sugarcrepe-results"}
 
 
 def check_folder(folder: Path) -> None:
-    """Raise CannotReplay when no result file is there."""
+    """Raise CannotReplay if there is no result file."""
     if not _files(folder):
         raise CannotReplay(f"{folder} has no result file such as BiVLC_<model>.csv. Name the folder with the results.")
 
@@ -34,8 +34,8 @@ def _files(folder: Path) -> list[tuple[Path, str, str]]:
     ]
 
 
-def take_in(replay: Replay, folder: Path, *, progress: Progress) -> None:
-    """Import every file as predictions of the model that its name has. Raises PredictionsRefused."""
+def import_results(replay: Replay, folder: Path, *, progress: Progress) -> None:
+    """Import every file as predictions of the model in its name. Raises PredictionsRefused."""
     files = _files(folder)
     with replay.timed("result files"):
         progress.begin("result files", len(files))
@@ -45,7 +45,7 @@ def take_in(replay: Replay, folder: Path, *, progress: Progress) -> None:
                 file=path,
                 format=format,
                 model=ModelName(model),
-                # A small replay has few of the instances that the files are about.
+                # A small replay has few of the files' instances.
                 skip_unknown=not replay.is_whole,
                 by=replay.setting.by,
                 now=timezone.now(),
@@ -65,8 +65,10 @@ def sugarcrepe_table(folder: Path) -> Table:
 
 
 def detectors_table(folder: Path) -> Table:
-    """Return the scores and accuracies of the detectors of synthetic content that look at texts and images, over whole
-    files (Miranda et al. 2024, table 5)."""
+    """Return scores and accuracies of detectors of synthetic content that use texts and images.
+
+    Over whole files (Miranda et al. 2024, table 5).
+    """
     columns = [Column("Detectors"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in ("I2T", "T2I", "Group")]
     accuracies = [Column("Text detection", "share"), Column("Image detection", "share")]

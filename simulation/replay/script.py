@@ -1,4 +1,4 @@
-"""What every made-up annotator of a replay answers, laid down from the published outcome and a seed. Pure."""
+"""Answers of every simulated annotator of a replay, from the published results and a seed. Pure."""
 
 import csv
 import random
@@ -15,22 +15,22 @@ from studies.kinds.base import NONE
 from studies.rules.unambiguous import ORIGINAL
 
 CANDIDATES = ("candidate-0", "candidate-1", "candidate-2", "candidate-3")
-# How a step-4 annotator says that the generated image fits the original caption too.
+# A step-4 answer that the generated image fits the original caption too.
 NOT_ORIGINAL = ("both", "generated")
-# The paper does not say how many instances step 4 took away. Here it is one for every seven it kept, per category.
+# The paper does not give the number of instances removed in step 4. Here it is one for every seven kept, per category.
 KEPT_PER_AMBIGUOUS = 7
-# Of the questions to which both of a pair chose an image, every fourth gets two different ones.
+# Of the questions for which both of a pair chose an image, every fourth gets two different ones.
 OTHER_IMAGE_EVERY = 4
-# How far from an even split of disagreements a pair is looked for.
+# Largest tried distance from an even split of a pair's disagreements.
 UNEVEN = 4
 
 
 class CannotReplay(Exception):
-    """The replay cannot go on; the message says why and what to do."""
+    """The replay cannot continue; the message says why and what to do."""
 
 
-class Fate(Enum):
-    """What becomes of an instance: no image chosen in step 3, taken away in step 4, or released."""
+class Outcome(Enum):
+    """Outcome of an instance: no image chosen in step 3, removed in step 4, or released."""
 
     NO_IMAGE = "no image"
     AMBIGUOUS = "ambiguous"
@@ -38,7 +38,7 @@ class Fate(Enum):
 
 
 def read_accepted(path: Path) -> dict[str, int | None]:
-    """Read which rows of the manifest were released: key -> row of the released dataset from 0, None for the others.
+    """Read the released rows of the manifest: key -> row of the dataset from 0, or None.
 
     Columns: index (the key), accepted (true or false), release_row. Raises CannotReplay.
     """
@@ -63,8 +63,8 @@ def _released(path: Path, number: int, row: Mapping[str, str]) -> tuple[str, int
     return row["index"], int(release_row) if accepted == "true" else None
 
 
-def fates(categories: Mapping[str, tuple[str, str]], released: set[str], *, seed: str) -> dict[str, Fate]:
-    """Decide what becomes of every instance. `categories`: key -> type and subtype."""
+def choose_outcomes(categories: Mapping[str, tuple[str, str]], released: set[str], *, seed: str) -> dict[str, Outcome]:
+    """Choose the outcome of every instance. `categories`: key -> type and subtype."""
     dropped: dict[tuple[str, str], list[str]] = {}
     kept: dict[tuple[str, str], int] = {}
     for key, category in categories.items():
@@ -75,37 +75,37 @@ def fates(categories: Mapping[str, tuple[str, str]], released: set[str], *, seed
     ambiguous: set[str] = set()
     for category, keys in sorted(dropped.items()):
         wanted = min(len(keys), kept.get(category, 0) // KEPT_PER_AMBIGUOUS)
-        ambiguous.update(_dice(seed, "ambiguous", *category).sample(keys, wanted))
+        ambiguous.update(_random(seed, "ambiguous", *category).sample(keys, wanted))
     return {
-        key: Fate.RELEASED if key in released else Fate.AMBIGUOUS if key in ambiguous else Fate.NO_IMAGE
+        key: Outcome.RELEASED if key in released else Outcome.AMBIGUOUS if key in ambiguous else Outcome.NO_IMAGE
         for key in categories
     }
 
 
-def step_3_answer(key: str, fate: Fate, *, seed: str) -> str:
-    """Return the image that is best for the instance, or none. Which of the four it was is not published."""
-    return NONE if fate is Fate.NO_IMAGE else _dice(seed, "image", key).choice(CANDIDATES)
+def step_3_answer(key: str, outcome: Outcome, *, seed: str) -> str:
+    """Return the best image of the instance, or none. Which of the four it was is not published."""
+    return NONE if outcome is Outcome.NO_IMAGE else _random(seed, "image", key).choice(CANDIDATES)
 
 
-def step_4_answer(key: str, fate: Fate, *, seed: str) -> str:
-    return ORIGINAL if fate is Fate.RELEASED else _dice(seed, "ambiguity", key).choice(NOT_ORIGINAL)
+def step_4_answer(key: str, outcome: Outcome, *, seed: str) -> str:
+    return ORIGINAL if outcome is Outcome.RELEASED else _random(seed, "ambiguity", key).choice(NOT_ORIGINAL)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What two people answer to the same questions: key -> option."""
+    """The answers of two people to the same questions: key -> option."""
 
     first: Mapping[str, str]
     second: Mapping[str, str]
 
 
 def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair:
-    """Let two people answer so that their kappa, any image against none, comes as near to `kappa` as can be.
+    """Choose two people's answers with a kappa, any image versus none, as near as possible to `kappa`.
 
-    `settled`: key -> the answer that is right in the end. Where the two agree they give it; where only one of them
-    chose an image, or the two chose different ones, a researcher has to settle the question.
+    `settled`: key -> the final right answer. Where the two agree they give it; where only one of them chose an image,
+    or they chose different ones, a researcher has to settle the question.
     """
-    dice = _dice(seed, "pair", str(kappa))
+    dice = _random(seed, "pair", str(kappa))
     chosen = dice.sample(sorted(key for key, answer in settled.items() if answer != NONE), k=_chosen(settled))
     none = dice.sample(sorted(settled.keys() - set(chosen)), k=len(settled) - len(chosen))
     split = _nearest_split(len(chosen), len(none), kappa)
@@ -126,7 +126,7 @@ def _chosen(settled: Mapping[str, str]) -> int:
 
 @dataclass(frozen=True)
 class _Split:
-    """Disagreements among the questions that end with an image and with none; in how many the first chose one."""
+    """Disagreements on questions that end with an image and with none; in how many the first chose one."""
 
     of_chosen: int
     of_none: int
@@ -134,9 +134,9 @@ class _Split:
 
 
 def _nearest_split(chosen: int, none: int, kappa: float) -> _Split:
-    """Return the most even split whose kappa has the two decimals of `kappa`, else the one that comes nearest."""
+    """Return the most even split whose kappa equals `kappa` to two decimals, else the nearest one."""
     best, distance = _Split(0, 0, 0), float("inf")
-    for split in sorted(_splits(chosen, none), key=lambda split: _unevenness(split, chosen, none)):
+    for split in sorted(_splits(chosen, none), key=lambda split: _imbalance(split, chosen, none)):
         both, neither = chosen - split.of_chosen, none - split.of_none
         only_second = split.of_chosen + split.of_none - split.only_first
         table = [("any", "any")] * both + [("any", NONE)] * split.only_first
@@ -157,7 +157,7 @@ def _splits(chosen: int, none: int) -> Iterator[_Split]:
                 yield _Split(of_chosen, disagreed - of_chosen, only_first)
 
 
-def _unevenness(split: _Split, chosen: int, none: int) -> tuple[int, int]:
+def _imbalance(split: _Split, chosen: int, none: int) -> tuple[int, int]:
     disagreed = split.of_chosen + split.of_none
     return (
         abs(split.of_chosen * none - split.of_none * chosen) // max(1, chosen + none)
@@ -173,28 +173,28 @@ Asked = tuple[str, str]
 
 
 def baseline_mistakes(keys: Sequence[str], *, seed: str) -> dict[str, set[Asked]]:
-    """Return which questions about each instance are answered wrong, so that I2T, T2I and Group come out as published.
+    """Return the wrong answers about each instance, so that I2T, T2I and Group are as published.
 
-    Of the instances that count as wrong in a direction, every third has both of its questions wrong, the others one.
+    Of the instances that are wrong in a direction, every third has both of its questions wrong, the others one.
     """
     n = len(keys)
     i2t, t2i, group = (round(n * percent / 100) for percent in (HUMAN_I2T, HUMAN_T2I, HUMAN_GROUP))
     group = max(group, i2t + t2i - n)
     dealt = list(keys)
-    _dice(seed, "baseline").shuffle(dealt)
+    _random(seed, "baseline").shuffle(dealt)
     mistakes: dict[str, set[Asked]] = {key: set() for key in keys}
     # Both directions right: the first `group`. After them only T2I, then only I2T, then neither.
     neither = dealt[i2t + t2i - group :]
-    _go_wrong(mistakes, dealt[group:t2i] + neither, IMAGE_TO_TEXT)
-    _go_wrong(mistakes, dealt[t2i : i2t + t2i - group] + neither, TEXT_TO_IMAGE)
+    _mark_mistakes(mistakes, dealt[group:t2i] + neither, IMAGE_TO_TEXT)
+    _mark_mistakes(mistakes, dealt[t2i : i2t + t2i - group] + neither, TEXT_TO_IMAGE)
     return mistakes
 
 
-def _go_wrong(mistakes: dict[str, set[Asked]], keys: Sequence[str], questions: tuple[Asked, Asked]) -> None:
+def _mark_mistakes(mistakes: dict[str, set[Asked]], keys: Sequence[str], questions: tuple[Asked, Asked]) -> None:
     first, second = questions
     for key, wrong in zip(keys, cycle([{first}, {second}, {first, second}]), strict=False):
         mistakes[key] |= wrong
 
 
-def _dice(seed: str, *purpose: str) -> random.Random:
+def _random(seed: str, *purpose: str) -> random.Random:
     return random.Random("|".join((seed, *purpose)))  # noqa: S311 (made-up people)

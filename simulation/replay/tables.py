@@ -1,4 +1,4 @@
-"""What a replay prints: what was put in, the report of its project as anybody gets it, and what was published."""
+"""Printed report of a BiVLC replay: inputs, the project's report, and published numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +15,12 @@ from simulation.replay.script import KEPT_PER_AMBIGUOUS
 
 
 def report(replay: Replay, facts: ProjectFacts, found: list[Check], results: Path | None) -> Report:
-    """Return the report of a replay. Its plots are left out: they have no place in what is printed."""
-    size = "at the paper's size" if replay.is_whole else f"in small, {len(replay.fates):,} rows"
+    """Return the report of a replay, without its plots, which cannot be printed."""
+    size = "at the paper's size" if replay.is_whole else f"in small, {len(replay.outcomes):,} rows"
     tables: list[Table] = [_inputs(replay), *report_of(facts).tables]
     if results is not None:
         tables += [sugarcrepe_table(results), detectors_table(results), text_detectors_table(results)]
-    tables += [_people(replay), paper_comparison.table(found, is_whole=replay.is_whole)]
+    tables += [_people(replay), paper_comparison.comparison_table(found, is_whole=replay.is_whole)]
     return Report(f"BiVLC replayed {size}", [each for each in tables if each.rows], [])
 
 
@@ -56,8 +56,8 @@ def _people(replay: Replay) -> Table:
     return Table("played", "Who was played", columns, rows)
 
 
-def closing(replay: Replay) -> str:
-    """Return the last line: how many answers were played, and how long everything took."""
+def last_line(replay: Replay) -> str:
+    """Return the last line: number of answers, and duration."""
     answers = sum(played.answers for played in replay.played.values())
     people = sum(played.people for played in replay.played.values())
     at_work = replay.seconds["steps 3 and 4"] + replay.seconds["baseline"]

@@ -14,7 +14,7 @@ from analytics.intervals.prediction_powered import (
     prediction_powered_scores,
 )
 from analytics.scores import Outcomes
-from benchmarks.coverage import Carried, coverage_of_estimates
+from benchmarks.coverage import EstimateDesign, coverage_of_estimates
 
 # People on four instances, the model on these and on eight others.
 PEOPLE = {"a": 1, "b": 1, "c": 0, "d": 1}
@@ -242,7 +242,9 @@ def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_i
 @pytest.mark.parametrize("copied", [0.3, 0.9])
 def test_near_a_bound_intervals_hold_the_truth_as_often_as_they_promise(share: float, copied: float) -> None:
     # 44 labelled and 300 other instances. A true 95 % of 600 data sets comes out under 92.5 % once in 350 times.
-    held, alone, undefined = coverage_of_estimates(Carried(44, 300, share, 0.95, copied), 600, np.random.default_rng(5))
+    held, alone, undefined = coverage_of_estimates(
+        EstimateDesign(44, 300, share, 0.95, copied), 600, np.random.default_rng(5)
+    )
     assert held >= 0.925
     assert alone >= 0.925
     assert undefined == 0

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from analytics.preferences import ALL_TIED, NOTHING, Comparison, Preferences, preferences
-from benchmarks.coverage import Tastes, coverage_of_preferences
+from benchmarks.coverage import PreferenceDesign, coverage_of_preferences
 
 TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
 # Games won by the team of the row against that of the column: the American League's East in 1987 (Agresti, "Categorical
@@ -174,9 +174,11 @@ def test_answers_about_one_instance_are_held_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tastes", "instances"), [(Tastes(20, 2, 0.0, 1.0, 2), 25), (Tastes(20, 2, 0.5, 1.0, 4), 25)], ids=str
+    ("tastes", "instances"),
+    [(PreferenceDesign(20, 2, 0.0, 1.0, 2), 25), (PreferenceDesign(20, 2, 0.5, 1.0, 4), 25)],
+    ids=str,
 )
-def test_intervals_of_scores_hold_the_truth_as_often_as_they_promise(tastes: Tastes, instances: int) -> None:
+def test_intervals_of_scores_hold_the_truth_as_often_as_they_promise(tastes: PreferenceDesign, instances: int) -> None:
     # 100 data sets of four scores, which hang together: 95 % of them come out under 91 % once in 300 times.
     held, widths = coverage_of_preferences(tastes, 100, np.random.default_rng(6), instances)
     independent, over_instances, over_both = held

@@ -20,7 +20,7 @@ from studies.models import Event, Study
 from tests.annotation.test_entry import door, link_of
 from tests.factories import NOON, TESTS, launch_study, make_person
 from tests.pages import signed_in, words_of
-from throttle.networks import digest_of
+from throttle.networks import daily_digest
 
 pytestmark = pytest.mark.django_db
 STRANGER, LAB = "198.51.100.9", "192.0.2.7"
@@ -74,7 +74,7 @@ def test_five_hundred_arrivals_from_one_address_keep_out_no_one_else(settings: L
     # 40 places, less 5 and 25.
     assert free_places(study) == 10
     now = timezone.now() + timedelta(minutes=5, seconds=30)
-    false = Session.objects.filter(network=digest_of(STRANGER, day=timezone.now().date()))
+    false = Session.objects.filter(network=daily_digest(STRANGER, day=timezone.now().date()))
     for session in Session.objects.exclude(pk__in=false).select_related("study", "last_seat"):
         assert sessions.record_open_page(session=session, now=now - timedelta(seconds=30))
     assert advance_session.expire(by=TESTS, now=now) == 5

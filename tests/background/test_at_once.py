@@ -16,11 +16,11 @@ LATER = NOON + timedelta(minutes=1)
 
 
 def ask(key: str = "") -> Job:
-    return jobs.ask(kind=NAME, arguments={}, by=None, now=NOON, key=key)[0]
+    return jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key=key)[0]
 
 
 def test_the_same_work_asked_for_at_once_is_one_job() -> None:
-    found = at_once(*[lambda: jobs.ask(kind=NAME, arguments={}, by=None, now=NOON, key="one")] * 12)
+    found = at_once(*[lambda: jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one")] * 12)
     assert len({job.pk for job, _ in found}) == 1
     assert sum(is_new for _, is_new in found) == 1
 
@@ -28,16 +28,16 @@ def test_the_same_work_asked_for_at_once_is_one_job() -> None:
 @pytest.mark.parametrize("attempt", range(3))
 def test_of_many_workers_one_gets_a_job_that_waits(attempt: int) -> None:
     job = ask()
-    taken = at_once(*[lambda name=name: jobs.start(job_id=job.pk, message=name, now=NOON) for name in "abcdefgh"])
+    taken = at_once(*[lambda name=name: jobs.claim(job_id=job.pk, message=name, now=NOON) for name in "abcdefgh"])
     assert sum(each is not None for each in taken) == 1
     assert Job.objects.get().attempts == 1
 
 
 @pytest.mark.parametrize("attempt", range(3))
 def test_of_many_workers_one_gets_a_job_whose_worker_was_lost(attempt: int) -> None:
-    lost = jobs.start(job_id=ask().pk, message="lost", now=NOON)
+    lost = jobs.claim(job_id=ask().pk, message="lost", now=NOON)
     assert lost
-    taken = at_once(*[lambda name=name: jobs.start(job_id=lost.pk, message=name, now=LATER) for name in "abcdefgh"])
+    taken = at_once(*[lambda name=name: jobs.claim(job_id=lost.pk, message=name, now=LATER) for name in "abcdefgh"])
     assert sum(each is not None for each in taken) == 1
     assert Job.objects.get().attempts == 2
     with pytest.raises(Superseded):
@@ -48,7 +48,7 @@ def test_of_many_workers_one_gets_a_job_whose_worker_was_lost(attempt: int) -> N
 def test_a_worker_that_begins_and_somebody_who_cancels_agree_on_what_came_first(attempt: int) -> None:
     job = ask()
     taken, _ = at_once(
-        lambda: jobs.start(job_id=job.pk, message="first", now=NOON),
+        lambda: jobs.claim(job_id=job.pk, message="first", now=NOON),
         lambda: jobs.cancel(job=Job.objects.get(pk=job.pk), now=NOON),
     )
     found = Job.objects.get()

@@ -13,10 +13,10 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from background import jobs
 from background.errors import Cancelled, Superseded, UnknownWork
-from background.job_runner import Turn
+from background.job_runner import Attempt
 from background.models import UNFINISHED, Job, JobState
 from background.tasks import resume_jobs, run_job, send
-from background.work import Running, Work, get_work
+from background.work import RunningJob, Work, get_work
 from tests.background import NAME, work
 from tests.background.work import counted, ended
 from tests.factories import NOON, make_person
@@ -27,12 +27,12 @@ SECOND = timedelta(seconds=1)
 
 
 def asked(key: str = "", **arguments: int) -> Job:
-    job, _ = jobs.ask(kind=NAME, arguments=arguments, by=None, now=NOON, key=key)
+    job, _ = jobs.request_job(kind=NAME, arguments=arguments, by=None, now=NOON, key=key)
     return job
 
 
 def begun(message: str = "", *, now: datetime = NOON, job: Job | None = None) -> Job:
-    found = jobs.start(job_id=(job or asked()).pk, message=message, now=now)
+    found = jobs.claim(job_id=(job or asked()).pk, message=message, now=now)
     assert found
     return found
 
@@ -54,13 +54,13 @@ def test_every_registered_piece_of_work_is_there() -> None:
 
 def test_work_that_is_not_registered_cannot_be_asked_for() -> None:
     with pytest.raises(UnknownWork, match=r"No work is called tests\.sum\. Known: results\.export, "):
-        jobs.ask(kind="tests.sum", arguments={}, by=None, now=NOON)
+        jobs.request_job(kind="tests.sum", arguments={}, by=None, now=NOON)
     assert not Job.objects.exists()
 
 
 def test_a_job_is_done_and_says_so() -> None:
     anna = make_person("anna")
-    job, is_new = jobs.ask(kind=NAME, arguments={"numbers": 3}, by=anna, now=NOON)
+    job, is_new = jobs.request_job(kind=NAME, arguments={"numbers": 3}, by=anna, now=NOON)
     assert (job.state, job.unit, job.requested_by, is_new) == (JobState.WAITING, "numbers", anna, True)
     done = run_now(job, now=NOON + SECOND)
     assert (done.state, done.done, done.total, done.attempts) == (JobState.DONE, 3, 3, 1)
@@ -71,11 +71,11 @@ def test_a_job_is_done_and_says_so() -> None:
 
 def test_the_same_work_asked_twice_while_it_waits_or_runs_is_one_job() -> None:
     first = asked("one")
-    assert jobs.ask(kind=NAME, arguments={}, by=None, now=NOON, key="one") == (first, False)
+    assert jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one") == (first, False)
     begun(job=first)
-    assert jobs.ask(kind=NAME, arguments={}, by=None, now=NOON, key="one") == (first, False)
+    assert jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one") == (first, False)
     jobs.finish(job=Job.objects.get(), now=NOON)
-    again, is_new = jobs.ask(kind=NAME, arguments={}, by=None, now=NOON, key="one")
+    again, is_new = jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one")
     assert (again.pk != first.pk, is_new) == (True, True)
 
 
@@ -110,19 +110,19 @@ def test_run_twice_it_does_what_it_does_once() -> None:
 
 def test_while_a_worker_has_it_no_other_gets_it() -> None:
     job = begun("first")
-    assert jobs.start(job_id=job.pk, message="second", now=NOON + 3 * SECOND) is None
+    assert jobs.claim(job_id=job.pk, message="second", now=NOON + 3 * SECOND) is None
 
 
 def test_a_worker_that_was_silent_for_too_long_loses_it_and_is_told_so() -> None:
     job = begun("first")
-    taken = jobs.start(job_id=job.pk, message="second", now=NOON + 4 * SECOND)
+    taken = jobs.claim(job_id=job.pk, message="second", now=NOON + 4 * SECOND)
     assert taken
     assert taken.attempts == 2
     with pytest.raises(Superseded):
         jobs.progress(job=job, now=NOON, done=1)
     jobs.finish(job=job, now=NOON)
     jobs.fail(job=job, error="Too late.", now=NOON)
-    jobs.give_back(job=job)
+    jobs.requeue(job=job)
     assert Job.objects.get().state == JobState.RUNNING
     jobs.finish(job=taken, now=NOON)
     assert Job.objects.get().state == JobState.DONE
@@ -137,13 +137,13 @@ def test_a_message_that_the_broker_gives_again_is_taken_up_at_once() -> None:
 
 def test_it_goes_on_where_the_worker_that_was_lost_has_got() -> None:
     job = begun(job=asked(numbers=4))
-    Turn(job, lambda: NOON).advance(step={"next": 2}, done=2, total=4)
+    Attempt(job, lambda: NOON).advance(step={"next": 2}, done=2, total=4)
     assert run_now(job, now=NOON + 4 * SECOND).state == JobState.DONE
     assert counted() == [2, 3]
 
 
 def test_a_batch_and_its_step_are_kept_together_or_not_at_all() -> None:
-    turn = Turn(begun(), lambda: NOON)
+    turn = Attempt(begun(), lambda: NOON)
     with transaction.atomic():
         turn.advance(step={"next": 2})
         transaction.set_rollback(True)
@@ -152,7 +152,7 @@ def test_a_batch_and_its_step_are_kept_together_or_not_at_all() -> None:
 
 def test_progress_is_told_about_once_a_second(django_assert_num_queries: Any) -> None:
     times = iter(NOON + timedelta(milliseconds=each) for each in range(0, 2001))
-    turn = Turn(begun(), lambda: next(times))
+    turn = Attempt(begun(), lambda: next(times))
     with django_assert_num_queries(3):
         for done in range(1, 2002):
             turn.advance(done=done, total=5000)
@@ -160,7 +160,7 @@ def test_progress_is_told_about_once_a_second(django_assert_num_queries: Any) ->
 
 
 def test_the_last_progress_is_told_whatever_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    def quickly(job: Running) -> None:
+    def quickly(job: RunningJob) -> None:
         for done in range(1, 8):
             job.advance(done=done, total=7)
 
@@ -180,7 +180,7 @@ def test_one_that_waits_is_cancelled_at_once() -> None:
 def test_one_that_runs_is_cancelled_before_its_next_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     job = asked(numbers=4)
 
-    def and_somebody_cancels(running: Running) -> None:
+    def and_somebody_cancels(running: RunningJob) -> None:
         jobs.cancel(job=Job.objects.get(), now=NOON)
         assert Job.objects.get().state == JobState.RUNNING
         work.count(running)
@@ -198,7 +198,7 @@ def test_what_is_over_stays_what_it_is_when_it_is_cancelled() -> None:
 
 
 def test_check_finds_a_cancellation_however_early() -> None:
-    turn = Turn(begun(), lambda: NOON)
+    turn = Attempt(begun(), lambda: NOON)
     turn.advance(done=1)
     jobs.cancel(job=Job.objects.get(), now=NOON)
     turn.advance(done=2)
@@ -215,7 +215,7 @@ def test_one_that_cannot_be_done_says_why_in_its_own_words() -> None:
 def test_what_nobody_foresaw_is_one_sentence_and_a_reference_to_the_trace_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(job: Running) -> None:
+    def broken(job: RunningJob) -> None:
         raise ZeroDivisionError("of a secret kind")
 
     does(monkeypatch, broken)
@@ -230,7 +230,7 @@ def test_what_nobody_foresaw_is_one_sentence_and_a_reference_to_the_trace_in_the
 
 
 def test_while_the_database_was_away_nothing_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(job: Running) -> None:
+    def away(job: RunningJob) -> None:
         raise OperationalError("server closed the connection unexpectedly\nand more")
 
     with monkeypatch.context() as patch:
@@ -242,10 +242,10 @@ def test_while_the_database_was_away_nothing_has_failed(monkeypatch: pytest.Monk
 
 
 def test_one_that_runs_out_of_time_says_so_unless_it_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(job: Running) -> None:
+    def slow(job: RunningJob) -> None:
         raise SoftTimeLimitExceeded
 
-    def slow_after_a_step(job: Running) -> None:
+    def slow_after_a_step(job: RunningJob) -> None:
         job.advance(step={"next": 1})
         raise SoftTimeLimitExceeded
 
@@ -268,7 +268,7 @@ def test_one_whose_workers_are_always_lost_is_given_up() -> None:
 def test_one_that_gets_on_may_lose_any_number_of_workers() -> None:
     job, now = asked(numbers=9), NOON
     for number in range(8):
-        Turn(begun(job=job, now=now), lambda now=now: now).advance(step={"next": number + 1})  # type: ignore[misc]
+        Attempt(begun(job=job, now=now), lambda now=now: now).advance(step={"next": number + 1})  # type: ignore[misc]
         now += 4 * SECOND
     assert run_now(job, now=now).state == JobState.DONE
     assert counted() == [8]
@@ -314,8 +314,8 @@ def test_jobs_of_another_version_are_left_alone() -> None:
 def test_jobs_that_ended_long_ago_are_deleted() -> None:
     run_now(asked(numbers=0), now=NOON)
     waiting = asked()
-    assert jobs.tidy(now=NOON + timedelta(days=30)) == 0
-    assert jobs.tidy(now=NOON + timedelta(days=30) + SECOND) == 1
+    assert jobs.delete_old(now=NOON + timedelta(days=30)) == 0
+    assert jobs.delete_old(now=NOON + timedelta(days=30) + SECOND) == 1
     assert Job.objects.get() == waiting
 
 

@@ -43,7 +43,7 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
 
 
 def ask(**arguments: int) -> Job:
-    return jobs.ask(kind=NAME, arguments=arguments, by=None, now=timezone.now())[0]
+    return jobs.request_job(kind=NAME, arguments=arguments, by=None, now=timezone.now())[0]
 
 
 def state(job: Job) -> str:

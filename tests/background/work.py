@@ -9,7 +9,7 @@ from django.conf import settings
 
 from background.errors import Failed
 from background.models import Job
-from background.work import Running, Work
+from background.work import RunningJob, Work
 
 NUMBERS = 30
 
@@ -22,7 +22,7 @@ def counted() -> list[int]:
     return [int(line) for line in path().read_text(encoding="utf-8").splitlines()] if path().exists() else []
 
 
-def count(job: Running) -> None:
+def count(job: RunningJob) -> None:
     """Count to `arguments.numbers`, `arguments.milliseconds` each; a number is one batch."""
     path().parent.mkdir(parents=True, exist_ok=True)
     numbers = job.arguments.get("numbers", NUMBERS)

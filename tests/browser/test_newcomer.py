@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotation.actions.arriving.draw_questions import UNDO
 from annotation.actions.launching.complete_study import note_completed
 from background.models import Job
-from simulation.annotators import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, annotators, take_part
 from simulation.demo.manifest import IMAGES, write_manifest
 from simulation.demo.scenes import SceneInstance, describe_instances
 from studies.actions.events import TIMETABLE
@@ -108,7 +108,7 @@ def launch_a_study(walker: Walker) -> Study:
 
 
 def answer_all(study: Study) -> None:
-    for person in people(count=8, accuracy=1.0, seed="newcomer"):
+    for person in annotators(count=8, accuracy=1.0, seed="newcomer"):
         take_part(browser=BrowserInProcess(), study=study, person=person)
     # As the clock does once a minute; an answer can be taken back for a few seconds.
     note_completed(by=TIMETABLE, now=timezone.now() + UNDO)

@@ -204,7 +204,7 @@ def test_an_export_that_is_being_made_is_cancelled(
     expect(button).to_be_focused()
     signed_in.keyboard.press("Enter")
     expect(signed_in.get_by_text("Being cancelled")).to_be_visible()
-    jobs.give_up(job=Job.objects.get(), now=timezone.now())
+    jobs.mark_cancelled(job=Job.objects.get(), now=timezone.now())
     expect(signed_in.get_by_text("It was cancelled.")).to_be_visible()
 
 

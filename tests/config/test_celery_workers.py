@@ -76,7 +76,7 @@ def test_a_worker_process_makes_an_export_and_one_that_has_been_running_for_too_
         send_to(run_job, job.pk, broker_url=broker_url, folder=tmp_path)
         _wait_until_made(job, tmp_path / "worker.log")
         lost = _asked_for(study, by="colleague", minutes_ago=20)
-        jobs.start(job_id=lost.pk, message="lost", now=lost.asked_at)
+        jobs.claim(job_id=lost.pk, message="lost", now=lost.asked_at)
         send_to(resume_jobs, broker_url=broker_url, folder=tmp_path)
         _wait_until_made(lost, tmp_path / "worker.log")
     files = Export.objects.values_list("file", flat=True)

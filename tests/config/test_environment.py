@@ -8,7 +8,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
     MailServer,
-    own_secret,
     read_cache,
     read_database,
     read_distance,
@@ -21,6 +20,7 @@ from config.environment import (
     read_site,
     read_text,
     read_token,
+    stored_secret,
 )
 
 
@@ -198,9 +198,9 @@ def test_a_database_address_that_cannot_be_read_stops_the_start(url: str, compla
 
 def test_a_site_keeps_its_secret_to_its_owner(tmp_path: Path) -> None:
     file = tmp_path / "secret_key"
-    secret = own_secret(file)
+    secret = stored_secret(file)
     assert len(secret) >= 50
-    assert own_secret(file) == secret
+    assert stored_secret(file) == secret
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert list(file.parent.iterdir()) == [file]
 
@@ -211,7 +211,7 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
 
     def begin() -> None:
         start.wait()
-        seen.append(own_secret(tmp_path / "secret_key"))
+        seen.append(stored_secret(tmp_path / "secret_key"))
 
     threads = [threading.Thread(target=begin) for _ in range(8)]
     for thread in threads:

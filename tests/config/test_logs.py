@@ -14,7 +14,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from config.logs import without_secrets
+from config.logs import mask_secrets
 from tests.config.lines import log_lines
 from tests.servers import spare_port
 from tests.waiting import wait_until
@@ -44,7 +44,7 @@ ENTRY = "/take/birds/?PROLIFIC_PID=5f0c1aaaaaaaaaaaaaaaaaaa&STUDY_ID=6bbb&SESSIO
     ],
 )
 def test_ids_and_tokens_are_left_out(line: str, kept: str) -> None:
-    assert without_secrets(line) == kept
+    assert mask_secrets(line) == kept
 
 
 # What may stand in a path and opens nothing by itself. Numbers and UUIDs open nothing either.
@@ -90,7 +90,7 @@ def test_every_secret_in_a_path_is_masked() -> None:
     """A new URL whose parts are not known to be harmless fails here, until it is masked or called harmless above."""
     addresses = secret_addresses()
     assert len(addresses) >= 23
-    assert [address for address in addresses if SECRET in without_secrets(f"GET {address} 200")] == []
+    assert [address for address in addresses if SECRET in mask_secrets(f"GET {address} 200")] == []
 
 
 def test_the_example_for_nginx_masks_the_same_paths() -> None:
@@ -99,7 +99,7 @@ def test_the_example_for_nginx_masks_the_same_paths() -> None:
     in_python = re.compile(pattern.replace("(?<", "(?P<"))
     template = re.sub(r"\$(\w+)", r"\\g<\1>", replacement)
     for address in secret_addresses():
-        assert in_python.sub(template, address) == without_secrets(address)
+        assert in_python.sub(template, address) == mask_secrets(address)
     assert in_python.sub(template, f"/s/{SECRET}/\n{SECRET}") == f"/s/.../\n{SECRET}"
     assert in_python.sub(template, f"//S//{SECRET}/") == "//S//.../"
 

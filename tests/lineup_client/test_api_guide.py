@@ -21,7 +21,7 @@ from config.celery import app
 from lineup_client import Lineup
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from simulation.annotators import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, annotators, take_part
 from studies.models import Instance, Study
 from tests.factories import draw_image, make_model, make_person, make_project
 from tests.studies.source_files import picture_bytes
@@ -99,7 +99,7 @@ def owner(transactional_db: None) -> User:
 def people_answer() -> None:
     """Three people answer the first survey; the questions of the other stay undecided."""
     study = Study.objects.get()
-    for person in people(count=3, accuracy=1.0, seed="1"):
+    for person in annotators(count=3, accuracy=1.0, seed="1"):
         take_part(browser=BrowserInProcess(), study=study, person=person)
     name_annotators(project=study.project)
     Pseudonym.objects.filter(pk=Pseudonym.objects.order_by("pk")[0].pk).update(name="A-34679")

@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from simulation.annotators import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, annotators, take_part
 from studies.models import Study
 from tests.factories import make_person
 from tests.workspace.api.asking import token_of
@@ -49,7 +49,7 @@ def test_it_leads_from_pictures_to_agreement(
             if "people-answer" in cell["metadata"].get("tags", []):
                 # What is shown here is handed out.
                 assert httpx.get(shown).status_code == 200
-                for person in people(count=3, accuracy=1.0, seed="1"):
+                for person in annotators(count=3, accuracy=1.0, seed="1"):
                     take_part(browser=BrowserInProcess(), study=Study.objects.get(), person=person)
     finally:
         names["site"].close()

@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from analytics.agreement import krippendorff_alpha
 from lineup_client import Lineup
-from simulation.annotators import BrowserInProcess, people, take_part
+from simulation.annotators import BrowserInProcess, annotators, take_part
 from studies.models import Study
 from tests.factories import make_person, make_project
 from tests.workspace.api.asking import token_of
@@ -41,7 +41,7 @@ def test_from_pictures_to_agreement(live_server: LiveServer, tmp_path: Path) -> 
             }
         )
         study.launch()
-        for person in people(count=2, accuracy=1.0, seed="1"):
+        for person in annotators(count=2, accuracy=1.0, seed="1"):
             take_part(browser=BrowserInProcess(), study=Study.objects.get(), person=person)
         answers = study.responses().to_pandas()
         study.close()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.join_modules import ENTRIES, MODULES, joined
+from scripts.join_modules import ENTRIES, MODULES, join
 
 ONE = """\
 // Counts.
@@ -76,7 +76,7 @@ def modules(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_the_file_of_a_page_is_what_its_modules_give(entry: str) -> None:
     published = (MODULES / f"whole/{entry}.js").read_text(encoding="utf-8")
-    assert published == joined(entry, modules=MODULES), "Run: python -m scripts.join_modules"
+    assert published == join(entry, modules=MODULES), "Run: python -m scripts.join_modules"
 
 
 def test_no_file_is_left_of_a_page_that_is_no_more() -> None:
@@ -84,7 +84,7 @@ def test_no_file_is_left_of_a_page_that_is_no_more() -> None:
 
 
 def test_each_module_stands_once_before_those_that_need_it(modules: Path) -> None:
-    assert joined("entry", modules=modules) == WHOLE
+    assert join("entry", modules=modules) == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_each_module_stands_once_before_those_that_need_it(modules: Path) -> Non
 def test_what_cannot_be_joined_is_refused_by_its_line(modules: Path, line: str) -> None:
     (modules / "first.js").write_text(f"// First.\n{line}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"first\.js, line 2"):
-        joined("entry", modules=modules)
+        join("entry", modules=modules)
 
 
 def test_modules_that_need_each_other_are_refused(modules: Path) -> None:
     (modules / "two.js").write_text('import { next } from "./one.js";\n', encoding="utf-8")
     with pytest.raises(ValueError, match="entry needs one needs two needs one"):
-        joined("entry", modules=modules)
+        join("entry", modules=modules)

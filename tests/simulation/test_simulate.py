@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from annotation.models import Response, Seat, Session, SessionState
-from simulation.annotators import BrowserInProcess, CannotRead, Page, people, take_part
+from simulation.annotators import BrowserInProcess, CannotRead, Page, annotators, take_part
 from studies.models import Study, StudyState
 from tests.factories import launch_study, make_instance, make_project
 
@@ -158,7 +158,7 @@ def test_whatever_ends_a_simulation_leaves_no_seat_taken(study: Study, monkeypat
     def press_ctrl_c(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simulation.annotators._measured", press_ctrl_c)
+    monkeypatch.setattr("simulation.annotators._measured_times", press_ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         _simulate(study, annotators=1)
     assert Session.objects.count() == 1
@@ -175,7 +175,7 @@ class FailingSite(BrowserInProcess):
 
 
 def test_a_site_that_fails_gets_a_sentence_and_leaves_no_seat_taken(study: Study) -> None:
-    (person,) = people(count=1, accuracy=1.0, seed="a")
+    (person,) = annotators(count=1, accuracy=1.0, seed="a")
     with pytest.raises(CannotRead, match="The site failed with the status 500"):
         take_part(browser=FailingSite(), study=study, person=person)
     assert Session.objects.get().state == SessionState.LAPSED

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from predictions.scorers import ModelIdentity, OpenPicture, Scorer
 from predictions.scorers.onnx import DEMO_FILE
-from simulation.demo.model_card import card, outcomes_on
+from simulation.demo.model_card import evaluate, model_card
 from simulation.demo.scenes import LEFT, Scene, SceneInstance, Thing
 
 COMMAND = "simulation.management.commands.train_demo_model"
@@ -58,7 +58,7 @@ class SeesNames(Scorer):
 def test_a_card_counts_the_four_questions_by_type_and_subtype(tmp_path: Path) -> None:
     file = tmp_path / "model.onnx"
     file.write_bytes(b"weights")
-    text = card(file, "A model", "on nothing", SCENES, outcomes_on(SeesNames(), SCENES, tmp_path / "drawn"))
+    text = model_card(file, "A model", "on nothing", SCENES, evaluate(SeesNames(), SCENES, tmp_path / "drawn"))
     # The negative image gets the wrong caption, 0.5 to 0.4; both captions get their images. Ties are wrong.
     assert "| replace att | 1 | 100.00 | 0.00 | 100.00 | 100.00 | 0.00 | 100.00 | 0.00 |" in text
     assert "| swap att | 1 | 0.00 | 0.00 | 0.00 | 0.00 | 0.00 | 0.00 | 0.00 |" in text

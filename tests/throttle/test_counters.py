@@ -9,7 +9,7 @@ from tests.factories import NOON
 from tests.servers import spare_port
 from tests.together import at_once
 from throttle import stores
-from throttle.counters import Verdict, forget, give_back, hit
+from throttle.counters import Verdict, hit, reset, take_back
 from throttle.models import Count
 
 WINDOW = timedelta(minutes=10)
@@ -51,13 +51,13 @@ def test_keys_and_scopes_count_apart() -> None:
 def test_a_hit_that_is_given_back_does_not_count() -> None:
     for _ in range(3):
         come()
-    give_back(scope="arrivals", key="192.0.2.1")
+    take_back(scope="arrivals", key="192.0.2.1")
     assert [come().allowed for _ in range(2)] == [True, False]
 
 
 @pytest.mark.usefixtures("_each_store")
 def test_giving_back_what_was_never_counted_gains_nothing() -> None:
-    give_back(scope="arrivals", key="192.0.2.1")
+    take_back(scope="arrivals", key="192.0.2.1")
     assert [come().allowed for _ in range(4)] == [True, True, True, False]
 
 
@@ -65,7 +65,7 @@ def test_giving_back_what_was_never_counted_gains_nothing() -> None:
 def test_a_forgotten_key_starts_anew() -> None:
     for _ in range(4):
         come()
-    forget(scope="arrivals", key="192.0.2.1")
+    reset(scope="arrivals", key="192.0.2.1")
     assert come().allowed
 
 
@@ -81,7 +81,7 @@ def test_a_window_ends_by_itself_however_often_somebody_knocked() -> None:
 def test_a_window_in_redis_ends_by_itself(settings: Settings, redis_server: str) -> None:
     settings.CACHE_URL = redis_server
     come("ends")
-    give_back(scope="arrivals", key="ends")
+    take_back(scope="arrivals", key="ends")
     client = stores.RedisStore(redis_server).client
     assert [0 < client.ttl(key) <= 600 for key in client.keys("lineup:throttle:*")] == [True]
     client.flushdb()

@@ -1,6 +1,6 @@
 import pytest
 
-from workspace.browsers import in_words
+from workspace.browsers import browser_name
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
@@ -21,4 +21,4 @@ IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605
     ],
 )
 def test_what_a_browser_says_of_itself_in_words(agent: str, words: str) -> None:
-    assert in_words(agent) == words
+    assert browser_name(agent) == words

@@ -1,4 +1,4 @@
-"""Makes an account for somebody who follows an invitation: there is no other way to one but the operator's."""
+"""Create accounts from invitations. Otherwise only operators create accounts."""
 
 from datetime import datetime
 
@@ -11,6 +11,6 @@ from studies.models import Project
 
 @transaction.atomic
 def sign_up(*, secret: str, account: User, now: datetime) -> Project:
-    """Store an account, which is not stored yet, and make it a member; both or nothing. Raises StudyError."""
+    """Store an unsaved account and make it a member, both or neither. Raises StudyError."""
     account.save()
     return join(secret=secret, by=account, now=now)

@@ -1,4 +1,4 @@
-"""What is wrong with a study and nobody has done: found by the clock, and told once."""
+"""Periodic checks of studies that need a researcher; each alarm is raised once."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,29 +9,32 @@ from analytics.work.pay import hourly_wage
 from results.queries.studies.progress import paid_sessions
 from studies.actions.events import Actor, What, record
 from studies.models import UNDER_WAY, Event, Study
-from workspace.minimum_pay import is_underpaid, least_hourly
+from workspace.minimum_pay import is_underpaid, minimum_hourly_pay
 
 
-def note_underpaid(*, by: Actor, now: datetime) -> None:
-    """Note of each study in the field that it pays too little, once: a median around the least goes up and down."""
+def record_underpaid(*, by: Actor, now: datetime) -> None:
+    """Record once per running study that it pays too little.
+
+    Once, because a median near the minimum goes up and down.
+    """
     in_field = Study.objects.filter(state__in=UNDER_WAY, project__archived_at=None)
     for study in in_field.select_related("project").order_by("pk"):
         pay = study.design.pay
-        least = least_hourly(pay.currency)
-        if least is not None and (pay.per_session or pay.per_answer) and not _is_noted(study):
+        least = minimum_hourly_pay(pay.currency)
+        if least is not None and (pay.per_session or pay.per_answer) and not _is_recorded(study):
             wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
             if is_underpaid(pay.currency, wage.median):
                 told = {"currency": pay.currency, "median": f"{wage.median:.2f}", "least": f"{least:.2f}"}
-                _note(study, told, by=by, now=now)
+                _record(study, told, by=by, now=now)
 
 
-def _is_noted(study: Study) -> bool:
+def _is_recorded(study: Study) -> bool:
     return Event.objects.filter(project=study.project_id, study=study, what=What.STUDY_UNDERPAID).exists()
 
 
 @transaction.atomic
-def _note(study: Study, told: Mapping[str, str], *, by: Actor, now: datetime) -> None:
-    # Of two that look at once the second finds what the first has noted.
+def _record(study: Study, told: Mapping[str, str], *, by: Actor, now: datetime) -> None:
+    # Of two concurrent runs the second finds what the first recorded.
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
-    if not _is_noted(study):
+    if not _is_recorded(study):
         record(project=study.project, study=study, what=What.STUDY_UNDERPAID, by=by, now=now, **told)

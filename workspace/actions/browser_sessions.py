@@ -1,4 +1,4 @@
-"""The browsers that somebody is signed in with: noted, looked over, and signed out."""
+"""Signed-in browsers of an account: record, list and sign out."""
 
 from datetime import datetime
 
@@ -12,22 +12,22 @@ from django.utils.crypto import constant_time_compare
 from workspace.models import BrowserSession
 
 
-def note_browser(*, user_id: int, session_key: str, browser: str, now: datetime) -> None:
-    """Note that a session is used now; of one that is not known, that it begins."""
+def record_browser(*, user_id: int, session_key: str, browser: str, now: datetime) -> None:
+    """Record that a session was used now; create the record if it is new."""
     if not BrowserSession.objects.filter(session_key=session_key, user=user_id).update(seen_at=now):
         told = {"user_id": user_id, "browser": browser, "began_at": now, "seen_at": now}
         BrowserSession.objects.update_or_create(session_key=session_key, defaults=told)
 
 
-def note_new_key(*, before: str, after: str) -> None:
-    """Go on under another key with a session that was given one."""
+def replace_session_key(*, before: str, after: str) -> None:
+    """Move the record of a session to its new session key."""
     BrowserSession.objects.filter(session_key=before).update(session_key=after)
 
 
 def open_sessions(*, user: User, now: datetime) -> list[BrowserSession]:
-    """Return the sessions that still open `user`'s pages, the one seen last first.
+    """Return the sessions that are still signed in as `user`, last seen first.
 
-    Not those that have expired, or that another password has closed.
+    Leaves out expired sessions and those ended by a password change.
     """
     known = list(BrowserSession.objects.filter(user=user))
     found = Session.objects.filter(session_key__in=[each.session_key for each in known], expire_date__gt=now)
@@ -43,14 +43,14 @@ def _opens(session: Session, user: User) -> bool:
 
 @transaction.atomic
 def end_session(*, session: BrowserSession) -> None:
-    """Sign a browser out."""
+    """Sign out a browser."""
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
 
 
 @transaction.atomic
 def end_sessions(*, user: User, but: str = "") -> int:
-    """Sign out all of somebody's browsers but the one whose session has the key `but`; return how many there were."""
+    """Sign out all browsers of `user` except the session with key `but`; return how many there were."""
     others = BrowserSession.objects.filter(user=user).exclude(session_key=but)
     keys = list(others.values_list("session_key", flat=True))
     Session.objects.filter(session_key__in=keys).delete()
@@ -58,8 +58,8 @@ def end_sessions(*, user: User, but: str = "") -> int:
     return len(keys)
 
 
-def forget_ended(*, now: datetime) -> None:
-    """Delete what is known of sessions that are over."""
+def delete_ended(*, now: datetime) -> None:
+    """Delete expired sessions, and records of sessions that no longer exist."""
     Session.objects.filter(expire_date__lt=now).delete()
     there = Session.objects.filter(session_key=OuterRef("session_key"))
     BrowserSession.objects.filter(~Exists(there)).delete()

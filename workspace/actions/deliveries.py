@@ -1,7 +1,7 @@
-"""Sends what webhooks are to be told, and tries again what was not taken.
+"""Send queued webhook messages, and retry failed ones.
 
-A message is sent by whoever moved its `due_at`: two workers never send one at once, and what a lost worker had begun is
-due again after `LEASE`. A receiver may get a message twice, always under the same name.
+A worker owns the message whose `due_at` it moved, so two workers never send the same message at once. After `LEASE`, a
+message of a lost worker is due again. A receiver may get a message twice, always with the same id.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from workspace.models import TRIAL, Delivery, DeliveryState, Webhook, WebhookKey
 from workspace.signatures import headers, key_of
 from workspace.webhook_http import AddressRefused, Answer, NotReached, post
 
-# How long a message waits after each failure; after the last one, some 32 hours later, it has failed.
+# Wait after each failure; after the last one, about 32 hours later, the message has failed.
 BACKOFF = (
     timedelta(minutes=1),
     timedelta(minutes=5),
@@ -29,7 +29,7 @@ BACKOFF = (
 MOST_ATTEMPTS = len(BACKOFF) + 1
 # Longer than an attempt can take.
 LEASE = timedelta(minutes=2)
-# After this long a turn begins no other attempt: the next turn is sent by the clock.
+# After this long a run starts no further attempt; the next periodic run continues.
 TURN = timedelta(seconds=45)
 KEPT_FOR = timedelta(days=30)
 GONE = 410
@@ -38,20 +38,20 @@ Clock = Callable[[], datetime]
 
 
 def deliver(*, now: Clock) -> int:
-    """Send what is due; return how many messages were tried.
+    """Send what is due; return the number of messages tried.
 
-    A webhook that fails has had its turn, so that one that hangs keeps nobody else's news for long.
+    Each webhook may fail once per run, so a receiver that hangs does not hold up the others.
     """
     until, failed, tried = now() + TURN, set[int](), 0
-    while now() < until and (delivery := _take(failed, now())) is not None:
+    while now() < until and (delivery := _claim(failed, now())) is not None:
         tried += 1
         if not _attempt(delivery, now):
             failed.add(delivery.webhook_id)
     return tried
 
 
-def _take(failed: set[int], now: datetime) -> Delivery | None:
-    """Return the message that waits longest, which nobody else will try for a while; None where none is due."""
+def _claim(failed: set[int], now: datetime) -> Delivery | None:
+    """Claim the message that has waited longest, for `LEASE`; None if nothing is due."""
     waiting = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=now, webhook__off_at=None)
     while (found := waiting.exclude(webhook__in=failed).order_by("due_at", "pk").first()) is not None:
         same = Delivery.objects.filter(pk=found.pk, state=DeliveryState.WAITING, due_at=found.due_at)
@@ -61,7 +61,7 @@ def _take(failed: set[int], now: datetime) -> Delivery | None:
 
 
 def _attempt(delivery: Delivery, now: Clock) -> bool:
-    """Send a message once and note what came of it; tell whether it was taken."""
+    """Try to send a message and record the result; return whether the receiver accepted it."""
     webhook, name, body = delivery.webhook, str(delivery.name), delivery.body.encode()
     keys = WebhookKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now()), webhook=webhook)
     signed = headers([key_of(salt) for salt in keys.values_list("salt", flat=True)], name=name, at=now(), body=body)
@@ -73,13 +73,13 @@ def _attempt(delivery: Delivery, now: Clock) -> bool:
         problem = str(error)
     if answer is not None and not 200 <= answer.status < 300:
         problem = f"The answer was {answer.status}, and only 200 to 299 means that the message was taken."
-    _keep(delivery, answer, problem, now())
+    _record_result(delivery, answer, problem, now())
     return not problem
 
 
 @transaction.atomic
-def _keep(delivery: Delivery, answer: Answer | None, problem: str, now: datetime) -> None:
-    """Note what came of an attempt, unless it took so long that another one has begun."""
+def _record_result(delivery: Delivery, answer: Answer | None, problem: str, now: datetime) -> None:
+    """Record the result of an attempt, unless another attempt has begun in the meantime."""
     news = {
         "status": answer.status if answer else None,
         "answer": answer.beginning if answer else "",
@@ -102,7 +102,7 @@ def _keep(delivery: Delivery, answer: Answer | None, problem: str, now: datetime
 
 
 def _switch_off_if_silent(delivery: Delivery, problem: str, now: datetime) -> None:
-    """Switch a webhook off that has taken nothing since a message was made that has failed for good."""
+    """Switch off a webhook that has accepted nothing since its failed message was created."""
     answered = Webhook.objects.get(pk=delivery.webhook_id).answered_at
     if answered is None or answered < delivery.made_at:
         since = f"{delivery.made_at:%-d %B %Y, %H:%M} UTC"
@@ -117,7 +117,7 @@ def _switch_off(delivery: Delivery, why: str, now: datetime) -> None:
         record(project=webhook.project, what=what, by=TIMETABLE, now=now, host=host_of(webhook))
 
 
-def tidy(*, now: datetime) -> int:
-    """Delete what was told, or could not be told, long ago; return how many messages."""
+def delete_old(*, now: datetime) -> int:
+    """Delete old messages, delivered or failed; return how many."""
     over = Delivery.objects.exclude(state=DeliveryState.WAITING).filter(made_at__lt=now - KEPT_FOR)
     return over.delete()[0]

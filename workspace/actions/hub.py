@@ -1,4 +1,4 @@
-"""Pushes releases to the Hugging Face Hub, as jobs. What opens the repository is kept sealed until the push is over."""
+"""Push releases to the Hugging Face Hub, as jobs. The Hub token is stored encrypted until the push ends."""
 
 import tempfile
 from datetime import datetime, timedelta
@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from background.errors import Failed
-from background.jobs import ask, cancel
+from background.jobs import cancel, request_job
 from background.models import Job
-from background.work import Running, Work
+from background.work import RunningJob, Work
 from results.actions.releases import check_frozen, check_offered, write_release
 from results.errors import CannotExport
 from results.models import Release
@@ -21,23 +21,23 @@ from workspace.models import HubPush
 from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
 KIND = "workspace.hub"
-# The form in which the Hub shows a dataset.
+# The layout that the Hub shows as a dataset.
 FORMAT = "hf"
-# A job that waits for longer is not begun any more: nobody expects it.
+# A job that has waited longer is not started: nobody expects it any more.
 TOKEN_KEPT = timedelta(days=1)
 LONGEST_TOKEN = 500
 CANCELLED = "It was cancelled."
 
 
 class PushRefused(Exception):
-    """No push was asked for, or none cancelled; the message is a sentence for whoever asked."""
+    """A push was not requested or not cancelled; the message is a sentence for the user."""
 
 
 @transaction.atomic
 def request_push(*, release: Release, repository: str, private: bool, token: str, by: User, now: datetime) -> HubPush:
-    """Note that `by` wants a frozen release in a repository of the Hub; its job pushes it. Raises PushRefused.
+    """Record that `by` wants to push a frozen release; its job does so. Raises PushRefused.
 
-    The token is forgotten with the end of the job, however it ends.
+    The token is deleted when the job ends, however it ends.
     """
     if not is_repository(repository):
         raise PushRefused("Write the repository as OWNER/NAME, as the Hub has it: my-lab/captions, for instance.")
@@ -48,7 +48,7 @@ def request_push(*, release: Release, repository: str, private: bool, token: str
         check_frozen(release)
     except CannotExport as error:
         raise PushRefused(str(error)) from error
-    # One at a time: two would commit into each other. The Hub knows no large and small letters in a name.
+    # One push at a time per repository: two would commit into each other. The Hub ignores case in names.
     Project.objects.select_for_update(no_key=True).get(pk=release.project_id)
     under_way = HubPush.objects.filter(project=release.project, repository__iexact=repository, finished_at=None)
     if under_way.exists():
@@ -62,7 +62,7 @@ def request_push(*, release: Release, repository: str, private: bool, token: str
         requested_by=by,
         requested_at=now,
     )
-    push.job, _ = ask(kind=KIND, arguments={"push": push.pk}, by=by, now=now, key=str(push.pk))
+    push.job, _ = request_job(kind=KIND, arguments={"push": push.pk}, by=by, now=now, key=str(push.pk))
     push.save(update_fields=["job"])
     _record(push, What.HUB_PUSH_REQUESTED, by=by, now=now)
     return push
@@ -75,15 +75,15 @@ def _record(push: HubPush, what: What, *, by: User | str, now: datetime) -> None
 
 @transaction.atomic
 def cancel_push(*, push: HubPush, by: User, now: datetime) -> None:
-    """Give a push up: at once if it waits, before its next file if it is under way. Raises PushRefused."""
+    """Cancel a push: at once if it waits, else before its next file. Raises PushRefused."""
     if push.job is None or not HubPush.objects.filter(pk=push.pk, finished_at=None).exists():
         raise PushRefused("This push is over already, so there was nothing to cancel.")
     _record(push, What.HUB_PUSH_CANCELLED, by=by, now=now)
     cancel(job=push.job, now=now)
 
 
-def _push(job: Running) -> None:
-    """Write the release that a job is about and push it; what the Hub has of it already is not sent again."""
+def _push(job: RunningJob) -> None:
+    """Write the release of the job and push it, without files that the Hub already has."""
     found = HubPush.objects.filter(pk=job.arguments["push"], finished_at=None)
     push = found.select_related("project", "release__study__project", "requested_by").first()
     if push is None:
@@ -98,7 +98,7 @@ def _push(job: Running) -> None:
     def progress(done: int, total: int) -> None:
         job.advance(done=done, total=total)
         if done == total:
-            # The last moment at which nothing is public yet.
+            # Last check before anything becomes public.
             job.check()
 
     target = Target(push.repository, token, push.private, push.release.name)
@@ -107,19 +107,19 @@ def _push(job: Running) -> None:
             written = write_release(
                 release=push.release, format=FORMAT, folder=Path(folder), report=lambda done, total: job.advance()
             )
-            # Somebody may have withdrawn while it was written.
+            # Somebody may have withdrawn while the files were written.
             check_offered(push.release)
             url = push_folder(written.path, target, progress)
     except (CannotExport, HubRefused) as error:
         raise Failed(str(error)) from error
-    # Whoever wanted it cancelled meanwhile: it is on the Hub, and they have to know where.
+    # Record the push even if somebody cancelled it meanwhile: it is on the Hub, and they must know where.
     with transaction.atomic():
         if found.update(finished_at=job.now(), url=url, sealed_token=""):
             _record(push, What.RELEASE_PUSHED, by=push.requested_by or COMMAND_LINE, now=job.now())
 
 
-def _ended(job: Job) -> None:
-    """Note on a push why nothing came of it, and forget what was to open the repository."""
+def _record_failure(job: Job) -> None:
+    """Record why a push failed or was cancelled, and delete its token."""
     found = HubPush.objects.filter(pk=job.arguments["push"], finished_at=None)
     found.update(finished_at=job.finished_at, error=job.error or CANCELLED, sealed_token="")
 
@@ -129,5 +129,5 @@ PUSH = Work(
     unit="bytes",
     trouble="The server could not push this release. Ask for it again.",
     minutes=110,
-    ended=_ended,
+    ended=_record_failure,
 )

@@ -1,4 +1,4 @@
-"""What requests with an idempotency key were answered: asked again, they are answered the same and do nothing more."""
+"""Stored responses of requests with an idempotency key."""
 
 from datetime import datetime, timedelta
 
@@ -9,10 +9,10 @@ LONGEST_KEY = 200
 
 
 def claim(*, token: Token, key: str, fingerprint: str, now: datetime) -> tuple[KeptAnswer, bool]:
-    """Return what is kept under the key, and whether that is nothing yet.
+    """Return the stored response of the key, and whether it is new and empty.
 
-    To be called in the transaction that does what was asked: of two that ask at once the second waits for the first.
-    Those that are too old are deleted on the way, whosever they are.
+    Call it in the transaction that does the work: of two concurrent requests the second waits for the first. Also
+    deletes expired responses, of all tokens.
     """
     KeptAnswer.objects.filter(made_at__lte=now - KEPT_FOR).delete()
     told = {"fingerprint": fingerprint, "made_at": now}
@@ -20,10 +20,10 @@ def claim(*, token: Token, key: str, fingerprint: str, now: datetime) -> tuple[K
 
 
 def find(*, token: Token, key: str, now: datetime) -> KeptAnswer | None:
-    """Return what is kept under the key."""
+    """Return the stored response of the key, if there is one."""
     return KeptAnswer.objects.filter(token=token, key=key, made_at__gt=now - KEPT_FOR).first()
 
 
-def keep(*, answer: KeptAnswer, status: int, body: str, location: str) -> None:
-    """Keep what the request was answered, unless its token went meanwhile."""
+def store(*, answer: KeptAnswer, status: int, body: str, location: str) -> None:
+    """Store the response, unless the token was deleted meanwhile."""
     KeptAnswer.objects.filter(pk=answer.pk).update(status=status, body=body, location=location)

@@ -1,7 +1,7 @@
-"""Accounts elsewhere with which people sign in here: whose they may become, and how they are disconnected.
+"""Accounts of the identity provider that sign people in here: find, link and unlink.
 
-An address connects two accounts only if both sides know that it is the person's: the provider says so, and here it was
-confirmed by a link. Else whoever writes another's address into an account would have that person's sign-in lead there.
+An address links two accounts only if both sides have verified it: the provider says so, and here a link in a mail was
+followed. Otherwise, whoever writes another person's address into an account would receive that person's sign-ins.
 """
 
 from allauth.socialaccount.models import SocialAccount
@@ -14,10 +14,10 @@ THE_ONLY_WAY = "Your account has no password, so this is the only way in. Ask wh
 
 
 def account_with_mail(mail: str, *, provider: str) -> User | None:
-    """Return whose account a provider's verified address opens; None where there is none, or more than one.
+    """Return the only account that a verified address of the provider may open, else None.
 
-    Never that of an operator, who may everything: they connect theirs by hand. Nor one that an account of the provider
-    opens already: addresses are given to others, and whoever has this one now is somebody else there.
+    Never a superuser's account: they link theirs by hand. Never an account that is already linked to the provider:
+    addresses are reassigned, and their new owner is somebody else here.
     """
     if not mail:
         return None
@@ -28,23 +28,23 @@ def account_with_mail(mail: str, *, provider: str) -> User | None:
 
 
 def _is_same(here: str, there: str) -> bool:
-    # Letters of other alphabets may become the same letter in capitals, and are another mailbox.
+    # Letters of other alphabets may have the same capitals and belong to another mailbox.
     return here == there or (here.isascii() and there.isascii() and here.lower() == there.lower())
 
 
 def is_taken(mail: str) -> bool:
-    """Tell whether an account here has the address, confirmed or not."""
+    """Return whether an account here has the address, confirmed or not."""
     return bool(mail) and User.objects.filter(email__iexact=mail).exists()
 
 
-def linked_to(user: User, provider: str) -> QuerySet[SocialAccount]:
-    """Return the accounts of a provider that open `user`'s."""
+def linked_accounts(user: User, provider: str) -> QuerySet[SocialAccount]:
+    """Return the provider's accounts that sign in as `user`."""
     found: QuerySet[SocialAccount] = SocialAccount.objects.filter(user=user, provider=provider)
     return found
 
 
-def disconnect(*, user: User, provider: str) -> None:
-    """Let `user` no longer sign in with the provider. Raises AccountRefused where there would be no way in."""
+def unlink(*, user: User, provider: str) -> None:
+    """Unlink the provider from `user`. Raises AccountRefused if no other way to sign in would remain."""
     if not user.has_usable_password():
         raise AccountRefused(THE_ONLY_WAY)
-    linked_to(user, provider).delete()
+    linked_accounts(user, provider).delete()

@@ -1,4 +1,4 @@
-"""What people change of their own account: the name that colleagues read, and where mail goes.
+"""What people change in their own account: display name and mail address.
 
 An address counts as confirmed once somebody has followed a link that was sent to it.
 """
@@ -25,12 +25,12 @@ GONE = "This link is not good any more: it was used, it is older than a day, or 
 
 
 class AccountRefused(Exception):
-    """Nothing was changed; the message is a sentence for whoever asked."""
+    """Nothing was changed; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class MailChange:
-    """An account, and the address that it is to have; `before` may be empty or the same."""
+    """An account and its new address; `before` may be empty or the same."""
 
     user: User
     before: str
@@ -38,7 +38,7 @@ class MailChange:
 
 
 def change_name(*, user: User, name: str) -> None:
-    """Let colleagues read `name`, which may be empty; one signs in under the same as before. Raises AccountRefused."""
+    """Change the display name, which may be empty; the username stays. Raises AccountRefused."""
     if name and (problem := problem_with_line(name)):
         raise AccountRefused(problem)
     if len(name) > LONGEST_NAME:
@@ -48,7 +48,7 @@ def change_name(*, user: User, name: str) -> None:
 
 
 def check_mail(mail: str) -> None:
-    """Raise AccountRefused for what no mail can be sent to."""
+    """Raise AccountRefused for an address that cannot receive mail."""
     try:
         validate_email(mail)
     except ValidationError as error:
@@ -58,42 +58,42 @@ def check_mail(mail: str) -> None:
 
 
 def change_mail(*, user: User, mail: str) -> None:
-    """Let mail go to an address that nobody has confirmed. Raises AccountRefused."""
+    """Set a mail address, unconfirmed. Raises AccountRefused."""
     check_mail(mail)
     user.email = mail
     user.save(update_fields=["email"])
 
 
-def link_to(user: User, mail: str) -> str:
-    """Return the secret of the link that makes `mail` the address of an account.
+def make_link_secret(user: User, mail: str) -> str:
+    """Return the secret of the link that makes `mail` the address of the account.
 
-    It ends with the day, with the address that the account has now, and with its password.
+    The link expires after a day, when the address of the account changes, and when its password changes.
     """
-    told = {"user": user.pk, "before": user.email, "mail": mail, "password": _trace_of_password(user)}
+    told = {"user": user.pk, "before": user.email, "mail": mail, "password": _password_digest(user)}
     return signing.dumps(told, salt=_SALT)
 
 
-def change_of(secret: str) -> MailChange:
-    """Return what a link is for. Raises AccountRefused for one that is not good (any more)."""
+def read_link(secret: str) -> MailChange:
+    """Return the change that a link makes. Raises AccountRefused for an invalid or expired link."""
     try:
         told: dict[str, Any] = signing.loads(secret, salt=_SALT, max_age=LINK_FOR)
     except signing.BadSignature as error:
         raise AccountRefused(GONE) from error
     user = User.objects.filter(pk=told["user"], is_active=True, email=told["before"]).first()
-    if user is None or not constant_time_compare(told["password"], _trace_of_password(user)):
+    if user is None or not constant_time_compare(told["password"], _password_digest(user)):
         raise AccountRefused(GONE)
     return MailChange(user, told["before"], told["mail"])
 
 
-def _trace_of_password(user: User) -> str:
+def _password_digest(user: User) -> str:
     return salted_hmac(_SALT, user.password, algorithm="sha256").hexdigest()[:16]
 
 
 @transaction.atomic
 def follow_link(*, secret: str, now: datetime) -> MailChange:
-    """Make the address that the link was sent to that of the account, confirmed. Raises AccountRefused."""
-    change = change_of(secret)
-    # Once: a link that changes the address finds another one than it was made for.
+    """Set and confirm the address that the link was sent to. Raises AccountRefused."""
+    change = read_link(secret)
+    # Works once: after a change the account has another address than the link was made for.
     if not User.objects.filter(pk=change.user.pk, email=change.before).update(email=change.mail):
         raise AccountRefused(GONE)
     change.user.email = change.mail
@@ -102,11 +102,11 @@ def follow_link(*, secret: str, now: datetime) -> MailChange:
 
 
 def confirm_mail(*, user: User, now: datetime) -> None:
-    """Note that whoever has the account reads what is sent to its address."""
+    """Record that the owner of the account reads mail sent to its address."""
     if user.email:
         ConfirmedMail.objects.update_or_create(user=user, defaults={"mail": user.email, "confirmed_at": now})
 
 
 def is_confirmed(user: User) -> bool:
-    """Tell whether the account's address has been confirmed as it is now."""
+    """Return whether the current address of the account is confirmed."""
     return bool(user.email) and ConfirmedMail.objects.filter(user=user, mail=user.email).exists()

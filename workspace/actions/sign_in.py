@@ -1,19 +1,19 @@
-"""Slows down who guesses passwords, and locks nobody out for what strangers do (docs/decisions/0012)."""
+"""Slow down password guessing without letting strangers lock anybody out (docs/decisions/0012)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from throttle.counters import Verdict, forget, give_back, hit
+from throttle.counters import Verdict, hit, reset, take_back
 
 WINDOW = timedelta(minutes=15)
-# Under one name from one network; and under one name in a browser that has signed in under it before.
+# Per name and network; and per name and browser that has signed in under that name before.
 MOST_HERE = 10
-# Under any names from one network: an office may share one.
+# Per network, any name: an office may share one.
 MOST_FROM_NETWORK = 50
-# Under one name from all networks together; beyond it every network still has a few, so that its owner gets in.
+# Per name, over all networks; above it each network still gets a few attempts, so that the owner gets in.
 MOST_EVERYWHERE = 50
 FEW = 2
-# Mails with a link to a new password: nobody's mailbox is filled, and nobody tries a list of addresses.
+# Password reset mails: so that no mailbox is flooded and nobody tries a list of addresses.
 MAIL_WINDOW = timedelta(hours=1)
 MAILS_TO_NETWORK = 20
 MAILS_TO_ADDRESS = 3
@@ -21,7 +21,7 @@ MAILS_TO_ADDRESS = 3
 
 @dataclass(frozen=True)
 class Attempt:
-    """`name` as Django looks it up, `device` empty for a browser that never signed in under this name."""
+    """`name` as Django looks it up; `device` is empty for a browser that never signed in under this name."""
 
     name: str
     network: str
@@ -37,10 +37,10 @@ class Attempt:
 
 
 def begin(attempt: Attempt, *, now: datetime) -> Verdict:
-    """Count an attempt before its password is looked at, and say whether it may be."""
+    """Count an attempt before the password is checked; return whether it is allowed."""
     if attempt.device:
         return _hit("device", attempt.with_device, MOST_HERE, now)
-    # The network first: an invented name leaves no row behind once its network has had enough.
+    # The network first: once it is over its limit, invented names create no more rows.
     by_network = _hit("network", attempt.network, MOST_FROM_NETWORK, now)
     if not by_network.allowed:
         return by_network
@@ -51,18 +51,18 @@ def begin(attempt: Attempt, *, now: datetime) -> Verdict:
     return everywhere if here.hits > FEW else here
 
 
-def begin_elsewhere(network: str, *, now: datetime) -> Verdict:
-    """Count that somebody goes to sign in with an account elsewhere, among the attempts of their network."""
+def begin_single_sign_on(network: str, *, now: datetime) -> Verdict:
+    """Count a redirect to the identity provider among the attempts of its network."""
     return _hit("network", network, MOST_FROM_NETWORK, now)
 
 
-def succeed_elsewhere(network: str) -> None:
-    """They came back as somebody: it counts for none."""
-    give_back(scope=_scope("network"), key=network)
+def succeed_single_sign_on(network: str) -> None:
+    """Take back the count of a sign-in through the identity provider that succeeded."""
+    take_back(scope=_scope("network"), key=network)
 
 
-def may_ask_for_mail(network: str, mail: str, *, now: datetime) -> Verdict:
-    """Count that somebody asks for a link to a new password, and say whether they get it."""
+def may_send_reset_mail(network: str, mail: str, *, now: datetime) -> Verdict:
+    """Count a request for a password reset mail; return whether it is allowed."""
     by_network = hit(scope="mail by network", key=network, limit=MAILS_TO_NETWORK, window=MAIL_WINDOW, now=now)
     if not by_network.allowed:
         return by_network
@@ -70,13 +70,13 @@ def may_ask_for_mail(network: str, mail: str, *, now: datetime) -> Verdict:
 
 
 def succeed(attempt: Attempt) -> None:
-    """The password was right: the failures before it are forgotten where it came from, and it counts for none."""
+    """Forget the earlier failures of this origin, and take back this attempt: the password was right."""
     if attempt.device:
-        forget(scope=_scope("device"), key=attempt.with_device)
+        reset(scope=_scope("device"), key=attempt.with_device)
         return
-    give_back(scope=_scope("network"), key=attempt.network)
-    give_back(scope=_scope("name"), key=attempt.name)
-    forget(scope=_scope("name and network"), key=attempt.here)
+    take_back(scope=_scope("network"), key=attempt.network)
+    take_back(scope=_scope("name"), key=attempt.name)
+    reset(scope=_scope("name and network"), key=attempt.here)
 
 
 def _hit(by: str, key: str, limit: int, now: datetime) -> Verdict:

@@ -1,6 +1,6 @@
-"""Personal tokens of the API: made, shown once, revoked, and found by the text that a script shows.
+"""Personal API tokens: create, show once, revoke, and find by their text.
 
-The row is the record: tokens are never changed but to be revoked, and never deleted.
+Rows are the record: a token only changes by being revoked, and is never deleted.
 """
 
 import secrets
@@ -14,24 +14,24 @@ from studies.models import Project
 from studies.names import problem_with_line
 from workspace.models import Scope, Token, digest_of
 
-# By it those who look through published code for secrets know what they have found.
+# Secret scanners recognise published tokens by this prefix.
 PREFIX = "lineup_"
 SECRET_BYTES = 32
 DAYS = (7, 30, 90, 365)
 LONGEST_NAME = 100
-# More are no help to anybody, and somebody who makes them by the thousand fills the table.
+# Keeps anybody from filling the table; nobody needs more.
 MOST_TOKENS = 50
-# Noted this often at most, so that reading does not write.
+# Recorded at most this often, so that reading does not write.
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 class TokenRefused(Exception):
-    """No token was made; the message is a sentence for whoever asked."""
+    """No token was created; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class NewToken:
-    """A token and its text, which is not kept."""
+    """A token and its text, which is not stored."""
 
     token: Token
     text: str
@@ -40,7 +40,7 @@ class NewToken:
 def make_token(
     *, owner: User, name: str, scope: str, days: int, now: datetime, project: Project | None = None
 ) -> NewToken:
-    """Make a token of `owner` that opens `project` only, or with None all they may see. Raises TokenRefused."""
+    """Create a token of `owner` for `project`, or for all their projects with None. Raises TokenRefused."""
     name = name.strip()
     if not name:
         raise TokenRefused("Say what the token is for, so that you know it again.")
@@ -69,18 +69,18 @@ def make_token(
 
 
 def revoke_token(*, token: Token, now: datetime) -> bool:
-    """End a token for good; return whether it had not been revoked before."""
+    """Revoke a token; return whether it was valid until now."""
     return bool(Token.objects.revocable().filter(pk=token.pk).update(revoked_at=now))
 
 
 def find_token(*, text: str, now: datetime) -> Token | None:
-    """Return the token with this text while it is good: not revoked, not expired, and its owner can sign in."""
+    """Return the token with this text if it is valid: not revoked, not expired, and its owner may sign in."""
     alive = Token.objects.revocable().filter(expires_at__gt=now, owner__is_active=True)
     return alive.filter(digest=digest_of(text)).select_related("owner", "project").first()
 
 
-def note_use(*, token: Token, now: datetime) -> None:
-    """Note that a token was used, at most once a minute."""
+def record_use(*, token: Token, now: datetime) -> None:
+    """Record the use of a token, at most once a minute."""
     if token.last_used_at is None or token.last_used_at <= now - USE_NOTED_EVERY:
         long_ago = Q(last_used_at=None) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
         Token.objects.filter(long_ago, pk=token.pk).update(last_used_at=now)

@@ -1,4 +1,4 @@
-"""Pictures that are sent one by one, named by the SHA-256 of their bytes, before the rows that show them."""
+"""Images uploaded one by one, named by the SHA-256 of their bytes, before the rows that show them."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +17,20 @@ from studies.importing.pictures import NotAPicture, cut
 from studies.models import Image, InstanceImage, Project
 from workspace.models import UploadedImage
 
-# More ids than this are asked for in several statements: databases take only so many values in one.
+# Longer lists are queried in several statements: databases limit the values of one.
 BATCH = 1000
-# How long a picture that no row shows waits for one.
+# How long an image waits for a row that shows it.
 KEPT_FOR = timedelta(days=30)
 
 
 class UploadRefused(Exception):
-    """The picture was not kept; the message is a sentence for whoever sent it."""
+    """The image was not stored; the message is a sentence for the sender."""
 
 
 def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, now: datetime) -> tuple[Image, bool]:
-    """Keep a picture that a project is given; return it, and whether the project did not have it before.
+    """Store an image for a project; return it, and whether it is new to the project.
 
-    Raises UploadRefused when the bytes are not those that `sha256` names, or are no picture.
+    Raises UploadRefused if the bytes do not have this `sha256` or are no image.
     """
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
@@ -48,17 +48,17 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
                 },
             )
             told = {"uploaded_by": uploader, "uploaded_at": now}
-            # Sent again, it waits anew for rows that show it.
+            # Sent again: it waits again for rows that show it.
             _, is_new = UploadedImage.objects.update_or_create(project=project, image=image, defaults=told)
-        # An import that was refused meanwhile takes away what it found and no row names: from now on one does.
+        # A failed import deletes files that no row names; this row now names the file.
         take_in(data, keep=True, on_write=lambda _: None)
     except NotAPicture as error:
         raise UploadRefused(str(error)) from error
     return image, is_new
 
 
-def images_in(project: Project, names: Iterable[str]) -> set[str]:
-    """Return which of the pictures called so, by SHA-256, a project has: uploaded to it, or used by its instances."""
+def existing_images(project: Project, names: Iterable[str]) -> set[str]:
+    """Return which of these SHA-256 names the project has: uploaded to it, or used by its instances."""
     wanted, found = list(dict.fromkeys(names)), set[str]()
     for start in range(0, len(wanted), BATCH):
         batch = wanted[start : start + BATCH]
@@ -69,17 +69,17 @@ def images_in(project: Project, names: Iterable[str]) -> set[str]:
 
 
 def missing_images(project: Project, names: Iterable[str]) -> list[str]:
-    """Return those that have to be uploaded, in their order, each once."""
+    """Return the names that have to be uploaded, in order, each once."""
     wanted = list(dict.fromkeys(names))
-    there = images_in(project, wanted)
+    there = existing_images(project, wanted)
     return [name for name in wanted if name not in there or not is_stored(name)]
 
 
 def discard_unused(*, now: datetime) -> int:
-    """Take away pictures that were sent long ago and that no row of their project shows; return how many.
+    """Remove images uploaded long ago that no row of their project shows; return how many.
 
-    One that other projects use, or were given, is taken from this project alone. An import that finds one gone says
-    which, and it can be sent again.
+    An image that other projects use or have is removed from this project only. An import that misses one names it, and
+    it can be sent again.
     """
     shown_here = InstanceImage.objects.filter(instance__project=OuterRef("project"), image=OuterRef("image"))
     unused = UploadedImage.objects.filter(~Exists(shown_here), uploaded_at__lt=now - KEPT_FOR)
@@ -91,7 +91,7 @@ def discard_unused(*, now: datetime) -> int:
 
 def _discard(unused: QuerySet[UploadedImage], names: Sequence[str]) -> None:
     with transaction.atomic():
-        # Whoever sends one of them, or imports rows that show it, waits; then it is used, or made anew.
+        # Whoever uploads one of them, or imports rows that show it, waits; then it is in use, or created again.
         images = Image.objects.select_for_update().filter(pk__in=names).order_by("pk")
         files = {image.pk: names_of(image.pk, facts_of(image)) for image in images}
         unused.delete()
@@ -103,13 +103,13 @@ def _discard(unused: QuerySet[UploadedImage], names: Sequence[str]) -> None:
 
 
 class UploadedImages:
-    """Where an import finds pictures that were uploaded: file name in the rows -> SHA-256."""
+    """Image source of an import: maps file names in the rows to uploaded SHA-256 names."""
 
     remedy = "Upload it and name it in `images`, or let it wait with `images_later`."
 
     def __init__(self, project: Project, names: Mapping[str, str]) -> None:
         self._names = names
-        self._there = images_in(project, names.values())
+        self._there = existing_images(project, names.values())
 
     def read(self, filename: str) -> bytes | UnusableImage:
         """Return the bytes of the image that a row calls `filename`, or the reason why it cannot be had."""

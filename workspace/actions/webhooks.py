@@ -1,6 +1,6 @@
-"""Webhooks of a project: made and deleted, their keys changed, and what they are to be told.
+"""Webhooks of a project: create, delete, rotate keys, and queue messages.
 
-What they are told is written down in the transaction of what happened (docs/decisions/0045); `deliveries` sends it.
+A message is stored in the transaction of its event (docs/decisions/0045); `deliveries` sends it.
 """
 
 import json
@@ -20,7 +20,7 @@ from workspace.signatures import key_text
 from workspace.webhook_http import AddressRefused, NotReached, check_url, look_up
 
 MOST_WEBHOOKS = 10
-# How long the key before goes on signing beside a new one, in hours; 0: it was seen, and ends now.
+# Hours that the previous key keeps signing beside a new one; 0: it leaked, and ends now.
 OVERLAPS = (24, 168, 0)
 BATCH = 5000
 
@@ -28,14 +28,13 @@ Data = Mapping[str, Any]
 
 
 class WebhookRefused(Exception):
-    """Nothing was changed; the message is a sentence for whoever asked."""
+    """Nothing was changed; the message is a sentence for the user."""
 
 
-def check_address(url: str) -> None:
-    """Raise WebhookRefused for an address that nothing is sent to.
+def check_webhook_url(url: str) -> None:
+    """Raise WebhookRefused for a URL that nothing may be sent to.
 
-    It is looked up where it leads to, which may take seconds: to be called outside of transactions. Whenever something
-    is sent, it is looked up anew.
+    Resolves the host, which may take seconds: call it outside of transactions. It is resolved again for each delivery.
     """
     try:
         parts = check_url(url)
@@ -46,9 +45,9 @@ def check_address(url: str) -> None:
 
 @transaction.atomic
 def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User, now: datetime) -> tuple[Webhook, str]:
-    """Have an address told of `topics` from now on; return the webhook, and the text of its key. Raises WebhookRefused.
+    """Create a webhook for `topics`; return it and the text of its key. Raises WebhookRefused.
 
-    What was accepted before is not told.
+    Instances accepted before are not reported.
     """
     wanted = sorted(set(topics))
     if not wanted or not set(wanted) <= set(Topic.values):
@@ -57,7 +56,7 @@ def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User,
         check_url(url)
     except AddressRefused as error:
         raise WebhookRefused(str(error)) from error
-    # One at a time, so that no two count the others at once.
+    # Lock, so that two requests do not pass the limit together.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     others = Webhook.objects.filter(project=project)
     if others.filter(url=url).exists():
@@ -66,13 +65,13 @@ def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User,
         raise WebhookRefused(f"The project has {MOST_WEBHOOKS} webhooks already. Delete one that nobody reads.")
     webhook = Webhook.objects.create(project=project, url=url, topics=wanted, made_by=by, made_at=now)
     if Topic.INSTANCES_ACCEPTED in wanted:
-        _pass_over_what_is_accepted(webhook)
+        _mark_accepted_as_reported(webhook)
     key = WebhookKey.objects.create(webhook=webhook, made_at=now)
     _record(webhook, What.WEBHOOK_MADE, by=by, now=now, topics=", ".join(wanted))
     return webhook, key_text(key.salt)
 
 
-def _pass_over_what_is_accepted(webhook: Webhook) -> None:
+def _mark_accepted_as_reported(webhook: Webhook) -> None:
     for study in accepting_studies(webhook.project):
         ids = accepted_decisions(study).values_list("question__instance_id", flat=True).distinct()
         told = (ToldAcceptance(webhook=webhook, study=study, instance_id=pk) for pk in ids.iterator(chunk_size=BATCH))
@@ -87,9 +86,9 @@ def accepting_studies(project: Project) -> list[Study]:
 
 @transaction.atomic
 def change_key(*, webhook: Webhook, hours: int, by: User, now: datetime) -> str:
-    """Give a webhook a new key and return its text; the one before signs too for so many hours, of `OVERLAPS`.
+    """Give a webhook a new key and return its text; the previous key signs too for `hours`, of `OVERLAPS`.
 
-    Of keys before that one nothing is left: two at most are good at once. Raises WebhookRefused.
+    Older keys are deleted: at most two are valid at once. Raises WebhookRefused.
     """
     if hours not in OVERLAPS:
         raise WebhookRefused("Choose for how long the key before goes on signing.")
@@ -107,31 +106,31 @@ def change_key(*, webhook: Webhook, hours: int, by: User, now: datetime) -> str:
 
 @transaction.atomic
 def delete_webhook(*, webhook: Webhook, by: User, now: datetime) -> None:
-    """Tell an address nothing more, and forget what it was told."""
+    """Delete a webhook with its messages."""
     _record(webhook, What.WEBHOOK_DELETED, by=by, now=now)
     webhook.delete()
 
 
 @transaction.atomic
 def switch_on(*, webhook: Webhook, by: User, now: datetime) -> None:
-    """Go on with a webhook that was switched off, and with what still waits for it. Raises WebhookRefused."""
+    """Switch a webhook on again, with its waiting messages. Raises WebhookRefused."""
     if not Webhook.objects.filter(pk=webhook.pk).exclude(off_at=None).update(off_at=None, off_because=""):
         raise WebhookRefused("This webhook is on already.")
     _record(webhook, What.WEBHOOK_SWITCHED_ON, by=by, now=now)
 
 
 @transaction.atomic
-def try_webhook(*, webhook: Webhook, by: User, now: datetime) -> Delivery:
-    """Write down a message that says nothing, to see whether the address takes it. Raises WebhookRefused."""
+def send_test(*, webhook: Webhook, by: User, now: datetime) -> Delivery:
+    """Queue a test message. Raises WebhookRefused."""
     if webhook.off_at is not None:
         raise WebhookRefused("This webhook is switched off. Switch it on first.")
     _record(webhook, What.WEBHOOK_TRIED, by=by, now=now)
-    return tell(webhook=webhook, topic=TRIAL, data={"project": webhook.project.slug}, now=now)
+    return queue_message(webhook=webhook, topic=TRIAL, data={"project": webhook.project.slug}, now=now)
 
 
 @transaction.atomic
-def repeat(*, delivery: Delivery, by: User, now: datetime) -> None:
-    """Send a message again, under the name it had, whatever came of it before. Raises WebhookRefused."""
+def send_again(*, delivery: Delivery, by: User, now: datetime) -> None:
+    """Send a message again with the same id, whatever its state. Raises WebhookRefused."""
     if delivery.webhook.off_at is not None:
         raise WebhookRefused("This webhook is switched off. Switch it on first.")
     over = Delivery.objects.filter(pk=delivery.pk).exclude(state=DeliveryState.WAITING)
@@ -141,51 +140,51 @@ def repeat(*, delivery: Delivery, by: User, now: datetime) -> None:
 
 
 def _record(webhook: Webhook, what: What, *, by: User | str, now: datetime, **details: Any) -> None:
-    # The address itself may be a secret, as those of chat rooms are.
+    # The URL may be a secret, as those of chat rooms are.
     record(project=webhook.project, what=what, by=by, now=now, host=host_of(webhook), **details)
 
 
 def host_of(webhook: Webhook) -> str:
-    """Return the machine that a webhook leads to, which says where news go without giving the address away."""
+    """Return the host of a webhook: shows where messages go without revealing the URL."""
     return urlsplit(webhook.url).hostname or ""
 
 
-def tell(*, webhook: Webhook, topic: str, data: Data, now: datetime) -> Delivery:
-    """Write down a message for a webhook, to be sent as soon as somebody comes to it."""
+def queue_message(*, webhook: Webhook, topic: str, data: Data, now: datetime) -> Delivery:
+    """Queue a message for a webhook."""
     at = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = json.dumps({"type": topic, "timestamp": at, "data": data}, ensure_ascii=False)
     return Delivery.objects.create(webhook=webhook, topic=topic, body=body, made_at=now, due_at=now)
 
 
-def _of_release(event: Event) -> Data:
+def _release_data(event: Event) -> Data:
     names = ("release", "sha256", "instances", "responses")
     return {name: event.details[name] for name in names}
 
 
-def _nothing_more(event: Event) -> Data:
+def _no_data(event: Event) -> Data:
     return {}
 
 
-def _alarm(*names: str) -> Callable[[Event], Data]:
-    """Return what an alarm says: which it is, and of its event's details those with these names."""
+def _alarm_data(*names: str) -> Callable[[Event], Data]:
+    """Return what an alarm event sends: which alarm, and these of its details."""
     return lambda event: {"alarm": event.what, **{name: event.details[name] for name in names}}
 
 
-# The sort of event -> what it is told under, and what is told of it besides where and when it was. Nothing of a person.
+# Kind of event -> topic, and data beside place and time. Nothing about people.
 TOLD: Mapping[str, tuple[Topic, Callable[[Event], Data]]] = {
-    What.STUDY_COMPLETED: (Topic.STUDY_COMPLETED, _nothing_more),
-    What.RELEASE_FROZEN: (Topic.RELEASE_MADE, _of_release),
-    What.STUDY_UNDERPAID: (Topic.ALARM_RAISED, _alarm("currency", "median", "least")),
-    What.WEBHOOK_SWITCHED_OFF: (Topic.ALARM_RAISED, _alarm("host")),
+    What.STUDY_COMPLETED: (Topic.STUDY_COMPLETED, _no_data),
+    What.RELEASE_FROZEN: (Topic.RELEASE_MADE, _release_data),
+    What.STUDY_UNDERPAID: (Topic.ALARM_RAISED, _alarm_data("currency", "median", "least")),
+    What.WEBHOOK_SWITCHED_OFF: (Topic.ALARM_RAISED, _alarm_data("host")),
 }
 
 
-def note(*, event: Event) -> None:
-    """Write down what the webhooks of its project are told of an event; called in the transaction that stores it."""
+def queue_event(*, event: Event) -> None:
+    """Queue messages about an event for the webhooks of its project, in the transaction that stores it."""
     if event.what not in TOLD:
         return
     topic, more = TOLD[event.what]
     for webhook in Webhook.objects.filter(project=event.project_id, off_at=None):
         if topic in webhook.topics:
             where = {"project": event.project.slug, "study": event.study_name or None, "event": event.pk}
-            tell(webhook=webhook, topic=topic, data={**where, **more(event)}, now=event.at)
+            queue_message(webhook=webhook, topic=topic, data={**where, **more(event)}, now=event.at)

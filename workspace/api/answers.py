@@ -1,4 +1,4 @@
-"""What came of a study: its sittings, the answers that count, and what was decided."""
+"""Results of a study: sessions, counted answers, decisions and ratings."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from results.queries.studies.overview import answers_sent
 from results.queries.studies.progress import named_sessions, session_line
 from results.views.cached_statistics import numbers_for
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import StudyEndpoint, needs
-from workspace.api.framework.pagination import PageQuery, answer, asked, listed, page_of
+from workspace.api.framework.endpoints import StudyEndpoint, verbs_by_method
+from workspace.api.framework.pagination import PageQuery, page_response, page_serializer, paginate, read_page_request
 from workspace.api.serializers import (
     AllRatingsSerializer,
     DecisionSerializer,
@@ -26,16 +26,16 @@ from workspace.api.serializers import (
 
 class Sessions(StudyEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
-    @extend_schema(operation_id="list_sessions", parameters=[PageQuery], responses=listed(SessionSerializer))
+    @extend_schema(operation_id="list_sessions", parameters=[PageQuery], responses=page_serializer(SessionSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
         """The sittings of a study; annotators by their pseudonyms in the project."""
         name_annotators(project=self.project)
-        return page_of(request, named_sessions(self.study), _sessions)
+        return paginate(request, named_sessions(self.study), _sessions_json)
 
 
-def _sessions(rows: list[Any]) -> Any:
+def _sessions_json(rows: list[Any]) -> Any:
     lines = [(session, session_line(session)) for session in rows]
     told = [
         {
@@ -56,34 +56,34 @@ def _sessions(rows: list[Any]) -> Any:
 
 class Responses(StudyEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.EXPORT)
+    verbs = verbs_by_method(GET=Verb.EXPORT)
 
-    @extend_schema(operation_id="list_responses", parameters=[PageQuery], responses=listed(ResponseSerializer))
+    @extend_schema(operation_id="list_responses", parameters=[PageQuery], responses=page_serializer(ResponseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
         """The answers that count, under the columns of the export `responses`."""
         name_annotators(project=self.project)
-        wanted = asked(request)
+        wanted = read_page_request(request)
         found = counted_responses(self.study, after=wanted.after, limit=wanted.limit + 1)
         records = [(pk, response_record(row)) for pk, row in found]
-        return answer(request, records, wanted, lambda rows: ResponseSerializer(rows, many=True).data)
+        return page_response(request, records, wanted, lambda rows: ResponseSerializer(rows, many=True).data)
 
 
 class Decisions(StudyEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.EXPORT)
+    verbs = verbs_by_method(GET=Verb.EXPORT)
 
-    @extend_schema(operation_id="list_decisions", parameters=[PageQuery], responses=listed(DecisionSerializer))
+    @extend_schema(operation_id="list_decisions", parameters=[PageQuery], responses=page_serializer(DecisionSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
         """What has become of each question, under the columns of the export `decisions`."""
-        wanted = asked(request)
+        wanted = read_page_request(request)
         found = decisions_after(self.study, after=wanted.after, limit=wanted.limit + 1)
         records = [(pk, decision_record(row) | {"id": pk}) for pk, row in found]
-        return answer(request, records, wanted, lambda rows: DecisionSerializer(rows, many=True).data)
+        return page_response(request, records, wanted, lambda rows: DecisionSerializer(rows, many=True).data)
 
 
 class Ratings(StudyEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_ratings", responses=AllRatingsSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:

@@ -1,4 +1,4 @@
-"""What the list of instances can be narrowed to: the filters of the explorer, under the names of its addresses."""
+"""Filters of the list of instances, under the names that the explorer's addresses use."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -65,26 +65,26 @@ class InstanceQuery(PageQuery):
     model = _text("One that answered a question about it, as results name it: name, version and (weights).")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Refuse names that are no filter: without them the list would be all instances, as if all matched."""
+        """Refuse unknown names: ignoring them would return all instances, as if all matched."""
         unknown = {name: ["There is no filter of this name."] for name in self.initial_data if name not in self.fields}
         if unknown:
             raise serializers.ValidationError(unknown)
         return given
 
 
-def wanted_in(project: Project, given: Mapping[str, Any]) -> Wanted:
-    """Return what the instances of `project` are narrowed to. Raises ValidationError for a study, model or person that
-    it does not have.
+def read_instance_filters(project: Project, given: Mapping[str, Any]) -> Wanted:
+    """Return the filters for the instances of `project`.
 
-    given: what an `InstanceQuery` made of the query.
+    given: the values of a valid `InstanceQuery`. Raises ValidationError for a study, model or person that the project
+    does not have.
     """
     studies = Study.objects.filter(project=project).values_list("slug", flat=True)
-    _must_be_there(project, given, "study", studies)
-    _must_be_there(project, given, "model", (str(model) for model in project.models.all()))
-    _must_be_there(project, given, "person", Pseudonym.objects.filter(project=project).values_list("name", flat=True))
+    _check_exists(project, given, "study", studies)
+    _check_exists(project, given, "model", (str(model) for model in project.models.all()))
+    _check_exists(project, given, "person", Pseudonym.objects.filter(project=project).values_list("name", flat=True))
     return Wanted(**{name: str(given[name]) for name in Wanted.__dataclass_fields__.keys() & given.keys()})
 
 
-def _must_be_there(project: Project, given: Mapping[str, Any], what: str, names: Iterable[str]) -> None:
+def _check_exists(project: Project, given: Mapping[str, Any], what: str, names: Iterable[str]) -> None:
     if what in given and given[what] not in set(names):
         raise serializers.ValidationError({what: [f"{project.name} has no {what} called {given[what]}."]})

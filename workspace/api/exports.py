@@ -1,4 +1,4 @@
-"""Exports and releases: asked for, watched, fetched. Nothing in them names a provider's id."""
+"""Exports and releases: request, follow, download. They contain no Prolific ids."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -23,19 +23,19 @@ from results.exporting.dataset_card import About
 from results.models import Export, Release
 from results.queries.exports.available_exports import OfferedExport, offered_exports
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, needs
+from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
 from workspace.api.framework.files import send_file
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
-from workspace.api.serializers import ExportSerializer, ReleaseSerializer, names_of
+from workspace.api.serializers import ExportSerializer, ReleaseSerializer, field_names
 
 
-def _read_with(exports: QuerySet[Export]) -> QuerySet[Export]:
+def _with_relations(exports: QuerySet[Export]) -> QuerySet[Export]:
     return exports.select_related("study__project", "project", "requested_by", "release", "job")
 
 
-def _told(request: Request, offered: OfferedExport) -> dict[str, Any]:
+def _export_json(request: Request, offered: OfferedExport) -> dict[str, Any]:
     export, job = offered.export, offered.export.job
     address = reverse("api_export_file", args=[export.project.slug, export.pk])
     state = _state(offered)
@@ -65,8 +65,8 @@ def _state(offered: OfferedExport) -> str:
     return "running" if export.job and export.job.started_at else "waiting"
 
 
-def _all_told(request: Request, exports: Iterable[Export]) -> Any:
-    return ExportSerializer([_told(request, each) for each in offered_exports(exports)], many=True).data
+def _exports_json(request: Request, exports: Iterable[Export]) -> Any:
+    return ExportSerializer([_export_json(request, each) for each in offered_exports(exports)], many=True).data
 
 
 class ExportWantedSerializer(serializers.Serializer[Any]):
@@ -75,13 +75,13 @@ class ExportWantedSerializer(serializers.Serializer[Any]):
 
 class Exports(StudyEndpoint):
     about = "Exports and releases"
-    verbs = needs(GET=Verb.VIEW, POST=Verb.EXPORT)
+    verbs = verbs_by_method(GET=Verb.VIEW, POST=Verb.EXPORT)
 
-    @extend_schema(operation_id="list_exports", parameters=[PageQuery], responses=listed(ExportSerializer))
+    @extend_schema(operation_id="list_exports", parameters=[PageQuery], responses=page_serializer(ExportSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
         """The exports of a study, newest first."""
-        exports = _read_with(Export.objects.filter(study=self.study))
-        return page_of(request, exports, lambda rows: _all_told(request, rows), newest_first=True)
+        exports = _with_relations(Export.objects.filter(study=self.study))
+        return paginate(request, exports, lambda rows: _exports_json(request, rows), newest_first=True)
 
     @extend_schema(
         operation_id="request_export",
@@ -93,48 +93,50 @@ class Exports(StudyEndpoint):
         """Ask for an export; it is made in the background. Watch it at the `Location` of the answer."""
         return self._ask(request)
 
-    @once
+    @idempotent
     def _ask(self, request: Request) -> Response:
         wanted = ExportWantedSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         format = wanted.validated_data["format"]
         export = request_export(study=self.study, format=format, by=self.user, now=timezone.now())
         send(job_of(export=export))
-        return _accepted(request, export)
+        return _accepted_response(request, export)
 
 
-def _accepted(request: Request, export: Export) -> Response:
+def _accepted_response(request: Request, export: Export) -> Response:
     address = request.build_absolute_uri(reverse("api_export", args=[export.project.slug, export.pk]))
-    (told,) = _all_told(request, [export])
+    (told,) = _exports_json(request, [export])
     return Response(told, status=202, headers={"Location": address})
 
 
 class _ExportEndpoint(ProjectEndpoint):
     def one(self, pk: int) -> OfferedExport:
         """Return the export of the project with this id. Raises Http404."""
-        return offered_exports([get_object_or_404(_read_with(Export.objects.filter(project=self.project)), pk=pk)])[0]
+        return offered_exports(
+            [get_object_or_404(_with_relations(Export.objects.filter(project=self.project)), pk=pk)]
+        )[0]
 
 
 class OneExport(_ExportEndpoint):
     about = "Exports and releases"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_export", responses=ExportSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """How far an export is, and where its file is once it is ready."""
-        return Response(ExportSerializer(_told(request, self.one(pk))).data)
+        return Response(ExportSerializer(_export_json(request, self.one(pk))).data)
 
 
 class Cancel(_ExportEndpoint):
     about = "Exports and releases"
-    verbs = needs(POST=Verb.EXPORT)
+    verbs = verbs_by_method(POST=Verb.EXPORT)
     parser_classes = ()
 
     @extend_schema(operation_id="cancel_export", request=None, responses=ExportSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Give an export up that is not ready yet."""
         cancel_export(export=self.one(pk).export, by=self.user, now=timezone.now())
-        return Response(ExportSerializer(_told(request, self.one(pk))).data)
+        return Response(ExportSerializer(_export_json(request, self.one(pk))).data)
 
 
 RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="Such as `bytes=1000-`: one range.")
@@ -142,7 +144,7 @@ RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="Suc
 
 class ExportFile(_ExportEndpoint):
     about = "Exports and releases"
-    verbs = needs(GET=Verb.EXPORT)
+    verbs = verbs_by_method(GET=Verb.EXPORT)
 
     @extend_schema(
         operation_id="fetch_export",
@@ -188,21 +190,21 @@ class ReleaseWantedSerializer(serializers.Serializer[Any]):
 
 class Releases(StudyEndpoint):
     about = "Exports and releases"
-    verbs = needs(GET=Verb.VIEW, POST=Verb.RELEASE)
+    verbs = verbs_by_method(GET=Verb.VIEW, POST=Verb.RELEASE)
 
-    @extend_schema(operation_id="list_releases", parameters=[PageQuery], responses=listed(ReleaseSerializer))
+    @extend_schema(operation_id="list_releases", parameters=[PageQuery], responses=page_serializer(ReleaseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
         """The releases that hold what a study accepted, newest first, with their files."""
         of_study = Q(study=self.study) | Q(beside=self.study)
         releases = Release.objects.filter(of_study).distinct().select_related("study").prefetch_related("beside")
-        return page_of(request, releases, lambda rows: self._told(request, rows), newest_first=True)
+        return paginate(request, releases, lambda rows: self._told(request, rows), newest_first=True)
 
     def _told(self, request: Request, releases: list[Release]) -> Any:
-        written = _read_with(Export.objects.filter(release__in=[each.pk for each in releases]).order_by("pk"))
+        written = _with_relations(Export.objects.filter(release__in=[each.pk for each in releases]).order_by("pk"))
         by_release: dict[int, list[dict[str, Any]]] = {each.pk: [] for each in releases}
         for offered in offered_exports(written):
-            by_release[offered.export.release_id or 0].append(_told(request, offered))
-        names = [name for name in names_of(ReleaseSerializer) if name not in {"study", "studies", "exports"}]
+            by_release[offered.export.release_id or 0].append(_export_json(request, offered))
+        names = [name for name in field_names(ReleaseSerializer) if name not in {"study", "studies", "exports"}]
         told = [
             {name: getattr(each, name) for name in names}
             | {"study": each.study.slug, "studies": [one.slug for one in each.studies()]}
@@ -221,7 +223,7 @@ class Releases(StudyEndpoint):
         """Freeze a release and have it written; a release of that name is written again. The answer is its export."""
         return self._make(request)
 
-    @once
+    @idempotent
     def _make(self, request: Request) -> Response:
         form = ReleaseWantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -232,4 +234,4 @@ class Releases(StudyEndpoint):
         release, _ = prepare_release(study=self.study, beside=beside, about=about, by=self.user, now=now)
         export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
         send(job_of(export=export))
-        return _accepted(request, export)
+        return _accepted_response(request, export)

@@ -1,4 +1,4 @@
-"""Pushing releases to the Hugging Face Hub: asked for, watched, cancelled. The token leaves by no answer."""
+"""Pushes of releases to the Hugging Face Hub: request, follow, cancel. No response contains the token."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from background.tasks import send
 from results.models import Release
 from studies.permissions import Verb
 from workspace.actions.hub import LONGEST_TOKEN, cancel_push, request_push
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import HubPushSerializer
 from workspace.models import HubPush
@@ -24,7 +24,7 @@ from workspace.models import HubPush
 ABOUT = "Exports and releases"
 
 
-def _told(push: HubPush) -> Any:
+def _push_json(push: HubPush) -> Any:
     job = push.job
     return HubPushSerializer(
         {
@@ -61,13 +61,13 @@ class HubPushWantedSerializer(serializers.Serializer[Any]):
 
 class HubPushes(ProjectEndpoint):
     about = ABOUT
-    verbs = needs(GET=Verb.EXPORT, POST=Verb.PUBLISH)
+    verbs = verbs_by_method(GET=Verb.EXPORT, POST=Verb.PUBLISH)
 
-    @extend_schema(operation_id="list_hub_pushes", parameters=[PageQuery], responses=listed(HubPushSerializer))
+    @extend_schema(operation_id="list_hub_pushes", parameters=[PageQuery], responses=page_serializer(HubPushSerializer))
     def get(self, request: Request, project: str) -> Response:
         """What was pushed to the Hub, newest first."""
         pushes = HubPush.objects.filter(project=self.project).select_related("release", "job")
-        return page_of(request, pushes, lambda rows: [_told(each) for each in rows], newest_first=True)
+        return paginate(request, pushes, lambda rows: [_push_json(each) for each in rows], newest_first=True)
 
     @extend_schema(
         operation_id="push_to_hub",
@@ -79,7 +79,7 @@ class HubPushes(ProjectEndpoint):
         """Push a frozen release to a dataset repository, in the background. Watch it at the `Location`."""
         return self._ask(request)
 
-    @once
+    @idempotent
     def _ask(self, request: Request) -> Response:
         form = HubPushWantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -92,7 +92,7 @@ class HubPushes(ProjectEndpoint):
         if push.job:
             send(push.job)
         address = request.build_absolute_uri(reverse("api_hub_push", args=[self.project.slug, push.pk]))
-        return Response(_told(push), status=202, headers={"Location": address})
+        return Response(_push_json(push), status=202, headers={"Location": address})
 
 
 class _PushEndpoint(ProjectEndpoint):
@@ -105,20 +105,20 @@ class _PushEndpoint(ProjectEndpoint):
 
 
 class OneHubPush(_PushEndpoint):
-    verbs = needs(GET=Verb.EXPORT)
+    verbs = verbs_by_method(GET=Verb.EXPORT)
 
     @extend_schema(operation_id="read_hub_push", responses=HubPushSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """How far a push is, and where its commit is once it is over."""
-        return Response(_told(self.one(pk)))
+        return Response(_push_json(self.one(pk)))
 
 
 class CancelHubPush(_PushEndpoint):
-    verbs = needs(POST=Verb.EXPORT)
+    verbs = verbs_by_method(POST=Verb.EXPORT)
     parser_classes = ()
 
     @extend_schema(operation_id="cancel_hub_push", request=None, responses=HubPushSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Give a push up: at once if it waits, before its next file if it is under way."""
         cancel_push(push=self.one(pk), by=self.user, now=timezone.now())
-        return Response(_told(self.one(pk)))
+        return Response(_push_json(self.one(pk)))

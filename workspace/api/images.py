@@ -1,4 +1,4 @@
-"""Images by their SHA-256: which are missing, and sending one."""
+"""Images by SHA-256: list the missing ones, upload one."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from studies.importing.pictures import LARGEST_FILE
 from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadRefused, missing_images, upload_image
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.files import refuse_too_large
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import MissingSerializer, UploadedSerializer
@@ -31,7 +31,7 @@ class AskedForSerializer(serializers.Serializer[Any]):
 
 class Missing(ProjectEndpoint):
     about = "Instances"
-    verbs = needs(POST=Verb.IMPORT)
+    verbs = verbs_by_method(POST=Verb.IMPORT)
 
     @extend_schema(operation_id="missing_images", request=AskedForSerializer, responses={200: MissingSerializer})
     def post(self, request: Request, project: str) -> Response:
@@ -44,7 +44,7 @@ class Missing(ProjectEndpoint):
 
 class OneImage(ProjectEndpoint):
     about = "Instances"
-    verbs = needs(PUT=Verb.IMPORT)
+    verbs = verbs_by_method(PUT=Verb.IMPORT)
 
     @extend_schema(
         operation_id="upload_image",

@@ -1,4 +1,4 @@
-"""Imports in the background: files sent in pieces, an import of them asked for, watched, given up and tried again."""
+"""Background imports: upload files in pieces, start an import of them, follow, cancel and repeat it."""
 
 import json
 from itertools import islice
@@ -32,17 +32,17 @@ from studies.importing import IMPORTERS
 from studies.importing.captions import CAPTION_RULES
 from studies.models import Import, Upload
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.files import refuse_too_large
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, answer, asked, listed, page_of
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_response, page_serializer, paginate, read_page_request
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import ImportSerializer, PieceSerializer, RowProblemSerializer, UploadSerializer
 
 NO_ROWS = "Send the file with the rows first, as one of the part `rows`."
 
 
-def _upload(upload: Upload) -> Any:
+def _upload_json(upload: Upload) -> Any:
     return UploadSerializer({"id": upload.pk} | {part: received(upload, part) for part in PARTS}).data
 
 
@@ -50,14 +50,14 @@ class _UploadEndpoint(ProjectEndpoint):
     about = "Instances"
 
     def own(self, pk: UUID) -> Upload:
-        """Return the upload into the project that who asks has begun. Raises Http404."""
+        """Return the user's own upload into the project. Raises Http404."""
         return get_object_or_404(
             Upload.objects.select_related("project"), project=self.project, made_by=self.user, pk=pk
         )
 
 
 class Uploads(_UploadEndpoint):
-    verbs = needs(POST=Verb.IMPORT)
+    verbs = verbs_by_method(POST=Verb.IMPORT)
     parser_classes = ()
 
     @extend_schema(operation_id="begin_upload", parameters=[KEY], request=None, responses={201: UploadSerializer})
@@ -65,20 +65,20 @@ class Uploads(_UploadEndpoint):
         """Begin to send files that are to be imported. They are kept for a week."""
         return self._begin(request)
 
-    @once
+    @idempotent
     def _begin(self, request: Request) -> Response:
         made = begin_upload(self.project, self.user, timezone.now())
         address = request.build_absolute_uri(reverse("api_upload", args=[self.project.slug, made.pk]))
-        return Response(_upload(made), status=201, headers={"Location": address})
+        return Response(_upload_json(made), status=201, headers={"Location": address})
 
 
 class OneUpload(_UploadEndpoint):
-    verbs = needs(GET=Verb.IMPORT)
+    verbs = verbs_by_method(GET=Verb.IMPORT)
 
     @extend_schema(operation_id="read_upload", responses=UploadSerializer)
     def get(self, request: Request, project: str, pk: UUID) -> Response:
         """How many bytes of each file are there: where to go on after a lost connection."""
-        return Response(_upload(self.own(pk)))
+        return Response(_upload_json(self.own(pk)))
 
 
 class PieceQuery(serializers.Serializer[Any]):
@@ -89,7 +89,7 @@ class PieceQuery(serializers.Serializer[Any]):
 
 
 class Piece(_UploadEndpoint):
-    verbs = needs(PUT=Verb.IMPORT)
+    verbs = verbs_by_method(PUT=Verb.IMPORT)
 
     @extend_schema(
         operation_id="send_piece",
@@ -127,7 +127,7 @@ def _state(one: Import) -> str:
     return "cancelled" if one.error == CANCELLED else "failed"
 
 
-def _told(request: Request, one: Import) -> dict[str, Any]:
+def _import_json(request: Request, one: Import) -> dict[str, Any]:
     address = reverse("api_import_problems", args=[one.project.slug, one.pk])
     return {
         "id": one.pk,
@@ -148,24 +148,24 @@ def _told(request: Request, one: Import) -> dict[str, Any]:
     }
 
 
-def _accepted(request: Request, one: Import) -> Response:
+def _accepted_response(request: Request, one: Import) -> Response:
     if one.job is not None:
         send(one.job)
     address = request.build_absolute_uri(reverse("api_import", args=[one.project.slug, one.pk]))
-    return Response(ImportSerializer(_told(request, one)).data, status=202, headers={"Location": address})
+    return Response(ImportSerializer(_import_json(request, one)).data, status=202, headers={"Location": address})
 
 
 class Imports(_UploadEndpoint):
-    verbs = needs(GET=Verb.VIEW, POST=Verb.IMPORT)
+    verbs = verbs_by_method(GET=Verb.VIEW, POST=Verb.IMPORT)
 
-    @extend_schema(operation_id="list_imports", parameters=[PageQuery], responses=listed(ImportSerializer))
+    @extend_schema(operation_id="list_imports", parameters=[PageQuery], responses=page_serializer(ImportSerializer))
     def get(self, request: Request, project: str) -> Response:
         """The imports that were asked for to be done in the background, newest first."""
         found = Import.objects.filter(project=self.project).select_related("job", "project")
-        return page_of(request, found, lambda rows: self._all(request, rows), newest_first=True)
+        return paginate(request, found, lambda rows: self._all(request, rows), newest_first=True)
 
     def _all(self, request: Request, rows: list[Import]) -> Any:
-        return ImportSerializer([_told(request, one) for one in rows], many=True).data
+        return ImportSerializer([_import_json(request, one) for one in rows], many=True).data
 
     @extend_schema(
         operation_id="request_import",
@@ -177,7 +177,7 @@ class Imports(_UploadEndpoint):
         """Have the files of an upload imported in the background. Watch it at the `Location` of the answer."""
         return self._ask(request)
 
-    @once
+    @idempotent
     def _ask(self, request: Request) -> Response:
         form = ImportWantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -195,7 +195,7 @@ class Imports(_UploadEndpoint):
             now=timezone.now(),
             **told,
         )
-        return _accepted(request, asked_for)
+        return _accepted_response(request, asked_for)
 
 
 class _ImportEndpoint(ProjectEndpoint):
@@ -207,27 +207,27 @@ class _ImportEndpoint(ProjectEndpoint):
 
 
 class OneImport(_ImportEndpoint):
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_import", responses=ImportSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """How far an import is, and what has come of it."""
-        return Response(ImportSerializer(_told(request, self.one(pk))).data)
+        return Response(ImportSerializer(_import_json(request, self.one(pk))).data)
 
 
 class CancelImport(_ImportEndpoint):
-    verbs = needs(POST=Verb.IMPORT)
+    verbs = verbs_by_method(POST=Verb.IMPORT)
     parser_classes = ()
 
     @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Give an import up that is not done yet; nothing of it is kept."""
         cancel_import(wanted=self.one(pk), by=self.user, now=timezone.now())
-        return Response(ImportSerializer(_told(request, self.one(pk))).data)
+        return Response(ImportSerializer(_import_json(request, self.one(pk))).data)
 
 
 class ImportAgain(_ImportEndpoint):
-    verbs = needs(POST=Verb.IMPORT)
+    verbs = verbs_by_method(POST=Verb.IMPORT)
     parser_classes = ()
 
     @extend_schema(operation_id="import_again", parameters=[KEY], request=None, responses={202: ImportSerializer})
@@ -235,18 +235,20 @@ class ImportAgain(_ImportEndpoint):
         """Try an import again that came to nothing, or do one that was only looked over."""
         return self._again(request, pk)
 
-    @once
+    @idempotent
     def _again(self, request: Request, pk: int) -> Response:
-        return _accepted(request, request_again(wanted=self.one(pk), by=self.user, now=timezone.now()))
+        return _accepted_response(request, request_again(wanted=self.one(pk), by=self.user, now=timezone.now()))
 
 
 class ImportProblems(_ImportEndpoint):
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
-    @extend_schema(operation_id="list_import_problems", parameters=[PageQuery], responses=listed(RowProblemSerializer))
+    @extend_schema(
+        operation_id="list_import_problems", parameters=[PageQuery], responses=page_serializer(RowProblemSerializer)
+    )
     def get(self, request: Request, project: str, pk: int) -> Response:
         """Every bad row of an import, in the order in which they were found."""
-        one, wanted = self.one(pk), asked(request)
+        one, wanted = self.one(pk), read_page_request(request)
         found: list[tuple[int, Any]] = []
         if one.problems_file and default_storage.exists(one.problems_file):
             first = wanted.after or 0
@@ -255,4 +257,4 @@ class ImportProblems(_ImportEndpoint):
                 found = [
                     (number, json.loads(line)) for number, line in islice(numbered, first, first + wanted.limit + 1)
                 ]
-        return answer(request, found, wanted, lambda rows: RowProblemSerializer(rows, many=True).data)
+        return page_response(request, found, wanted, lambda rows: RowProblemSerializer(rows, many=True).data)

@@ -1,4 +1,4 @@
-"""The instances of a project: listed, and brought in by the importers that the command uses."""
+"""Instances of a project: list, tag, and import with the importers of the command."""
 
 import json
 import re
@@ -25,13 +25,13 @@ from studies.importing.captions import CAPTION_RULES
 from studies.models import Instance, Project
 from studies.permissions import Verb
 from workspace.actions.uploaded_images import UploadedImages
-from workspace.api.explorer import InstanceQuery, wanted_in
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.explorer import InstanceQuery, read_instance_filters
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.files import on_disk, refuse_too_large
-from workspace.api.framework.idempotency import KEY, once, once_by_content
-from workspace.api.framework.pagination import listed, page_of
+from workspace.api.framework.idempotency import KEY, idempotent, idempotent_by_content
+from workspace.api.framework.pagination import page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
-from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer, names_of
+from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer, field_names
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -40,12 +40,12 @@ NOT_COUNTED = (
     "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Ask again "
     "in a minute."
 )
-# As many as one request can tag.
+# Instances per request.
 MOST_TAGGED = 10_000
 TAGGING = {"tag": tag_instances, "untag": untag_instances}
 
 
-class InstancePageSerializer(listed(InstanceSerializer)):  # type: ignore[misc]
+class InstancePageSerializer(page_serializer(InstanceSerializer)):  # type: ignore[misc]
     as_of = serializers.DateTimeField(
         allow_null=True, help_text="Of when the figures are that it was narrowed by; null: of now, or there are none."
     )
@@ -68,9 +68,9 @@ class ManifestSerializer(serializers.Serializer[Any]):
 
 class Instances(ProjectEndpoint):
     about = "Instances"
-    verbs = needs(GET=Verb.VIEW, POST=Verb.IMPORT)
+    verbs = verbs_by_method(GET=Verb.VIEW, POST=Verb.IMPORT)
     parser_classes = (MultiPartParser,)
-    # What it is narrowed by may not be counted yet.
+    # Filters may need statistics that are not computed yet.
     when_reading = ("409",)
 
     @extend_schema(
@@ -86,18 +86,18 @@ class Instances(ProjectEndpoint):
         query = InstanceQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         given = query.validated_data
-        wanted = wanted_in(self.project, given)
+        wanted = read_instance_filters(self.project, given)
         kept = self._figures() if wanted.needs_figures else None
         found = narrowed(self.project, studies_in_order(self.project), wanted).instances
         if "key" in given:
             found = found.filter(key=given["key"])
         rows = found.prefetch_related("images", "tags")
-        page = page_of(request, rows, lambda rows: InstanceSerializer(map(_told, rows), many=True).data)
+        page = paginate(request, rows, lambda rows: InstanceSerializer(map(_instance_json, rows), many=True).data)
         page.data["as_of"] = kept and kept.as_of
         return page
 
     def _figures(self) -> Found | None:
-        """Have the figures counted that filters rest on. Raises Refused where nobody has counted them yet, or could."""
+        """Compute the statistics that filters use. Raises Refused if they are not ready, or failed."""
         project = with_answers_sent(Project.objects.filter(pk=self.project.pk), study="study__project").get()
         kept = figures_for(project)
         if kept is not None and kept.as_of is None:
@@ -115,7 +115,7 @@ class Instances(ProjectEndpoint):
         refuse_too_large(request._request)
         return self._import(request)
 
-    @once_by_content
+    @idempotent_by_content
     def _import(self, request: Request) -> Response:
         form = ManifestSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -136,7 +136,7 @@ class Instances(ProjectEndpoint):
 
 
 def _names(file: Any) -> dict[str, str]:
-    """Return what the part `images` says. Raises Refused."""
+    """Return the value of the form field `images`. Raises Refused."""
     if file is None:
         return {}
     try:
@@ -151,8 +151,8 @@ def _names(file: Any) -> dict[str, str]:
     return names
 
 
-def _told(instance: Instance) -> dict[str, Any]:
-    told = {name: getattr(instance, name) for name in names_of(InstanceSerializer) if name not in {"images", "tags"}}
+def _instance_json(instance: Instance) -> dict[str, Any]:
+    told = {name: getattr(instance, name) for name in field_names(InstanceSerializer) if name not in {"images", "tags"}}
     told["tags"] = [tag.name for tag in instance.tags.all()]
     images = sorted(instance.images.all(), key=lambda use: (use.role, use.position))
     told["images"] = [
@@ -172,14 +172,14 @@ def _told(instance: Instance) -> dict[str, Any]:
 
 class OneInstance(ProjectEndpoint):
     about = "Instances"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_instance", responses=InstanceSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """One instance."""
         instances = Instance.objects.filter(project=self.project).prefetch_related("images", "tags")
         found = get_object_or_404(instances, pk=pk)
-        return Response(InstanceSerializer(_told(found)).data)
+        return Response(InstanceSerializer(_instance_json(found)).data)
 
 
 class TagSerializer(serializers.Serializer[Any]):
@@ -194,14 +194,14 @@ class TagSerializer(serializers.Serializer[Any]):
 
 class TagInstances(ProjectEndpoint):
     about = "Instances"
-    verbs = needs(POST=Verb.TAG)
+    verbs = verbs_by_method(POST=Verb.TAG)
 
     @extend_schema(parameters=[KEY], request=TagSerializer, responses={200: TaggedSerializer})
     def post(self, request: Request, project: str, change: str) -> Response:
         """Put a tag on instances, or take it off. Of those that another project has nothing is said or changed."""
         return self._change(request, change)
 
-    @once
+    @idempotent
     def _change(self, request: Request, change: str) -> Response:
         form = TagSerializer(data=request.data)
         form.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""Who is a member of a project: the list, invitations, and what somebody is in it."""
+"""Members of a project: list, invite, change roles, remove."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from studies.actions.projects.membership import DAYS, cancel_invitation, change_role, invite, remove_member
 from studies.models import Invitation, Membership
 from studies.permissions import Role, Verb, role_called
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
-from workspace.api.framework.idempotency import KEY, Shown, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
+from workspace.api.framework.idempotency import KEY, ShownOnce, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import InvitationSerializer, MemberSerializer, NewInvitationSerializer
 from workspace.mail import invitation_link, send_invitation
@@ -22,7 +22,7 @@ from workspace.mail import invitation_link, send_invitation
 ROLES = [role.value for role in Role]
 
 
-def _member(membership: Membership) -> dict[str, str]:
+def _member_json(membership: Membership) -> dict[str, str]:
     return {
         "username": membership.user.get_username(),
         "name": membership.user.get_full_name(),
@@ -32,13 +32,13 @@ def _member(membership: Membership) -> dict[str, str]:
 
 class Members(ProjectEndpoint):
     about = "Projects"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
-    @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=listed(MemberSerializer))
+    @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=page_serializer(MemberSerializer))
     def get(self, request: Request, project: str) -> Response:
         """The members of a project and their roles."""
         members = Membership.objects.filter(project=self.project).select_related("user")
-        return page_of(request, members, lambda rows: MemberSerializer(map(_member, rows), many=True).data)
+        return paginate(request, members, lambda rows: MemberSerializer(map(_member_json, rows), many=True).data)
 
 
 class RoleSerializer(serializers.Serializer[Any]):
@@ -47,8 +47,8 @@ class RoleSerializer(serializers.Serializer[Any]):
 
 class OneMember(ProjectEndpoint):
     about = "Projects"
-    # One's own membership anybody may end.
-    verbs = needs(PATCH=Verb.MANAGE_MEMBERS, DELETE=Verb.VIEW)
+    # Everybody may end their own membership.
+    verbs = verbs_by_method(PATCH=Verb.MANAGE_MEMBERS, DELETE=Verb.VIEW)
 
     @extend_schema(operation_id="change_role", request=RoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, project: str, username: str) -> Response:
@@ -57,18 +57,18 @@ class OneMember(ProjectEndpoint):
         form.is_valid(raise_exception=True)
         role = form.validated_data["role"]
         change_role(membership=self._called(username), role=role, by=self.user, now=timezone.now())
-        return Response(MemberSerializer(_member(self._called(username))).data)
+        return Response(MemberSerializer(_member_json(self._called(username))).data)
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, project: str, username: str) -> Response:
         """End a membership; what they made stays."""
         if username != self.user.get_username():
-            self.demand(Verb.MANAGE_MEMBERS)
+            self.require(Verb.MANAGE_MEMBERS)
         remove_member(membership=self._called(username), by=self.user, now=timezone.now())
         return Response(status=204)
 
     def _called(self, username: str) -> Membership:
-        # PostgreSQL can be asked for no NUL characters.
+        # PostgreSQL rejects NUL characters in a query.
         named = self.project.memberships.select_related("user", "project").filter(
             user__username=username.replace("\0", "")
         )
@@ -87,7 +87,7 @@ class WantedInvitationSerializer(serializers.Serializer[Any]):
     )
 
 
-def _invitation(invitation: Invitation) -> dict[str, Any]:
+def _invitation_json(invitation: Invitation) -> dict[str, Any]:
     return {
         "id": invitation.pk,
         "role": invitation.role,
@@ -100,13 +100,15 @@ def _invitation(invitation: Invitation) -> dict[str, Any]:
 
 class Invitations(ProjectEndpoint):
     about = "Projects"
-    verbs = needs(GET=Verb.MANAGE_MEMBERS, POST=Verb.MANAGE_MEMBERS)
+    verbs = verbs_by_method(GET=Verb.MANAGE_MEMBERS, POST=Verb.MANAGE_MEMBERS)
 
-    @extend_schema(operation_id="list_invitations", parameters=[PageQuery], responses=listed(InvitationSerializer))
+    @extend_schema(
+        operation_id="list_invitations", parameters=[PageQuery], responses=page_serializer(InvitationSerializer)
+    )
     def get(self, request: Request, project: str) -> Response:
         """The invitations that can still be used; their links are known to who made them."""
         found = Invitation.objects.open(timezone.now()).filter(project=self.project).select_related("made_by")
-        return page_of(request, found, lambda rows: InvitationSerializer(map(_invitation, rows), many=True).data)
+        return paginate(request, found, lambda rows: InvitationSerializer(map(_invitation_json, rows), many=True).data)
 
     @extend_schema(
         operation_id="invite",
@@ -118,7 +120,7 @@ class Invitations(ProjectEndpoint):
         """Make a link by which one person becomes a member. It is shown once, and mailed where `mail` says so."""
         return self._invite(request)
 
-    @once
+    @idempotent
     def _invite(self, request: Request) -> Response:
         form = WantedInvitationSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -126,16 +128,16 @@ class Invitations(ProjectEndpoint):
         role, mail, whom = wanted["role"], wanted["mail"], wanted["whom"].strip() or wanted["mail"]
         days, now = wanted["days"], timezone.now()
         made, secret = invite(project=self.project, role=role, days=days, whom=whom, by=self.user, now=now)
-        told = _invitation(made) | {"mailed": False}
+        told = _invitation_json(made) | {"mailed": False}
         shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (invitation_link(secret), None))
-        return Shown(
+        return ShownOnce(
             shown, kept=kept, status=201, afterwards=lambda: {"mailed": send_invitation(made, secret, to=mail)}
         )
 
 
 class OneInvitation(ProjectEndpoint):
     about = "Projects"
-    verbs = needs(DELETE=Verb.MANAGE_MEMBERS)
+    verbs = verbs_by_method(DELETE=Verb.MANAGE_MEMBERS)
 
     @extend_schema(operation_id="cancel_invitation", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:

@@ -1,6 +1,6 @@
-"""Whose answers count, and what a question is settled with: what researchers decide about answers.
+"""Whose answers count, and settlements of undecided questions.
 
-People are known here by their pseudonyms in the project; who stands behind one does not leave by the API.
+The API identifies people by their pseudonyms in the project, and never reveals who they are.
 """
 
 from dataclasses import asdict
@@ -27,23 +27,23 @@ from results.queries.people.payments_due import came_to, owed_to
 from results.sentences import told
 from studies.names import LONGEST_NOTE
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, needs
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.serializers import FollowedSerializer, OwedSerializer, PersonSerializer, SettledSerializer
 
 
 class People(ProjectEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
-    @extend_schema(operation_id="list_people", parameters=[PageQuery], responses=listed(PersonSerializer))
+    @extend_schema(operation_id="list_people", parameters=[PageQuery], responses=page_serializer(PersonSerializer))
     def get(self, request: Request, project: str) -> Response:
         """Who has come to the studies of a project, by pseudonym, and whether their answers count."""
         name_annotators(project=self.project)
         came = Session.objects.filter(study__project=self.project, annotator=OuterRef("annotator"))
         named = Pseudonym.objects.filter(Exists(came), project=self.project)
-        return page_of(request, named, self._told)
+        return paginate(request, named, self._told)
 
     def _told(self, named: list[Pseudonym]) -> Any:
         removals = removals_of([each.annotator_id for each in named], project=self.project)
@@ -57,13 +57,13 @@ class People(ProjectEndpoint):
 
 class Owed(StudyEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
-    @extend_schema(operation_id="list_owed", parameters=[PageQuery], responses=listed(OwedSerializer))
+    @extend_schema(operation_id="list_owed", parameters=[PageQuery], responses=page_serializer(OwedSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
         """What is owed to whom for a study, by pseudonym, and why."""
         name_annotators(project=self.project)
-        return page_of(request, came_to(self.study), self._told)
+        return paginate(request, came_to(self.study), self._told)
 
     def _told(self, named: list[Pseudonym]) -> Any:
         return OwedSerializer(owed_to(self.study, named), many=True).data
@@ -78,7 +78,7 @@ class ReasonSerializer(serializers.Serializer[Any]):
 
 class ChangePerson(ProjectEndpoint):
     about = "Answers"
-    verbs = needs(POST=Verb.REMOVE_PEOPLE)
+    verbs = verbs_by_method(POST=Verb.REMOVE_PEOPLE)
 
     @extend_schema(parameters=[KEY], request=ReasonSerializer, responses=FollowedSerializer)
     def post(self, request: Request, project: str, name: str, change: str) -> Response:
@@ -88,7 +88,7 @@ class ChangePerson(ProjectEndpoint):
         """
         return self._change(request, name, change)
 
-    @once
+    @idempotent
     def _change(self, request: Request, name: str, change: str) -> Response:
         form = ReasonSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -96,17 +96,17 @@ class ChangePerson(ProjectEndpoint):
         person = participants.person_called(project=self.project, name=name.replace("\0", ""))
 
         def act() -> RemovalEffects | int:
-            # A look at what would follow needs no reason.
+            # A dry run needs no reason.
             why = reason or ("foreseen" if dry_run else "")
             return ACTS[change](person, self.project, why, self.user, timezone.now())
 
         followed = participants.foresee(act) if dry_run else act()
         if change == "withdraw" and not dry_run:
             tasks.discard_files.delay_on_commit()
-        return Response(FollowedSerializer(_numbers(followed) | {"sentence": told(change, followed)}).data)
+        return Response(FollowedSerializer(_effects_json(followed) | {"sentence": told(change, followed)}).data)
 
 
-def _numbers(followed: RemovalEffects | int) -> dict[str, Any]:
+def _effects_json(followed: RemovalEffects | int) -> dict[str, Any]:
     if isinstance(followed, int):
         return {**asdict(RemovalEffects()), "slots": followed}
     return {**asdict(followed), "slots": 0}
@@ -119,7 +119,7 @@ class SettlementSerializer(serializers.Serializer[Any]):
 
 class _DecisionEndpoint(StudyEndpoint):
     about = "Answers"
-    verbs = needs(POST=Verb.SETTLE)
+    verbs = verbs_by_method(POST=Verb.SETTLE)
 
     def decision(self, pk: int) -> Decision:
         """Return the decision of the study with this id. Raises Http404."""
@@ -135,7 +135,7 @@ class Settle(_DecisionEndpoint):
         """Decide a question that the answers have left undecided. `pk` is the `id` of its decision."""
         return self._settle(request, pk)
 
-    @once
+    @idempotent
     def _settle(self, request: Request, pk: int) -> Response:
         form = SettlementSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -153,7 +153,7 @@ class Unsettle(_DecisionEndpoint):
         """Take a settlement back: the answers decide again."""
         return self._unsettle(request, pk)
 
-    @once
+    @idempotent
     def _unsettle(self, request: Request, pk: int) -> Response:
         made = adjudication.unsettle(question=self.decision(pk).question, by=self.user, now=timezone.now())
         return Response(SettledSerializer(made).data)

@@ -1,4 +1,4 @@
-"""What models said about a project's instances: listed, and brought in by the readers that the command uses."""
+"""Predictions for a project's instances: list, and import with the readers of the command."""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,10 +16,10 @@ from predictions.models import Prediction
 from results.exporting.rows import prediction_record
 from results.queries.exports.export_rows import predictions_after
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.files import on_disk, refuse_too_large
-from workspace.api.framework.idempotency import KEY, once_by_content
-from workspace.api.framework.pagination import PageQuery, answer, asked, listed
+from workspace.api.framework.idempotency import KEY, idempotent_by_content
+from workspace.api.framework.pagination import PageQuery, page_response, page_serializer, read_page_request
 from workspace.api.serializers import PredictionSerializer, PredictionsImportedSerializer
 
 
@@ -42,11 +42,11 @@ class PredictionFileSerializer(serializers.Serializer[Any]):
 
 class Predictions(ProjectEndpoint):
     about = "Predictions"
-    verbs = needs(GET=Verb.EXPORT, POST=Verb.IMPORT)
+    verbs = verbs_by_method(GET=Verb.EXPORT, POST=Verb.IMPORT)
     parser_classes = (MultiPartParser,)
 
     @extend_schema(
-        operation_id="list_predictions", parameters=[PredictionQuery], responses=listed(PredictionSerializer)
+        operation_id="list_predictions", parameters=[PredictionQuery], responses=page_serializer(PredictionSerializer)
     )
     def get(self, request: Request, project: str) -> Response:
         """What models said, under the columns of the export `predictions`."""
@@ -57,10 +57,10 @@ class Predictions(ProjectEndpoint):
             found = found.filter(model__name=model)
         if kind := query.validated_data.get("kind"):
             found = found.filter(kind=kind)
-        wanted = asked(request)
+        wanted = read_page_request(request)
         rows = predictions_after(found, after=wanted.after, limit=wanted.limit + 1)
         records = [(pk, prediction_record(row)) for pk, row in rows]
-        return answer(request, records, wanted, lambda rows: PredictionSerializer(rows, many=True).data)
+        return page_response(request, records, wanted, lambda rows: PredictionSerializer(rows, many=True).data)
 
     @extend_schema(
         operation_id="import_predictions",
@@ -73,7 +73,7 @@ class Predictions(ProjectEndpoint):
         refuse_too_large(request._request)
         return self._import(request)
 
-    @once_by_content
+    @idempotent_by_content
     def _import(self, request: Request) -> Response:
         form = PredictionFileSerializer(data=request.data)
         form.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""Who asks, the projects that they see, and what has happened there."""
+"""The token's owner, their projects, and the projects' events."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ from studies.actions.projects.members import may_make_projects
 from studies.actions.projects.projects import archive_project, make_project, rename_project, reopen_project
 from studies.models import Event, Project, Study
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import Endpoint, ProjectEndpoint, needs, visible_projects
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import Endpoint, ProjectEndpoint, verbs_by_method, visible_projects
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import EventSerializer, MeSerializer, ProjectSerializer
 
@@ -40,12 +40,12 @@ class Me(Endpoint):
         return Response(MeSerializer(told).data)
 
 
-def _shown(projects: QuerySet[Project]) -> QuerySet[Project]:
+def _with_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
     datasets = Prefetch("studies", Study.objects.filter(in_dataset=True).order_by("launched_at", "pk"), "datasets")
     return project_counts(projects.prefetch_related(datasets))
 
 
-def _told(project: Any) -> dict[str, Any]:
+def _project_json(project: Any) -> dict[str, Any]:
     datasets = [study.slug for study in project.datasets]
     return {
         "slug": project.slug,
@@ -68,11 +68,11 @@ class ProjectWantedSerializer(serializers.Serializer[Any]):
 class Projects(Endpoint):
     about = "Projects"
 
-    @extend_schema(operation_id="list_projects", parameters=[PageQuery], responses=listed(ProjectSerializer))
+    @extend_schema(operation_id="list_projects", parameters=[PageQuery], responses=page_serializer(ProjectSerializer))
     def get(self, request: Request) -> Response:
         """The projects that the token opens."""
-        projects = _shown(visible_projects(self.user, self.token))
-        return page_of(request, projects, lambda rows: ProjectSerializer(map(_told, rows), many=True).data)
+        projects = _with_counts(visible_projects(self.user, self.token))
+        return paginate(request, projects, lambda rows: ProjectSerializer(map(_project_json, rows), many=True).data)
 
     @extend_schema(
         operation_id="make_project",
@@ -87,13 +87,13 @@ class Projects(Endpoint):
             raise Refused(Problem("not-allowed", 403, sentence))
         return self._make(request)
 
-    @once
+    @idempotent
     def _make(self, request: Request) -> Response:
         form = ProjectWantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         made = make_project(**form.validated_data, by=self.user, now=timezone.now())
         address = request.build_absolute_uri(reverse("api_project", args=[made.slug]))
-        told = _told(_shown(Project.objects.filter(pk=made.pk)).get())
+        told = _project_json(_with_counts(Project.objects.filter(pk=made.pk)).get())
         return Response(ProjectSerializer(told).data, status=201, headers={"Location": address})
 
 
@@ -106,7 +106,7 @@ class ProjectChangeSerializer(serializers.Serializer[Any]):
 
 class OneProject(ProjectEndpoint):
     about = "Projects"
-    verbs = needs(GET=Verb.VIEW, PATCH=Verb.MANAGE_MEMBERS)
+    verbs = verbs_by_method(GET=Verb.VIEW, PATCH=Verb.MANAGE_MEMBERS)
 
     @extend_schema(operation_id="read_project", responses=ProjectSerializer)
     def get(self, request: Request, project: str) -> Response:
@@ -128,18 +128,20 @@ class OneProject(ProjectEndpoint):
         return self._answer()
 
     def _answer(self) -> Response:
-        return Response(ProjectSerializer(_told(_shown(Project.objects.filter(pk=self.project.pk)).get())).data)
+        return Response(
+            ProjectSerializer(_project_json(_with_counts(Project.objects.filter(pk=self.project.pk)).get())).data
+        )
 
 
 class Events(ProjectEndpoint):
     about = "Audit"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
-    @extend_schema(operation_id="list_events", parameters=[PageQuery], responses=listed(EventSerializer))
+    @extend_schema(operation_id="list_events", parameters=[PageQuery], responses=page_serializer(EventSerializer))
     def get(self, request: Request, project: str) -> Response:
         """Who did what in a project, newest first: the sentences of the page of events."""
         events = Event.objects.filter(project=self.project).select_related("study")
-        return page_of(request, events, self._lines, newest_first=True)
+        return paginate(request, events, self._lines, newest_first=True)
 
     def _lines(self, events: list[Event]) -> Any:
         lines = lines_of(self.project, events)

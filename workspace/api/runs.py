@@ -1,4 +1,4 @@
-"""What models are asked: asked for, watched, given up. A worker with models computes it in the background."""
+"""Model runs: request, follow, cancel. A worker with models computes them in the background."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ from predictions.models import Run
 from predictions.tasks import send_to_worker
 from studies.actions.lookup import find_study_of
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.serializers import Plain
 
 
@@ -55,13 +55,13 @@ class RunWantedSerializer(serializers.Serializer[Any]):
 
 class Runs(ProjectEndpoint):
     about = "Predictions"
-    verbs = needs(GET=Verb.VIEW, POST=Verb.PREDICT)
+    verbs = verbs_by_method(GET=Verb.VIEW, POST=Verb.PREDICT)
 
-    @extend_schema(operation_id="list_runs", parameters=[PageQuery], responses=listed(RunSerializer))
+    @extend_schema(operation_id="list_runs", parameters=[PageQuery], responses=page_serializer(RunSerializer))
     def get(self, request: Request, project: str) -> Response:
         """What was asked of models, newest first."""
         runs = Run.objects.filter(project=self.project).select_related("study")
-        return page_of(request, runs, lambda rows: RunSerializer(rows, many=True).data, newest_first=True)
+        return paginate(request, runs, lambda rows: RunSerializer(rows, many=True).data, newest_first=True)
 
     @extend_schema(
         operation_id="ask_model", parameters=[KEY], request=RunWantedSerializer, responses={202: RunSerializer}
@@ -70,7 +70,7 @@ class Runs(ProjectEndpoint):
         """Ask a model for its scores. Watch it at the `Location` of the answer."""
         return self._ask(request)
 
-    @once
+    @idempotent
     def _ask(self, request: Request) -> Response:
         wanted = RunWantedSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
@@ -98,7 +98,7 @@ class _RunEndpoint(ProjectEndpoint):
 
 
 class OneRun(_RunEndpoint):
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_run", responses=RunSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
@@ -107,7 +107,7 @@ class OneRun(_RunEndpoint):
 
 
 class CancelRun(_RunEndpoint):
-    verbs = needs(POST=Verb.PREDICT)
+    verbs = verbs_by_method(POST=Verb.PREDICT)
     parser_classes = ()
 
     @extend_schema(operation_id="cancel_run", request=None, responses=RunSerializer)
@@ -118,7 +118,7 @@ class CancelRun(_RunEndpoint):
 
 
 class ResumeRun(_RunEndpoint):
-    verbs = needs(POST=Verb.PREDICT)
+    verbs = verbs_by_method(POST=Verb.PREDICT)
     parser_classes = ()
 
     @extend_schema(operation_id="resume_run", request=None, responses=RunSerializer)

@@ -1,4 +1,4 @@
-"""What is sent: each answer of the API holds what stands here and nothing else."""
+"""Response formats: each response of the API holds these fields and no others."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ IMPORT_STATES = ("waiting", "running", "done", "failed", "cancelled")
 EXPORT_STATES = ("waiting", "running", "ready", "failed", "withdrawn")
 
 
-def names_of(serializer: type[Plain]) -> list[str]:
-    """Return the names of what it sends."""
+def field_names(serializer: type[Plain]) -> list[str]:
+    """Return the names of the fields of a serializer."""
     return list(serializer().get_fields())
 
 

@@ -1,4 +1,4 @@
-"""Studies: made from a study file, checked, launched, paused, closed, and how far each is."""
+"""Studies: create from a study file, check, launch, pause, close, and their progress."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -35,9 +35,9 @@ from studies.design.schema import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 from studies.permissions import Verb
-from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, needs
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
+from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import (
     CheckedSerializer,
@@ -45,7 +45,7 @@ from workspace.api.serializers import (
     ProgressSerializer,
     StudyDetailSerializer,
     StudySerializer,
-    names_of,
+    field_names,
 )
 
 _WIDEST = 1_000_000
@@ -53,7 +53,7 @@ STUDY_FILE = {"application/yaml": OpenApiTypes.STR, "application/json": OpenApiT
 
 
 class StudyFileParser(BaseParser):
-    """A study file as it is, in YAML or in JSON: the text itself, for `studies.design` to read."""
+    """Read the body as the text of a study file, YAML or JSON, for `studies.design`."""
 
     media_type = "application/yaml"
 
@@ -66,7 +66,7 @@ class StudyFileParser(BaseParser):
 
 
 class JsonStudyFileParser(StudyFileParser):
-    """The same values in JSON, put down as YAML: what JSON escapes, YAML reads otherwise."""
+    """Convert JSON to YAML, because YAML reads some JSON escapes differently."""
 
     media_type = "application/json"
 
@@ -84,10 +84,10 @@ class StudyQuery(PageQuery):
 
 class Studies(ProjectEndpoint):
     about = "Studies"
-    verbs = needs(GET=Verb.VIEW, POST=Verb.DESIGN)
+    verbs = verbs_by_method(GET=Verb.VIEW, POST=Verb.DESIGN)
     parser_classes = (StudyFileParser, JsonStudyFileParser)
 
-    @extend_schema(operation_id="list_studies", parameters=[StudyQuery], responses=listed(StudySerializer))
+    @extend_schema(operation_id="list_studies", parameters=[StudyQuery], responses=page_serializer(StudySerializer))
     def get(self, request: Request, project: str) -> Response:
         """The studies of a project, in the order in which they were made."""
         query = StudyQuery(data=request.query_params)
@@ -95,7 +95,7 @@ class Studies(ProjectEndpoint):
         studies = Study.objects.filter(project=self.project).defer("source", "design")
         if state := query.validated_data.get("state"):
             studies = studies.filter(state=state)
-        return page_of(request, studies, lambda rows: StudySerializer(rows, many=True).data)
+        return paginate(request, studies, lambda rows: StudySerializer(rows, many=True).data)
 
     @extend_schema(
         operation_id="create_study",
@@ -107,11 +107,11 @@ class Studies(ProjectEndpoint):
         """Make a draft from a study file."""
         return self._create(request)
 
-    @once
+    @idempotent
     def _create(self, request: Request) -> Response:
         study = create_study(project=self.project, source=_source(request), by=self.user, now=timezone.now())
         address = request.build_absolute_uri(reverse("api_study", args=[self.project.slug, study.slug]))
-        return Response(_told(study, self.user), status=201, headers={"Location": address})
+        return Response(_study_json(study, self.user), status=201, headers={"Location": address})
 
 
 def _source(request: Request) -> str:
@@ -121,26 +121,26 @@ def _source(request: Request) -> str:
     return source.replace("\r\n", "\n")
 
 
-def _told(study: Study, user: User) -> dict[str, Any]:
-    told: dict[str, Any] = {name: getattr(study, name) for name in names_of(StudySerializer)}
+def _study_json(study: Study, user: User) -> dict[str, Any]:
+    told: dict[str, Any] = {name: getattr(study, name) for name in field_names(StudySerializer)}
     told |= {"source": None, "take_url": None, "invite_url": None}
     if may(user, Verb.DESIGN, study.project):
         told["source"] = study.source
     if may(user, Verb.RUN, study.project):
-        # The links let people in.
+        # The links let people into the study.
         take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
         told["take_url"] = take
         told["invite_url"] = f"{take}?invite={study.invite_token}" if study.design.recruitment.invite else None
     return dict(StudyDetailSerializer(told).data)
 
 
-class _OnlyLooked(Exception):
-    """Takes back what was only to be tried."""
+class _DryRun(Exception):
+    """Roll back a dry run."""
 
 
 class Check(ProjectEndpoint):
     about = "Studies"
-    verbs = needs(POST=Verb.DESIGN)
+    verbs = verbs_by_method(POST=Verb.DESIGN)
     parser_classes = (StudyFileParser, JsonStudyFileParser)
 
     @extend_schema(operation_id="check_study", request=STUDY_FILE, responses={200: CheckedSerializer})
@@ -150,8 +150,8 @@ class Check(ProjectEndpoint):
         try:
             with transaction.atomic():
                 told = self._tried(_source(request))
-                raise _OnlyLooked
-        except _OnlyLooked:
+                raise _DryRun
+        except _DryRun:
             return Response(CheckedSerializer(told).data)
 
     def _tried(self, source: str) -> dict[str, Any]:
@@ -167,19 +167,19 @@ class Check(ProjectEndpoint):
 
 class OneStudy(StudyEndpoint):
     about = "Studies"
-    verbs = needs(GET=Verb.VIEW, PUT=Verb.DESIGN, DELETE=Verb.DESIGN)
+    verbs = verbs_by_method(GET=Verb.VIEW, PUT=Verb.DESIGN, DELETE=Verb.DESIGN)
     parser_classes = (StudyFileParser, JsonStudyFileParser)
 
     @extend_schema(operation_id="read_study", responses=StudyDetailSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:
         """One study; its file and links for who may change drafts, and hand out links."""
-        return Response(_told(self.study, self.user))
+        return Response(_study_json(self.study, self.user))
 
     @extend_schema(operation_id="change_study", request=STUDY_FILE, responses=StudyDetailSerializer)
     def put(self, request: Request, project: str, study: str) -> Response:
         """Let a draft be what another study file says."""
         update_draft(study=self.study, source=_source(request), by=self.user, now=timezone.now())
-        return Response(_told(self.study, self.user))
+        return Response(_study_json(self.study, self.user))
 
     @extend_schema(operation_id="delete_study", responses={204: None})
     def delete(self, request: Request, project: str, study: str) -> Response:
@@ -188,21 +188,21 @@ class OneStudy(StudyEndpoint):
         return Response(status=204)
 
 
-def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+def _transition(state: StudyState) -> Callable[[Study, User, datetime], None]:
     return lambda study, by, now: change_state(study=study, to=state, by=by, now=now)
 
 
 CHANGES: Mapping[str, Callable[[Study, User, datetime], None]] = {
     "launch": lambda study, by, now: launch.launch(study=study, by=by, now=now),
-    "pause": _to(StudyState.PAUSED),
-    "resume": _to(StudyState.OPEN),
-    "close": _to(StudyState.CLOSED),
+    "pause": _transition(StudyState.PAUSED),
+    "resume": _transition(StudyState.OPEN),
+    "close": _transition(StudyState.CLOSED),
 }
 
 
 class Change(StudyEndpoint):
     about = "Studies"
-    verbs = needs(POST=Verb.RUN)
+    verbs = verbs_by_method(POST=Verb.RUN)
     parser_classes = ()
 
     @extend_schema(parameters=[KEY], request=None, responses={200: StudyDetailSerializer})
@@ -210,11 +210,11 @@ class Change(StudyEndpoint):
         """Launch, pause, resume or close a study."""
         return self._change(request, change)
 
-    @once
+    @idempotent
     def _change(self, request: Request, change: str) -> Response:
         CHANGES[change](self.study, self.user, timezone.now())
         self.study.refresh_from_db()
-        return Response(_told(self.study, self.user))
+        return Response(_study_json(self.study, self.user))
 
 
 class MoreSerializer(serializers.Serializer[Any]):
@@ -229,7 +229,7 @@ class MoreSerializer(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False, help_text="Only say what it would bring.")
 
 
-# It keeps the name that it had in the schema before it said so.
+# Keeps the name that the schema had before this serializer was split.
 @extend_schema_serializer(component_name="Grown")
 class AskedMoreSerializer(GrownSerializer):
     """What asking more of a study brought, or would bring, and what nobody has tried of it."""
@@ -241,7 +241,7 @@ class AskedMoreSerializer(GrownSerializer):
 
 class AskMore(StudyEndpoint):
     about = "Studies"
-    verbs = needs(POST=Verb.RUN)
+    verbs = verbs_by_method(POST=Verb.RUN)
 
     @extend_schema(
         operation_id="ask_more", parameters=[KEY], request=MoreSerializer, responses={200: AskedMoreSerializer}
@@ -250,7 +250,7 @@ class AskMore(StudyEndpoint):
         """Ask more of a study that was launched; its design stays what it is."""
         return self._ask(request)
 
-    @once
+    @idempotent
     def _ask(self, request: Request) -> Response:
         sent = MoreSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
@@ -269,7 +269,7 @@ class AskMore(StudyEndpoint):
 
 class Progress(StudyEndpoint):
     about = "Answers"
-    verbs = needs(GET=Verb.VIEW)
+    verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_progress", responses=ProgressSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:

@@ -1,4 +1,4 @@
-"""The addresses of the API."""
+"""URLs of the API."""
 
 from django.urls import path, re_path
 
@@ -70,7 +70,7 @@ endpoints = [
     path(f"{PROJECT}runs/<int:pk>/cancel/", runs.CancelRun.as_view(), name="api_cancel_run"),
     path(f"{PROJECT}runs/<int:pk>/go-on/", runs.ResumeRun.as_view(), name="api_resume_run"),
     path(f"{PROJECT}studies/", studies.Studies.as_view(), name="api_studies"),
-    # No study can be called so: it would be where files are checked.
+    # No study can have this name: it would hide the address that checks files.
     path(f"{PROJECT}check-study/", studies.Check.as_view(), name="api_check_study"),
     path(STUDY, studies.OneStudy.as_view(), name="api_study"),
     *(

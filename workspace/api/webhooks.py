@@ -1,4 +1,4 @@
-"""Webhooks: made, tried, given other keys, and what they were sent."""
+"""Webhooks: create, test, rotate keys, and list deliveries."""
 
 from typing import Any
 
@@ -14,23 +14,23 @@ from studies.permissions import Verb
 from workspace import tasks
 from workspace.actions import webhooks as actions
 from workspace.actions.webhooks import OVERLAPS
-from workspace.api.framework.endpoints import ProjectEndpoint, needs
-from workspace.api.framework.idempotency import KEY, once
-from workspace.api.framework.pagination import PageQuery, listed, page_of
-from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer, names_of
+from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
+from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
+from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer, field_names
 from workspace.models import Delivery, Topic, Webhook
 from workspace.webhook_http import LONGEST_URL
 
 ABOUT = "Webhooks"
-BOTH = needs(GET=Verb.MANAGE_WEBHOOKS, POST=Verb.MANAGE_WEBHOOKS)
+BOTH = verbs_by_method(GET=Verb.MANAGE_WEBHOOKS, POST=Verb.MANAGE_WEBHOOKS)
 
 
-def _told(webhook: Webhook) -> Any:
-    return WebhookSerializer({name: getattr(webhook, name) for name in names_of(WebhookSerializer)}).data
+def _webhook_json(webhook: Webhook) -> Any:
+    return WebhookSerializer({name: getattr(webhook, name) for name in field_names(WebhookSerializer)}).data
 
 
-def _delivery(delivery: Delivery) -> Any:
-    names = [name for name in names_of(DeliverySerializer) if name not in {"webhook", "due_at"}]
+def _delivery_json(delivery: Delivery) -> Any:
+    names = [name for name in field_names(DeliverySerializer) if name not in {"webhook", "due_at"}]
     told = {name: getattr(delivery, name) for name in names} | {"webhook": delivery.webhook_id}
     return DeliverySerializer(told | {"due_at": delivery.due_at if delivery.state == "waiting" else None}).data
 
@@ -44,11 +44,11 @@ class Webhooks(ProjectEndpoint):
     about = ABOUT
     verbs = BOTH
 
-    @extend_schema(operation_id="list_webhooks", parameters=[PageQuery], responses=listed(WebhookSerializer))
+    @extend_schema(operation_id="list_webhooks", parameters=[PageQuery], responses=page_serializer(WebhookSerializer))
     def get(self, request: Request, project: str) -> Response:
         """The webhooks of a project."""
         webhooks = Webhook.objects.filter(project=self.project)
-        return page_of(request, webhooks, lambda rows: [_told(each) for each in rows])
+        return paginate(request, webhooks, lambda rows: [_webhook_json(each) for each in rows])
 
     @extend_schema(
         operation_id="make_webhook",
@@ -60,15 +60,15 @@ class Webhooks(ProjectEndpoint):
         """Have an address told what happens. Ask for its key next: the one that it has now is shown nowhere."""
         form = WebhookWantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        actions.check_address(form.validated_data["url"])
+        actions.check_webhook_url(form.validated_data["url"])
         return self._make(request, form.validated_data)
 
-    @once
+    @idempotent
     def _make(self, request: Request, wanted: dict[str, Any]) -> Response:
-        # Its key is not answered here: what is answered to a request with a key of its own is kept.
+        # The response leaves out the key, because responses to idempotent requests are stored.
         made, _ = actions.make_webhook(project=self.project, **wanted, by=self.user, now=timezone.now())
         address = request.build_absolute_uri(reverse("api_webhook", args=[self.project.slug, made.pk]))
-        return Response(_told(made), status=201, headers={"Location": address})
+        return Response(_webhook_json(made), status=201, headers={"Location": address})
 
 
 class _WebhookEndpoint(ProjectEndpoint):
@@ -80,12 +80,12 @@ class _WebhookEndpoint(ProjectEndpoint):
 
 
 class OneWebhook(_WebhookEndpoint):
-    verbs = needs(GET=Verb.MANAGE_WEBHOOKS, DELETE=Verb.MANAGE_WEBHOOKS)
+    verbs = verbs_by_method(GET=Verb.MANAGE_WEBHOOKS, DELETE=Verb.MANAGE_WEBHOOKS)
 
     @extend_schema(operation_id="read_webhook", responses=WebhookSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """One webhook."""
-        return Response(_told(self.one(pk)))
+        return Response(_webhook_json(self.one(pk)))
 
     @extend_schema(operation_id="delete_webhook", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:
@@ -104,7 +104,7 @@ class KeyWantedSerializer(serializers.Serializer[Any]):
 
 
 class Key(_WebhookEndpoint):
-    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    verbs = verbs_by_method(POST=Verb.MANAGE_WEBHOOKS)
 
     @extend_schema(operation_id="change_webhook_key", request=KeyWantedSerializer, responses=WebhookKeySerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
@@ -117,19 +117,19 @@ class Key(_WebhookEndpoint):
 
 
 class TryOut(_WebhookEndpoint):
-    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    verbs = verbs_by_method(POST=Verb.MANAGE_WEBHOOKS)
     parser_classes = ()
 
     @extend_schema(operation_id="try_webhook", request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Send a message that says nothing, to see whether the address takes it."""
-        delivery = actions.try_webhook(webhook=self.one(pk), by=self.user, now=timezone.now())
+        delivery = actions.send_test(webhook=self.one(pk), by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
-        return Response(_delivery(delivery), status=202)
+        return Response(_delivery_json(delivery), status=202)
 
 
 class SwitchOn(_WebhookEndpoint):
-    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    verbs = verbs_by_method(POST=Verb.MANAGE_WEBHOOKS)
     parser_classes = ()
 
     @extend_schema(operation_id="switch_webhook_on", request=None, responses=WebhookSerializer)
@@ -137,22 +137,24 @@ class SwitchOn(_WebhookEndpoint):
         """Go on with a webhook that was switched off, and with what waits for it."""
         actions.switch_on(webhook=self.one(pk), by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
-        return Response(_told(self.one(pk)))
+        return Response(_webhook_json(self.one(pk)))
 
 
 class Deliveries(_WebhookEndpoint):
-    verbs = needs(GET=Verb.MANAGE_WEBHOOKS)
+    verbs = verbs_by_method(GET=Verb.MANAGE_WEBHOOKS)
 
-    @extend_schema(operation_id="list_deliveries", parameters=[PageQuery], responses=listed(DeliverySerializer))
+    @extend_schema(
+        operation_id="list_deliveries", parameters=[PageQuery], responses=page_serializer(DeliverySerializer)
+    )
     def get(self, request: Request, project: str, pk: int) -> Response:
         """What a webhook was sent in the last 30 days, and what waits, newest first."""
         deliveries = Delivery.objects.filter(webhook=self.one(pk))
-        return page_of(request, deliveries, lambda rows: [_delivery(each) for each in rows], newest_first=True)
+        return paginate(request, deliveries, lambda rows: [_delivery_json(each) for each in rows], newest_first=True)
 
 
 class Repeat(ProjectEndpoint):
     about = ABOUT
-    verbs = needs(POST=Verb.MANAGE_WEBHOOKS)
+    verbs = verbs_by_method(POST=Verb.MANAGE_WEBHOOKS)
     parser_classes = ()
 
     @extend_schema(operation_id="repeat_delivery", request=None, responses={202: DeliverySerializer})
@@ -160,7 +162,7 @@ class Repeat(ProjectEndpoint):
         """Send a message again under its name, whatever came of it before."""
         deliveries = Delivery.objects.select_related("webhook__project")
         delivery = get_object_or_404(deliveries, webhook__project=self.project, pk=pk)
-        actions.repeat(delivery=delivery, by=self.user, now=timezone.now())
+        actions.send_again(delivery=delivery, by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
         delivery.refresh_from_db()
-        return Response(_delivery(delivery), status=202)
+        return Response(_delivery_json(delivery), status=202)

@@ -1,4 +1,4 @@
-"""`/healthz`: this process answers. `/readyz`: it can also do its work; for load balancers and people on call."""
+"""Health checks for load balancers: `/healthz` (the process answers), `/readyz` (it can do its work)."""
 
 import logging
 import time
@@ -31,19 +31,19 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """503 when a part fails that every page needs. The broker is only reported: pages work without it."""
-    tried = {name: _tried(check) for name, check in (NEEDED | {"broker": _broker}).items()}
+    """Answer 503 if a part fails that every page needs. The broker is only reported: pages work without it."""
+    tried = {name: _check_part(check) for name, check in (NEEDED | {"broker": _broker}).items()}
     fails = [f"{name}: {reason}" for name, (state, reason) in tried.items() if state != FINE]
     if fails:
-        # The log gets the errors; the answer, which anybody may read, does not.
+        # Errors go to the log, not into the public response.
         logger.error("readyz: %s", "; ".join(fails))
     parts = {name: state for name, (state, _) in tried.items()}
     ready = all(parts[name] == FINE for name in NEEDED)
     return JsonResponse({"status": FINE if ready else "failing", **parts}, status=200 if ready else 503)
 
 
-def _tried(check: Callable[[], str]) -> tuple[str, str]:
-    """Return the state of a part, and what the log says of it."""
+def _check_part(check: Callable[[], str]) -> tuple[str, str]:
+    """Return the state of a part, and its log line."""
     try:
         state = check()
     except (DatabaseError, OSError, OperationalError) as error:
@@ -66,12 +66,12 @@ def _migrations() -> str:
 
 
 def _storage() -> str:
-    return _written(minute=int(time.monotonic() // 60))
+    return _check_write(minute=int(time.monotonic() // 60))
 
 
 @lru_cache(maxsize=1)
-def _written(*, minute: int) -> str:
-    """Try it by writing, as long as it goes well once a minute in each process: anybody may ask, and often."""
+def _check_write(*, minute: int) -> str:
+    """Write a file, successfully at most once a minute per process: anybody may ask, and often."""
     name = default_storage.save(f"probes/{uuid.uuid4()}", ContentFile(b"probe"))
     default_storage.delete(name)
     return FINE

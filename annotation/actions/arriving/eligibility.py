@@ -1,9 +1,9 @@
 """Eligibility: who may begin a study, and which questions a person is not asked.
 
 The facts behind the rules and their effects (docs/decisions/0028-one-clash-costs-a-question.md). A study without rules
-costs one query, unless it asks about answers: then nobody is asked about their own. Kinds with `excludes_upstream_annotators` also
-bar instances that the person saw in the upstream study, and the upstream study bars instances of open questions that
-the person has downstream.
+costs one query, unless it asks about answers: then nobody is asked about their own. A kind that
+`excludes_upstream_annotators` also bars instances that the person saw in the upstream study, and the upstream study
+bars instances of open questions that the person has downstream.
 """
 
 from collections.abc import Mapping, Sequence

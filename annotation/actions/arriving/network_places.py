@@ -14,7 +14,7 @@ from annotation.models.sessions import OPEN_STATES
 from studies.actions.events import Actor, What, record
 from studies.errors import StudyError
 from studies.models import Study
-from throttle.networks import can_be_told_apart, digest_of, is_within, read_networks
+from throttle.networks import daily_digest, in_networks, networks_known, read_networks
 
 # However few places are open: for a household, or an office that tries a study.
 ALWAYS_ALLOWED = 5
@@ -29,13 +29,13 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
     Raises NetworkFull if others from it hold its share of the places. Runs in the transaction that begins the session,
     after the annotator was locked; arrivals from limited networks wait for each other.
     """
-    if not network or not can_be_told_apart():
+    if not network or not networks_known():
         return ""
-    today = digest_of(network, day=now.date())
+    today = daily_digest(network, day=now.date())
     if not settings.PLACES_PER_NETWORK or is_exempt(study=study, network=network):
         return today
     Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
-    digests = [today, digest_of(network, day=now.date() - timedelta(days=1))]
+    digests = [today, daily_digest(network, day=now.date() - timedelta(days=1))]
     held = Session.objects.filter(study=study, network__in=digests, state__in=OPEN_STATES).exclude(annotator=annotator)
     if held.count() >= most_places(study=study):
         raise NetworkFull(
@@ -51,7 +51,7 @@ def admit(*, study: Study, annotator: Annotator, network: str, now: datetime) ->
 
 def is_exempt(*, study: Study, network: str) -> bool:
     """Whether a researcher lets any number of people from `network` into `study`."""
-    return is_within(network, read_networks(study.open_networks))
+    return in_networks(network, read_networks(study.open_networks))
 
 
 def most_places(*, study: Study) -> int:

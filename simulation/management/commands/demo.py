@@ -26,8 +26,8 @@ from predictions.actions.runs import request_run
 from predictions.models import Run
 from predictions.scorers import CannotLoad
 from predictions.tasks import send_to_worker
-from simulation.actions.drawn_scores import score_here
-from simulation.actions.session_times import stretch_sittings
+from simulation.actions.local_run import run_in_process
+from simulation.actions.session_times import stretch_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
 from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
 from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
@@ -41,7 +41,7 @@ from simulation.demo.study import (
     RATING_SLUG,
     RETRIEVE_SLUG,
     SLUG,
-    set_study_files,
+    image_set_study_files,
     study_files,
 )
 from studies.actions.events import What, record
@@ -54,19 +54,19 @@ PROJECT, SETS_PROJECT = "demo", "demo-sets"
 SEED = "demo"
 # With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
-# About half of the first study's 8 seats are filled; its fifth annotator gives up half way.
+# Fills about half of the first study's 8 places; its fifth annotator stops half way.
 STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 4, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
-# Still sets and as many videos, of ten images each. Two people describe three images of two sets each and leave a third
-# to whoever looks at the demo; four look for what they wrote, and leave some of it too.
+# Still sets, and as many videos, of ten images each. Two people describe three images of two sets each, and leave a
+# third set to the user of the demo; four people search for the descriptions, and leave some of them too.
 SETS_OF_EACH = 3
 SET_STAGES = {DESCRIBE_SLUG: 2, RETRIEVE_SLUG: 4}
 LEAVE = 0.2
 ACCURACY = 0.9
-# The people of a baseline take care: both of two right in 94 %, about as in BiVLC's (90.40 and 93.00).
+# Careful people: both of two right in 94 %, about as in BiVLC (90.40 and 93.00).
 ACCURACIES = {BASELINE_SLUG: 0.97}
-# What the model is that is asked what the people of the baseline are asked.
+# The questions of the baseline that a model gets too.
 MODEL = "onnx:demo"
-# Endings of styles, of scripts and of what belongs to them, which other sites compress.
+# Extensions of styles, scripts and similar files, which other sites compress.
 COMPRESSED = ("css", "html", "js", "svg", "txt")
 
 
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         try:
             manifest = write_manifest(instances, folder)
             sets = write_sets(_sets(), folder)
-            for slug, text in (study_files(instances) | set_study_files()).items():
+            for slug, text in (study_files(instances) | image_set_study_files()).items():
                 (folder / f"{slug}.yaml").write_text(text, encoding="utf-8")
         except OSError as error:
             raise CommandError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
@@ -113,10 +113,10 @@ class Command(BaseCommand):
         self.stdout.write(f"Drew {2 * SETS_OF_EACH} sets of ten similar scenes; {sets} lists them.")
 
     def _make_site(self) -> str:
-        """Make whatever is not there yet, and return the researcher's password."""
+        """Create what is missing, and return the researcher's password."""
         call_command("migrate", verbosity=0)
         if not settings.WHITENOISE_USE_FINDERS:
-            # To be compressed is for slow lines, and takes seconds; here is no line.
+            # Compression takes seconds, and helps only over a network.
             left_as_they_are = (*Compressor.SKIP_COMPRESS_EXTENSIONS, *COMPRESSED)
             with override_settings(WHITENOISE_SKIP_COMPRESS_EXTENSIONS=left_as_they_are):
                 call_command("collectstatic", interactive=False, verbosity=0)
@@ -133,7 +133,7 @@ class Command(BaseCommand):
         return password
 
     def _predict(self, *, with_worker: bool) -> None:
-        """Ask a model what the people of the baseline are asked: a worker, which is started with the site, or here."""
+        """Run a model on the baseline's questions: in the site's worker, or here."""
         study = Study.objects.get(project__slug=PROJECT, slug=BASELINE_SLUG)
         if Run.objects.filter(study=study).exclude(state__in=Run.UNFINISHED).exists():
             return
@@ -142,10 +142,10 @@ class Command(BaseCommand):
             send_to_worker(run)
         else:
             self.stdout.write("A model answers the same questions as people ...")
-            score_here(run)
+            run_in_process(run)
 
     def _run_studies(self, project: Project, stages: Mapping[str, int], folder: Path) -> None:
-        # All of them first: a launch wants every study to be there that a study file names.
+        # Create all drafts first: a launch needs every study that a study file names.
         for slug in stages:
             if not project.studies.filter(slug=slug).exists():
                 self._create_study(project, slug, folder)
@@ -166,7 +166,7 @@ class Command(BaseCommand):
                 seed=SEED,
                 stdout=self.stdout,
             )
-            stretch_sittings(study)
+            stretch_sessions(study)
 
     def _import_scenes(self, folder: Path) -> None:
         manifest = folder / MANIFEST
@@ -186,9 +186,9 @@ class Command(BaseCommand):
 
     def _create_study(self, project: Project, slug: str, folder: Path) -> None:
         file = folder / f"{slug}.yaml"
-        files = study_files(list(describe_instances(seed=SEED, per_category=PER_CATEGORY))) | set_study_files()
+        files = study_files(list(describe_instances(seed=SEED, per_category=PER_CATEGORY))) | image_set_study_files()
         file.write_text(files[slug], encoding="utf-8")
-        # It ends with the advice to launch the study, which comes next anyway.
+        # Suppress its advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
 
     def _serve(self, port: int, password: str) -> None:
@@ -212,7 +212,7 @@ def _demo_port() -> int:
 
 
 def _researcher() -> tuple[User, str]:
-    """Return the demo's researcher and the password, made on the first run and kept readable for its owner only."""
+    """Return the demo's researcher and password, created on the first run in a file for its owner only."""
     users = User.objects
     file = settings.DATA_DIR / "demo-password"
     user, _ = users.get_or_create(username=USER, defaults={"email": ""})
@@ -259,7 +259,7 @@ def _page(project: str, slug: str) -> str:
 def _welcome(site: str, password: str) -> str:
     studies = {study.slug: study for study in Study.objects.filter(project__slug__in=[PROJECT, SETS_PROJECT])}
     takes = {slug: site + reverse("take", args=[study.entry_name]) for slug, study in studies.items()}
-    # Somebody new each time, with ids of the form that Prolific gives.
+    # Each visit is a new person, with ids of Prolific's form.
     person, session = secrets.token_hex(12), secrets.token_hex(12)
     ids = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "demo", "SESSION_ID": session})
     invites = {slug: f"{takes[slug]}?{urlencode({'invite': study.invite_token})}" for slug, study in studies.items()}

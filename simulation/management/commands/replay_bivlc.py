@@ -10,13 +10,13 @@ from evaluation.result_files import ResultsFileError
 from predictions.errors import PredictionsRefused
 from results.queries.reports.report_rows import project_facts
 from results.reports.formats import get_files
-from simulation.management.replay_command import new_project, quiet_sessions, researcher
+from simulation.management.replay_command import hide_session_log, new_project, researcher
 from simulation.replay.paper_comparison import checks
 from simulation.replay.pipeline import Replay, Setting, run
 from simulation.replay.progress import Progress
-from simulation.replay.result_files import check_folder, take_in
+from simulation.replay.result_files import check_folder, import_results
 from simulation.replay.script import CannotReplay, read_accepted
-from simulation.replay.tables import closing, report
+from simulation.replay.tables import last_line, report
 from studies.actions.imports.import_state import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
@@ -51,22 +51,22 @@ class Command(BaseCommand):
             setting = _setting(options)
             if results is not None:
                 check_folder(results)
-            with quiet_sessions(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+            with hide_session_log(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
                 replay = run(setting, progress=progress)
                 if results is not None:
-                    take_in(replay, results, progress=progress)
+                    import_results(replay, results, progress=progress)
             self._report(replay, results)
         except REFUSALS as error:
             raise CommandError(str(error)) from error
 
     def _report(self, replay: Replay, results: Path | None) -> None:
         with replay.timed("report"):
-            # Which study keeps its dataset was declared by the launches.
+            # The launches have declared which study keeps its dataset.
             replay.setting.project.refresh_from_db()
             facts = project_facts(replay.setting.project)
             found = checks(replay, facts)
             text = get_files("md")(report(replay, facts, found, results))["report.md"]
-        self.stdout.write(f"{text}\n{closing(replay)}")
+        self.stdout.write(f"{text}\n{last_line(replay)}")
         wrong = [
             f"{check.what}: {check.published} published, {check.found} here" for check in found if not check.agrees
         ]

@@ -8,16 +8,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.queries.reports.report_rows import project_facts
 from results.reports.formats import get_files
-from simulation.management.commands.simulate import share
+from simulation.management.commands.simulate import read_share
 from simulation.management.replay_command import (
+    hide_session_log,
     new_project,
-    quiet_sessions,
     researcher,
-    without_waiting_for_the_disk,
+    without_synchronous_commit,
 )
 from simulation.replay.imagecode.pipeline import WRITTEN, Setting, run
 from simulation.replay.imagecode.published import ACCURACY
-from simulation.replay.imagecode.tables import closing, differences, report
+from simulation.replay.imagecode.tables import differences, last_line, report
 from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay
 from studies.actions.imports.import_state import ImportRefused
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--accuracy",
-            type=share,
+            type=read_share,
             default=ACCURACY,
             metavar="P",
             help=f"chance to find an image (default {ACCURACY}, which gives the paper's accuracy and alpha)",
@@ -77,14 +77,14 @@ class Command(BaseCommand):
             if setting.described:
                 new_project(f"{setting.project.slug}-{WRITTEN}", "")
             bars = Progress(None if options["verbosity"] == 0 else self.stderr)
-            with quiet_sessions(), without_waiting_for_the_disk(), bars as progress:
+            with hide_session_log(), without_synchronous_commit(), bars as progress:
                 replay = run(setting, progress=progress)
             with replay.timed("report"):
                 setting.project.refresh_from_db()
                 facts = project_facts(setting.project)
                 written = project_facts(replay.written.project) if replay.written else None
                 text = get_files("md")(report(replay, facts, written))["report.md"]
-            self.stdout.write(f"{text}\n{closing(replay)}")
+            self.stdout.write(f"{text}\n{last_line(replay)}")
             if wrong := differences(replay.sets):
                 raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
         except REFUSALS as error:

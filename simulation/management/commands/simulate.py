@@ -11,13 +11,21 @@ from tqdm import tqdm
 
 from annotation.models import SessionState
 from simulation.actions.announcement import announce_simulation
-from simulation.annotators import Browser, BrowserInProcess, BrowserOverHttp, CannotRead, Sitting, people, take_part
+from simulation.annotators import (
+    Browser,
+    BrowserInProcess,
+    BrowserOverHttp,
+    CannotRead,
+    VisitResult,
+    annotators,
+    take_part,
+)
 from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 
 
-def share(text: str) -> float:
+def read_share(text: str) -> float:
     """Read a number from 0 to 1."""
     try:
         number = float(text)
@@ -28,8 +36,8 @@ def share(text: str) -> float:
     return number
 
 
-def how_many(text: str) -> int:
-    """Read a whole number from 1 on."""
+def read_count(text: str) -> int:
+    """Read a whole number, at least 1."""
     try:
         number = int(text)
     except ValueError as error:
@@ -44,13 +52,17 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("slug", help=STUDY_HELP)
-        parser.add_argument("--annotators", type=how_many, default=1, metavar="N", help="how many come (default 1)")
+        parser.add_argument("--annotators", type=read_count, default=1, metavar="N", help="how many come (default 1)")
         parser.add_argument(
-            "--accuracy", type=share, default=0.9, metavar="P", help="chance of the reference's answer (default 0.9)"
+            "--accuracy",
+            type=read_share,
+            default=0.9,
+            metavar="P",
+            help="chance of the reference's answer (default 0.9)",
         )
         parser.add_argument("--seed", default="1", metavar="S", help="the same seed is the same people (default 1)")
         parser.add_argument(
-            "--leave", type=share, default=0.0, metavar="P", help="share of them who give up half way (default 0)"
+            "--leave", type=read_share, default=0.0, metavar="P", help="share of them who give up half way (default 0)"
         )
         add_by(parser)
         parser.add_argument("--url", help="ask a running site at this address, which uses the same database")
@@ -72,9 +84,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self._summarise(sittings, seconds=time.monotonic() - started)
 
-    def _play(self, study: Study, options: dict[str, Any]) -> list[Sitting]:
+    def _play(self, study: Study, options: dict[str, Any]) -> list[VisitResult]:
         sittings = []
-        crowd = people(
+        crowd = annotators(
             count=options["annotators"], accuracy=options["accuracy"], seed=options["seed"], leave=options["leave"]
         )
         for person in tqdm(crowd, total=options["annotators"], unit="annotator", disable=None):
@@ -85,7 +97,7 @@ class Command(BaseCommand):
                 break
         return sittings
 
-    def _summarise(self, sittings: list[Sitting], *, seconds: float) -> None:
+    def _summarise(self, sittings: list[VisitResult], *, seconds: float) -> None:
         states = Counter(SessionState(sitting.state).label for sitting in sittings if sitting.state)
         answers = sum(sitting.answers for sitting in sittings)
         self.stdout.write(f"{states.total()} sessions, {answers} answers, {seconds:.1f} seconds.")

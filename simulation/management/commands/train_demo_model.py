@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from predictions.scorers import CannotLoad, scorer_of
 from predictions.scorers.onnx import DEMO_FILE
-from simulation.demo.model_card import card, outcomes_on
+from simulation.demo.model_card import evaluate, model_card
 from simulation.demo.scenes import describe_instances
 from simulation.management.commands.demo import PER_CATEGORY
 from simulation.management.commands.demo import SEED as SEED_OF_THE_DEMO
 
-# Enough to be far better than chance, and to leave people far ahead.
+# Enough to be far better than chance, and clearly worse than people.
 SCENES, EPOCHS, SEED = 4_000, 12, "training"
 PYTHON = Path(".venv-models") / "bin" / "python"
 
@@ -53,9 +53,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write("Asking it about the demo's scenes ...")
         with tempfile.TemporaryDirectory() as folder:
-            outcomes = outcomes_on(scorer, instances, Path(folder))
+            outcomes = evaluate(scorer, instances, Path(folder))
         told = f"on {options['scenes']:,} scenes of the seed `{options['seed']}`, {options['epochs']} times each"
-        text = card(file, scorer.identity.name, told, instances, outcomes)
+        text = model_card(file, scorer.identity.name, told, instances, outcomes)
         file.with_suffix(".md").write_text(text, encoding="utf-8")
         self.stdout.write(
             f"{text}\nWritten to {file} and, with this card, to {file.with_suffix('.md').name} beside it."
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 
 def _train(python: Path, file: Path, options: dict[str, Any]) -> None:
-    """Train in a Python that has what the site has not. Raises CommandError."""
+    """Train in a Python with torch. Raises CommandError."""
     if not _has_torch(python):
         raise CommandError(
             f"Training needs torch, onnx and onnxscript, which {python} has not. Run make .venv-models/installed, then "

@@ -1,5 +1,7 @@
-"""Describers in the replay: some of the sets are put into a project of their own without their descriptions. There
-people write them again, and others look for the images meanwhile."""
+"""Describers of the replay, in a project of their own with some of the sets.
+
+The sets come without descriptions. People write them again, and others search for the images at the same time.
+"""
 
 import json
 from collections.abc import Mapping
@@ -11,9 +13,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Seat
-from simulation.replay.imagecode.studies import FORMAT, PICTURES, VALID, launch_from, retriever
-from simulation.replay.placeholder_images import fill_with_stand_ins
-from simulation.replay.player import AT_ONCE, LOOK_EVERY, Crowd, Played, play
+from simulation.replay.imagecode.studies import FORMAT, PICTURES, VALID, launch_from, make_retriever
+from simulation.replay.placeholder_images import fill_with_placeholders
+from simulation.replay.player import AT_ONCE, LOOK_EVERY, Crowd, PlayCounts, play
 from simulation.replay.progress import Progress
 from studies.actions.imports.importer import import_files
 from studies.descriptions import SET_SIZE, descriptions_of
@@ -21,18 +23,18 @@ from studies.kinds import NotAnAnswer, get_kind
 from studies.models import Instance, Project, Question
 
 DESCRIBE, RETRIEVE = "imagecode-describe", "imagecode-retrieve-test"
-# What the page of a describing study posts.
+# Form fields of a describing study.
 TEXT, NOT_POSSIBLE = "text", {"text": "", "not_possible": "yes"}
 
 Texts = Mapping[tuple[str, int], str]
-"""The text about an image, by the key of its set and its place there, from 0."""
+"""The text about an image, by the key of its set and its index there, from 0."""
 
 
 @dataclass
-class Writers:
-    """Describers who write the published text about an image, and elsewhere that none can be written.
+class Describers:
+    """Describers who write the published text about an image, or that none can be written.
 
-    `refused`: how many texts the study would not take, because they name places or other images, are too short, or were
+    `refused`: number of texts that the study rejected, because they name places or other images, are too short, or were
     given before for their set.
     """
 
@@ -60,22 +62,24 @@ class Writers:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What became of the sample. `texts`: how many published texts there are about its sets."""
+class DescriptionResult:
+    """The result for the sample. `texts`: number of published texts about its sets."""
 
     project: Project
     sets: int
     texts: int
     refused: int
-    describers: Played
-    retrievers: Played
+    describers: PlayCounts
+    retrievers: PlayCounts
 
 
-def write_again(
+def describe_again(
     *, source: Project, project: Project, sets: int, accuracy: float, by: User, seed: str, progress: Progress
-) -> Written:
-    """Let the descriptions of the first `sets` validation sets of `source` be written in the new `project`, and found
-    with the chance `accuracy`."""
+) -> DescriptionResult:
+    """Have the descriptions of the first `sets` validation sets written and found in `project`.
+
+    accuracy: chance that a retriever finds the image.
+    """
     sample = Instance.objects.filter(project=source, split=VALID).order_by("pk")[:sets]
     texts = {
         (instance.key, each.target): each.text
@@ -83,9 +87,9 @@ def write_again(
         for each in descriptions_of(instance.captions, instance.reference)
         if each.target is not None
     }
-    _import_bare(project, [instance.key for instance in sample], by)
-    fill_with_stand_ins(project=project, progress=progress, most=PICTURES)
-    # Any image that has a published text must be asked about, and which these are is no lot.
+    _import_without_descriptions(project, [instance.key for instance in sample], by)
+    fill_with_placeholders(project=project, progress=progress, most=PICTURES)
+    # Every image with a published text must be asked about, and these are not a random sample.
     describe = launch_from(
         DESCRIBE,
         project=project,
@@ -105,19 +109,19 @@ def write_again(
         instances={"from": describe.slug},
         eligibility=[{"rule": "not_same_instance", "study": describe.slug}],
     )
-    writers = Writers(texts, dict(Instance.objects.filter(project=project).values_list("pk", "key")))
+    writers = Describers(texts, dict(Instance.objects.filter(project=project).values_list("pk", "key")))
     first = Crowd(describe, writers.write)
-    then = Crowd(retrieve, retriever(accuracy=accuracy, seed=f"{seed}|written"))
+    then = Crowd(retrieve, make_retriever(accuracy=accuracy, seed=f"{seed}|written"))
     progress.begin("describers and retrievers", describe.questions.count() + 2 * len(texts))
     while first.fill():
         progress.step(first.step() + then.step())
         if first.played.answers % LOOK_EVERY == 0 and len(then.sitting) < AT_ONCE:
             then.arrive()
     play(then, progress=progress)
-    return Written(project, len(sample), len(texts), writers.refused, first.played, then.played)
+    return DescriptionResult(project, len(sample), len(texts), writers.refused, first.played, then.played)
 
 
-def _import_bare(project: Project, keys: list[str], by: User) -> None:
+def _import_without_descriptions(project: Project, keys: list[str], by: User) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{VALID}_sets.jsonl"
         file.write_text("".join(json.dumps({"directory": key}) + "\n" for key in keys), encoding="utf-8")

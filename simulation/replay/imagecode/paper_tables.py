@@ -1,4 +1,4 @@
-"""The paper's tables of ImageCoDe, counted from what was stored, with the published figures beside them."""
+"""The tables of the ImageCoDe paper from stored data, beside the published numbers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ PUBLISHED = {
 
 
 def sets_table(counted: Mapping[str, SetCounts]) -> Table:
-    """Return how many image sets and descriptions there are by split, type and source, beside those released."""
+    """Return the numbers of sets and descriptions by split, type and source, beside the released ones."""
     columns = [Column("Split"), Column("Sets"), Column("Image sets", "count"), Column("Published", "count")]
     columns += [Column("Descriptions", "count"), Column("Published", "count")]
     rows: list[Sequence[Cell]] = []
@@ -51,7 +51,7 @@ def sets_table(counted: Mapping[str, SetCounts]) -> Table:
 
 
 def _parts(counts: SetCounts) -> Iterator[tuple[str, tuple[int, int | None]]]:
-    """Yield how many sets and descriptions there are in all, of each type, and of each source of videos."""
+    """Yield the numbers of sets and descriptions in all, by type, and by source of videos."""
     yield "all", (counts.sets, counts.descriptions)
     yield STATIC, (counts.static_sets, counts.static_descriptions)
     yield VIDEO, (counts.video_sets, counts.video_descriptions)
@@ -61,7 +61,7 @@ def _parts(counts: SetCounts) -> Iterator[tuple[str, tuple[int, int | None]]]:
 
 
 def phenomena_table(annotations: Sequence[str], valid: Described) -> Table:
-    """Return in how many annotated descriptions each phenomenon was found: in the file, and of those stored.
+    """Return how many annotated descriptions show each phenomenon: in the file, and of those stored.
 
     annotations: the codes of each description of the file, in its order.
     """
@@ -85,7 +85,7 @@ def phenomena_table(annotations: Sequence[str], valid: Described) -> Table:
 
 
 def language_table(texts: Mapping[str, Sequence[str]]) -> Table:
-    """Return how long the descriptions of each split are, beside the published means. texts: by split."""
+    """Return the length of descriptions by split, beside the published means. texts: by split."""
     columns = [Column("Split"), Column("Descriptions", "count"), Column(f"Mean tokens ({TOKENS})")]
     columns += [Column("Published"), Column(f"Mean sentences ({SENTENCES})"), Column("Published")]
     rows: list[Sequence[Cell]] = []
@@ -102,15 +102,17 @@ def language_table(texts: Mapping[str, Sequence[str]]) -> Table:
 
 
 def people_table(described: Mapping[str, Described], *, valid: str, chance: float) -> Table:
-    """Return what retrievers did, for all sets and for static and video apart, beside what the paper says of people.
-    valid: the name of the study whose numbers are comparable; chance: that a simulated answer is right, 0 to 1."""
+    """Return retrievers' results for all sets, static ones and videos, beside the paper's for people.
+
+    valid: the name of the study whose numbers are comparable. chance: that a simulated answer is right, 0 to 1.
+    """
     columns = [Column("Study"), Column("Sets"), Column("What"), Column("Replayed"), Column("Of", "count")]
     columns.append(Column("Published"))
     rows: list[Sequence[Cell]] = []
     for name, each in described.items():
         for sets, questions in each.groups.items():
             published = PUBLISHED if (name == valid and sets == next(iter(each.groups))) else {}
-            for what, found, of in _numbers(each, questions):
+            for what, found, of in _people_rows(each, questions):
                 rows.append((name, sets, what, found, of, published.get(what, "")))
     notes = [
         "Published: of the validation split, over all answers to accepted descriptions, static and video sets together "
@@ -125,8 +127,8 @@ def people_table(described: Mapping[str, Described], *, valid: str, chance: floa
     return Table("people", "Agreement and accuracy of retrievers", columns, rows, notes)
 
 
-def _numbers(each: Described, questions: frozenset[int]) -> Iterator[tuple[str, str, int]]:
-    """Yield what was counted, the number as it is printed, and of how many answers, descriptions or units."""
+def _people_rows(each: Described, questions: frozenset[int]) -> Iterator[tuple[str, str, int]]:
+    """Yield the name of a number, the printed number, and how many answers, descriptions or units it is of."""
     answers: list[Retrieval] = each.answers(questions)
     accuracy = accuracy_of_answers(taken(answers, Taken.ACCEPTED))
     yield ACCURACY, _percent(accuracy), accuracy.n
@@ -142,7 +144,7 @@ def _numbers(each: Described, questions: frozenset[int]) -> Iterator[tuple[str, 
 
 
 def missing_table() -> Table:
-    """Return the published figures that the released files of train and valid do not give, with the reason."""
+    """Return the published numbers that the released train and valid files do not contain, with the reason."""
     columns = [Column("Figure"), Column("Published"), Column("Why it is not counted here")]
     return Table("not-computed", "Published figures that are not counted", columns, [*NOT_COMPUTED], [])
 

@@ -1,4 +1,4 @@
-"""The replay from the released files to what retrievers make of them: import, stand-ins, one study for each split."""
+"""Replay pipeline: import the released files, add placeholder images, play one study per split."""
 
 import resource
 import sys
@@ -13,26 +13,28 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from analytics.imagecode import SetCounts, count_sets
-from simulation.replay.imagecode.descriptions import Written, write_again
-from simulation.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, retriever
-from simulation.replay.placeholder_images import fill_with_stand_ins
-from simulation.replay.player import Crowd, Played, play
+from simulation.replay.imagecode.descriptions import DescriptionResult, describe_again
+from simulation.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, make_retriever
+from simulation.replay.placeholder_images import fill_with_placeholders
+from simulation.replay.player import Crowd, PlayCounts, play
 from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay
 from studies.actions.imports.importer import import_files
 from studies.descriptions import descriptions_of
 from studies.models import Instance, Project, Study
 
-# Split -> the study file that ships for its retrievers.
+# Split -> its shipped study file for retrievers.
 RETRIEVE = {TRAIN: "imagecode-retrieve-train", VALID: "imagecode-retrieve-test"}
-# How the project of the describers is called besides.
+# Suffix of the describers' project.
 WRITTEN = "written"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a replay is made of. `accuracy`: the chance, 0 to 1, that a retriever finds an image; `described`: how many
-    sets describers get, at least 0."""
+    """Settings of a replay.
+
+    accuracy: chance that a retriever finds an image, 0 to 1. described: number of sets for describers, at least 0.
+    """
 
     project: Project
     train: Path
@@ -47,9 +49,11 @@ class Setting:
 
 @dataclass
 class Replay:
-    """What a replay has made. `sets`, `texts`, `studies`, `played`: by split, the first two as they were stored;
-    `annotations`: the codes of each annotated description, in the order of the file; `seconds`: stage -> how long it
-    took."""
+    """The state and results of a replay.
+
+    sets, texts, studies, played: by split, the first two as stored. annotations: the codes of each annotated
+    description, in the file's order. seconds: duration of each stage.
+    """
 
     setting: Setting
     sets: dict[str, SetCounts] = field(default_factory=dict)
@@ -57,8 +61,8 @@ class Replay:
     annotations: list[str] = field(default_factory=list)
     stand_ins: int = 0
     studies: dict[str, Study] = field(default_factory=dict)
-    played: dict[str, Played] = field(default_factory=dict)
-    written: Written | None = None
+    played: dict[str, PlayCounts] = field(default_factory=dict)
+    written: DescriptionResult | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -69,15 +73,15 @@ class Replay:
 
 
 def run(setting: Setting, *, progress: Progress) -> Replay:
-    """Run the whole replay in a project that is new. Raises CannotReplay, ImportRefused and StudyError."""
+    """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting)
     with replay.timed("import"):
         _import(replay, progress)
         for split in RETRIEVE:
             _count(replay, split)
-        replay.annotations = annotations_in(setting.tags)
+        replay.annotations = read_annotations(setting.tags)
     with replay.timed("stand-ins"):
-        replay.stand_ins = fill_with_stand_ins(project=setting.project, progress=progress, most=PICTURES)
+        replay.stand_ins = fill_with_placeholders(project=setting.project, progress=progress, most=PICTURES)
     with replay.timed("launch"):
         progress.begin("launch", len(RETRIEVE))
         for split in RETRIEVE:
@@ -86,7 +90,7 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
                     f"No image set is in the split {split}. The names of the files must begin with train and valid, as "
                     "the released ones do."
                 )
-            # Imported descriptions have no authors here whom their sets could be kept from.
+            # Imported descriptions have no authors here, so nobody is kept from their sets.
             replay.studies[split] = launch_from(
                 RETRIEVE[split],
                 project=setting.project,
@@ -99,13 +103,13 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
             progress.step()
     with replay.timed("retrieval"):
         for split, study in replay.studies.items():
-            crowd = Crowd(study, retriever(accuracy=setting.accuracy, seed=f"{setting.seed}|{split}"))
+            crowd = Crowd(study, make_retriever(accuracy=setting.accuracy, seed=f"{setting.seed}|{split}"))
             progress.begin(f"retrieval: {split}", study.design.answers * study.questions.count())
             play(crowd, progress=progress)
             replay.played[split] = crowd.played
     if setting.described:
         with replay.timed("writing"):
-            replay.written = write_again(
+            replay.written = describe_again(
                 source=setting.project,
                 project=Project(slug=f"{setting.project.slug}-{WRITTEN}", name="ImageCoDe, described again"),
                 sets=setting.described,
@@ -140,7 +144,7 @@ def _import(replay: Replay, progress: Progress) -> None:
 
 
 def _count(replay: Replay, split: str) -> None:
-    """Count the sets and descriptions of a split that were stored. Raises CannotReplay for sets of other names."""
+    """Count the stored sets and descriptions of a split. Raises CannotReplay for unknown set names."""
     rows = Instance.objects.filter(project=replay.setting.project, split=split).order_by("pk")
     found = {
         key: [each.text for each in descriptions_of(captions, reference)]
@@ -153,20 +157,20 @@ def _count(replay: Replay, split: str) -> None:
     replay.texts[split] = [text for texts in found.values() for text in texts]
 
 
-def annotations_in(file: Path) -> list[str]:
-    """Return the codes of each annotated description, a comma list, in the order of the file."""
-    # The base loader makes texts, lists and mappings only.
+def read_annotations(file: Path) -> list[str]:
+    """Return the codes of each annotated description, a comma-separated list, in the file's order."""
+    # The base loader creates texts, lists and mappings only.
     sets = yaml.load(file.read_bytes(), Loader=yaml.BaseLoader)  # noqa: S506
     return [about["annotation"] for of_set in sets.values() for about in of_set.values()]
 
 
 def slug(replay: Replay, split: str) -> str:
-    """Return the name of a study; the project's stands in it, so that replays can be told apart by it alone."""
+    """Return a study's name, which contains the project's, so that it identifies the replay."""
     return f"{replay.setting.project.slug}-retrieve-{split}"
 
 
-def most_memory_mib() -> int:
-    """Return the most memory that this process has held so far, in MiB."""
+def peak_memory_mib() -> int:
+    """Return the peak memory of this process in MiB."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux tells KiB, macOS bytes.
+    # Linux reports KiB, macOS bytes.
     return most // (1024 * 1024 if sys.platform == "darwin" else 1024)

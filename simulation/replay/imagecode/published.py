@@ -1,4 +1,4 @@
-"""Published figures of ImageCoDe, beside which the replay prints what it counted.
+"""Published numbers of ImageCoDe, which the replay prints beside its own.
 
 Source: Krojer et al. 2022, "Image Retrieval from Contextual Descriptions", ACL (arXiv 2203.15867), and the released
 files in McGill-NLP/imagecode.
@@ -35,21 +35,21 @@ PHENOMENA = {
     "cor": ("coreference", 41.5),
     "img": ("meta", 12.0),
 }
-# The language of all 21,202 descriptions, as spaCy's en_core_web_sm counts. Taken from overviews that quote the paper,
+# Language of all 21,202 descriptions, as counted by spaCy's en_core_web_sm. Taken from overviews that quote the paper,
 # and not compared with its text.
-TOKENS_PER_DESCRIPTION, SENTENCES_PER_DESCRIPTION, TREE_DEPTH = 23.3, 1.6, 5.1
+TOKENS_PER_DESCRIPTION, SENTENCES_PER_DESCRIPTION = 23.3, 1.6
 # Krippendorff's alpha of the validation split, over all answers to accepted descriptions (annotator_agreement.py);
 # percent of the answers to accepted descriptions that are right; percent of all written descriptions that were
 # filtered out.
 ALPHA_NOMINAL, ALPHA_INTERVAL = 0.797, 0.872
 FILTERED_OUT = 26.5
-HUMANS_VALID, HUMANS_TEST = 90.9, 90.8
+HUMANS_VALID = 90.9
 # The chance to find an image that gives both people's accuracy and alpha under `retrieved-2-of-3-v1`. With a chance p,
 # two of two find it with p^2, two of three with 2 p^2 (1 - p), so that (3 - 2p) / (4 - 3p) of the answers to accepted
-# descriptions are right: 10/11 = .909 with p = 7/8. Alpha is then 1 - (2/11) / .9 = .798, where
-# every image is described as often.
+# descriptions are right: 10/11 = .909 with p = 7/8. Alpha is then 1 - (2/11) / .9 = .798, if every image is described
+# equally often.
 ACCURACY = 0.875
-# What is published and cannot be counted here: figure, value, why.
+# Published numbers that cannot be computed here: name, value, reason.
 NOT_COMPUTED = (
     ("Image sets and descriptions of the test split", "1,046 and 2,306", "needs the test file, which has no targets"),
     ("Images of all splits", "94,020", "needs the test file; a set has ten, so train and valid have 83,560"),

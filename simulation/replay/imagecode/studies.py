@@ -1,4 +1,4 @@
-"""The studies of the replay, from the study files that ship, and how retrievers answer in them."""
+"""Studies of the replay, from shipped study files, and how retrievers answer them."""
 
 import random
 from typing import Any
@@ -18,16 +18,15 @@ from studies.shipped_designs import shipped
 
 FORMAT = "imagecode"
 TRAIN, VALID = "train", "valid"
-# How many different stand-ins are drawn; those of one set are all different. Each is a file, and 83,560 of them would
-# take as long to store as all answers to be given.
+# Number of different placeholders; those of one set all differ. Each is a file, and 83,560 of them would take as long
+# to store as all answers.
 PICTURES = 1000
 
 
 def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, **changed: Any) -> Study:
-    """Launch the study file that ships as `name` under the name `slug`, with somebody to write to, no lobby, and other
-    entries as `changed` says."""
+    """Launch the shipped study file `name` as `slug`, with a contact, no lobby, and values of `changed`."""
     design: dict[str, Any] = yaml.safe_load(shipped()[name].source)
-    # Who is played is never too early, since nobody else decides when they come.
+    # Simulated people never come too early, since the replay decides when they come.
     design.pop("lobby", None)
     design |= {"study": slug, "contact": "whoever runs the replay"} | changed
     source = yaml.safe_dump(design, sort_keys=False, allow_unicode=True)
@@ -37,8 +36,8 @@ def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, 
     return study
 
 
-def retriever(*, accuracy: float, seed: str) -> Choose:
-    """Return how retrievers answer: the right image with the chance `accuracy`, else any other, each as likely."""
+def make_retriever(*, accuracy: float, seed: str) -> Choose:
+    """Return the retrievers' answer function: right with the chance `accuracy`, else any other image at random."""
     dice = random.Random(seed)  # noqa: S311 (made-up answers)
 
     def choose(question: Question, seat: Seat) -> str:

@@ -1,5 +1,4 @@
-"""What a replay of ImageCoDe prints: what was put in, the paper's tables beside what was published, and the report of
-its project as anybody gets it."""
+"""Printed report of an ImageCoDe replay: inputs, the paper's tables, and the project's report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,15 +15,14 @@ from simulation.replay.imagecode.paper_tables import (
     phenomena_table,
     sets_table,
 )
-from simulation.replay.imagecode.pipeline import Replay, most_memory_mib, slug
+from simulation.replay.imagecode.pipeline import Replay, peak_memory_mib, slug
 from simulation.replay.imagecode.published import RELEASED
 from simulation.replay.imagecode.studies import VALID
 from simulation.replay.placeholder_images import GENERATOR, HEIGHT, WIDTH
 
 
 def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) -> Report:
-    """Return the report of a replay, and what is in that of the project of its describers, where there are any. Plots
-    are left out: they have no place in what is printed."""
+    """Return the report of a replay, with that of the describers' project, if any, without plots."""
     described = {each.study.slug: each for each in described_in(facts.studies)}
     tables = [
         _inputs(replay),
@@ -34,8 +32,8 @@ def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) ->
         people_table(described, valid=slug(replay, VALID), chance=replay.setting.accuracy),
         missing_table(),
         *report_of(facts).tables,
-        *_written(replay, written),
-        _played(replay),
+        *_description_lines(replay, written),
+        _played_lines(replay),
     ]
     return Report("ImageCoDe replayed", [each for each in tables if each.rows], [])
 
@@ -67,7 +65,7 @@ def _inputs(replay: Replay) -> Table:
     return Table("inputs", "What is put in", [Column("What"), Column("From where")], rows, notes)
 
 
-def _played(replay: Replay) -> Table:
+def _played_lines(replay: Replay) -> Table:
     columns = [Column("Who"), Column("People", "count"), Column("Answers", "count")]
     columns.append(Column("Found nothing to do", "count"))
     crowds = {f"retrievers, {split}": played for split, played in replay.played.items()}
@@ -77,8 +75,8 @@ def _played(replay: Replay) -> Table:
     return Table("played", "Who was played", columns, rows)
 
 
-def _written(replay: Replay, facts: ProjectFacts | None) -> Iterator[Table]:
-    """Yield what was written again, and what became of it."""
+def _description_lines(replay: Replay, facts: ProjectFacts | None) -> Iterator[Table]:
+    """Yield lines about the descriptions written again, and their results."""
     if replay.written is None or facts is None:
         return
     written = replay.written
@@ -96,8 +94,10 @@ def _written(replay: Replay, facts: ProjectFacts | None) -> Iterator[Table]:
 
 
 def differences(counted: Mapping[str, SetCounts]) -> list[str]:
-    """Return where sets or descriptions are not as many as were released, in sentences; nothing where in all they are
-    not as many, because only a part of the files was replayed."""
+    """Return sentences about splits with other numbers of sets or descriptions than released.
+
+    Empty if the totals differ, because then only a part of the files was replayed.
+    """
     if sum(each.descriptions for each in counted.values()) != sum(each.descriptions for each in RELEASED.values()):
         return []
     return [
@@ -115,8 +115,8 @@ def _sentence(counts: SetCounts) -> str:
     )
 
 
-def closing(replay: Replay) -> str:
-    """Return the last line: how many answers were played, how long everything took, and the most memory it had."""
+def last_line(replay: Replay) -> str:
+    """Return the last line: number of answers, duration and peak memory."""
     crowds = list(replay.played.values())
     at_work = replay.seconds["retrieval"]
     if replay.written:
@@ -127,5 +127,5 @@ def closing(replay: Replay) -> str:
     stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in replay.seconds.items())
     return (
         f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. In all "
-        f"{sum(replay.seconds.values()):.1f} s: {stages}. At most {most_memory_mib():,} MiB of memory."
+        f"{sum(replay.seconds.values()):.1f} s: {stages}. At most {peak_memory_mib():,} MiB of memory."
     )

@@ -15,9 +15,9 @@ from django.core.files.storage import default_storage
 from django.db import InterfaceError, OperationalError, transaction
 
 from background.errors import Failed
-from background.jobs import ask, cancel
+from background.jobs import cancel, request_job
 from background.models import Job
-from background.work import Running, Work
+from background.work import RunningJob, Work
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary, Progress
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
@@ -84,7 +84,7 @@ def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
         return found
     wanted.requested_by, wanted.by_name, wanted.requested_at = person(by), name_of(by), now
     wanted.save()
-    wanted.job, _ = ask(kind=KIND, arguments={"import": wanted.pk}, by=person(by), now=now, key=str(wanted.pk))
+    wanted.job, _ = request_job(kind=KIND, arguments={"import": wanted.pk}, by=person(by), now=now, key=str(wanted.pk))
     wanted.save(update_fields=["job"])
     record(project=wanted.project, what=What.IMPORT_REQUESTED, by=by, now=now, files=", ".join(wanted.names))
     return wanted
@@ -116,7 +116,7 @@ def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
     cancel(job=wanted.job, now=now)
 
 
-def _import(job: Running) -> None:
+def _import(job: RunningJob) -> None:
     """Run the import of a job. After a lost worker it starts from the beginning.
 
     The result is stored in the transaction of the import, so that the import happens once.
@@ -214,7 +214,7 @@ class _Problems:
         return f"Nothing was imported: {found}."
 
 
-def _keep_problems(job: Running, wanted: Import, problems: _Problems) -> None:
+def _keep_problems(job: RunningJob, wanted: Import, problems: _Problems) -> None:
     kept = 0
     name = _store(wanted, problems)
     try:

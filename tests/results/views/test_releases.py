@@ -151,7 +151,7 @@ def test_as_many_queries_for_many_releases_as_for_few(
         frozen = {"file": f"releases/{number}", "sha256": "0" * 64, "dossier": {"size": 4}}
         release = Release.objects.create(project=study.project, study=study, name=f"v{number}", made_at=NOON, **frozen)
         release.beside.set([other])
-        job, _ = jobs.ask(kind="results.export", arguments={}, by=None, now=release.made_at)
+        job, _ = jobs.request_job(kind="results.export", arguments={}, by=None, now=release.made_at)
         Export.objects.create(
             project=study.project, study=study, release=release, format="hf", requested_at=release.made_at, job=job
         )

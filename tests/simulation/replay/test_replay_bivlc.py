@@ -195,7 +195,7 @@ def test_results_that_say_neither_right_nor_wrong_are_refused(tmp_path: Path) ->
 def test_a_replay_that_keeps_other_instances_than_were_released_ends_with_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("simulation.replay.pipeline.step_4_answer", lambda key, fate, seed: "original")
+    monkeypatch.setattr("simulation.replay.pipeline.step_4_answer", lambda key, outcome, seed: "original")
     with pytest.raises(CommandError, match="instances kept: 35 published, 40 here"):
         replay(tmp_path)
 

@@ -8,9 +8,9 @@ import pytest
 from simulation.replay import published
 from simulation.replay.script import (
     CannotReplay,
-    Fate,
+    Outcome,
     baseline_mistakes,
-    fates,
+    choose_outcomes,
     pair_answers,
     read_accepted,
     step_3_answer,
@@ -77,22 +77,24 @@ def test_one_instance_is_taken_away_in_step_4_for_every_seven_that_are_kept_in_i
     categories = {f"a{number}": ("add", "obj") for number in range(40)}
     categories |= {f"s{number}": ("swap", "att") for number in range(16)}
     released = {f"a{number}" for number in range(21)} | {f"s{number}" for number in range(15)}
-    found = Counter((categories[key], fate) for key, fate in fates(categories, released, seed="s").items())
+    found = Counter(
+        (categories[key], outcome) for key, outcome in choose_outcomes(categories, released, seed="s").items()
+    )
     assert found == {
-        (("add", "obj"), Fate.RELEASED): 21,
-        (("add", "obj"), Fate.AMBIGUOUS): 3,
-        (("add", "obj"), Fate.NO_IMAGE): 16,
+        (("add", "obj"), Outcome.RELEASED): 21,
+        (("add", "obj"), Outcome.AMBIGUOUS): 3,
+        (("add", "obj"), Outcome.NO_IMAGE): 16,
         # 15 // 7 is 2, but only one is left.
-        (("swap", "att"), Fate.RELEASED): 15,
-        (("swap", "att"), Fate.AMBIGUOUS): 1,
+        (("swap", "att"), Outcome.RELEASED): 15,
+        (("swap", "att"), Outcome.AMBIGUOUS): 1,
     }
 
 
 def test_only_what_ends_without_an_image_gets_none_in_step_3_and_only_the_ambiguous_lose_the_original() -> None:
-    assert step_3_answer("1", Fate.NO_IMAGE, seed="s") == "none"
-    assert step_3_answer("1", Fate.AMBIGUOUS, seed="s").startswith("candidate-")
-    assert step_4_answer("1", Fate.RELEASED, seed="s") == "original"
-    assert {step_4_answer(str(key), Fate.AMBIGUOUS, seed="s") for key in range(20)} == {"both", "generated"}
+    assert step_3_answer("1", Outcome.NO_IMAGE, seed="s") == "none"
+    assert step_3_answer("1", Outcome.AMBIGUOUS, seed="s").startswith("candidate-")
+    assert step_4_answer("1", Outcome.RELEASED, seed="s") == "original"
+    assert {step_4_answer(str(key), Outcome.AMBIGUOUS, seed="s") for key in range(20)} == {"both", "generated"}
 
 
 def test_the_published_counts_are_those_of_the_paper_as_the_data_recounts_them() -> None:

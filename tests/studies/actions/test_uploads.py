@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from pytest_django import Settings
 
-from background.jobs import ask
+from background.jobs import request_job
 from studies.actions.imports import uploads
 from studies.actions.imports.uploads import (
     Misplaced,
@@ -128,7 +128,7 @@ def test_what_lies_for_a_week_is_thrown_away_unless_it_is_being_imported(upload:
     wanted = Import.objects.create(
         project=upload.project, files=[], format="jsonl", caption_rule="as-is-v1", upload=upload, requested_at=NOON
     )
-    ask(kind="studies.import", arguments={"import": wanted.pk}, by=None, now=NOON)
+    request_job(kind="studies.import", arguments={"import": wanted.pk}, by=None, now=NOON)
     discard_old(NOON + timedelta(days=8))
     assert folder.is_dir()
     Import.objects.update(finished_at=NOON)

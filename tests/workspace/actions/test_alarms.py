@@ -7,7 +7,7 @@ import pytest
 from annotation.models import SessionState
 from studies.models import Event, Study, StudyState
 from tests.factories import NOON, make_instance, make_launched, make_project, make_study, sit_down
-from workspace.actions.alarms import note_underpaid
+from workspace.actions.alarms import record_underpaid
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def study_that_took(minutes: int) -> Study:
 
 
 def noted() -> list[str]:
-    note_underpaid(by="timetable", now=NOON)
+    record_underpaid(by="timetable", now=NOON)
     return list(Event.objects.filter(what="study underpaid").values_list("study_name", flat=True))
 
 

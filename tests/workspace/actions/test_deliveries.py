@@ -14,8 +14,8 @@ from tests.factories import NOON, make_person
 from tests.receivers import Receiver, answer_with, receiving
 from tests.workspace.hooks import URL, hook, news
 from workspace.actions import deliveries, webhooks
-from workspace.actions.deliveries import BACKOFF, deliver, tidy
-from workspace.actions.webhooks import WebhookRefused, tell
+from workspace.actions.deliveries import BACKOFF, delete_old, deliver
+from workspace.actions.webhooks import WebhookRefused, queue_message
 from workspace.models import Delivery, Webhook, WebhookKey
 from workspace.signatures import key_of
 from workspace.webhook_http import Answer, NotReached
@@ -54,7 +54,7 @@ def deliver_at(now: datetime) -> int:
 def test_a_message_is_sent_once_and_what_was_answered_is_kept(replies: Callable[..., Replies]) -> None:
     sent = replies(200).sent
     webhook = hook()
-    message = tell(webhook=webhook, topic="release.made", data={"name": "é"}, now=NOON)
+    message = queue_message(webhook=webhook, topic="release.made", data={"name": "é"}, now=NOON)
     assert deliver_at(NOON) == 1
     assert deliver_at(NOON + timedelta(days=1)) == 0
     ((url, body, headers),) = sent
@@ -71,7 +71,7 @@ def test_a_message_that_is_not_taken_is_tried_again_later_and_later_under_its_na
 ) -> None:
     replied = replies(500, "It cannot be reached.", 302, 429, 503, 404, 400, 200)
     webhook = hook()
-    message = tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+    message = queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     now, waits = NOON, []
     for _ in range(8):
         assert deliver_at(now) == 1
@@ -103,7 +103,7 @@ def test_a_webhook_that_takes_nothing_is_switched_off_with_a_sentence_and_others
 ) -> None:
     replies("receiver.example takes no connections there.")
     webhook = hook()
-    message = tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+    message = queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     other = hook(url="https://other.example/")
     at = fail_for_good(message)
     webhook.refresh_from_db()
@@ -120,7 +120,7 @@ def test_a_webhook_that_takes_nothing_is_switched_off_with_a_sentence_and_others
 def test_a_webhook_that_takes_other_messages_stays_on(replies: Callable[..., Replies]) -> None:
     replies(500)
     webhook = hook()
-    message = tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+    message = queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     Webhook.objects.update(answered_at=NOON + timedelta(hours=1))
     fail_for_good(message)
     webhook.refresh_from_db()
@@ -131,7 +131,7 @@ def test_a_receiver_that_says_that_it_is_gone_is_told_nothing_more(replies: Call
     sent = replies(410).sent
     webhook = hook()
     for _ in range(2):
-        tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+        queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     deliver_at(NOON)
     webhook.refresh_from_db()
     assert webhook.off_because == "receiver.example answered 410: it wants no more messages."
@@ -145,7 +145,7 @@ def test_a_receiver_that_says_that_it_is_gone_is_told_nothing_more(replies: Call
 def test_trying_a_webhook_is_one_attempt_and_switches_nothing_off(replies: Callable[..., Replies]) -> None:
     replies(500)
     webhook = hook()
-    message = webhooks.try_webhook(webhook=webhook, by=make_person("ben"), now=NOON)
+    message = webhooks.send_test(webhook=webhook, by=make_person("ben"), now=NOON)
     deliver_at(NOON)
     message.refresh_from_db()
     webhook.refresh_from_db()
@@ -158,8 +158,8 @@ def test_of_a_webhook_that_fails_one_message_is_tried_in_a_turn_and_others_have_
     sent = replies(500).sent
     first, second = hook(), hook(url="https://other.example/")
     for _ in range(3):
-        tell(webhook=first, topic="release.made", data={}, now=NOON)
-    tell(webhook=second, topic="release.made", data={}, now=NOON + timedelta(seconds=1))
+        queue_message(webhook=first, topic="release.made", data={}, now=NOON)
+    queue_message(webhook=second, topic="release.made", data={}, now=NOON + timedelta(seconds=1))
     assert deliver_at(NOON + timedelta(seconds=2)) == 2
     assert [url for url, *_ in sent] == [URL, "https://other.example/"]
 
@@ -168,7 +168,7 @@ def test_what_a_lost_worker_had_begun_is_tried_again_and_its_late_word_counts_fo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     webhook = hook()
-    message = tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+    message = queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
 
     def hang(url: str, body: bytes, headers: dict[str, str]) -> Answer:
         # While this one hangs its lease ends, and another worker sends the message.
@@ -187,12 +187,12 @@ def test_what_a_lost_worker_had_begun_is_tried_again_and_its_late_word_counts_fo
 
 def test_a_message_can_be_sent_again_under_its_name(replies: Callable[..., Replies]) -> None:
     sent = replies(200).sent
-    message = tell(webhook=hook(), topic="release.made", data={}, now=NOON)
+    message = queue_message(webhook=hook(), topic="release.made", data={}, now=NOON)
     ben = make_person("ben")
     with pytest.raises(WebhookRefused, match="still waits"):
-        webhooks.repeat(delivery=message, by=ben, now=NOON)
+        webhooks.send_again(delivery=message, by=ben, now=NOON)
     deliver_at(NOON)
-    webhooks.repeat(delivery=message, by=ben, now=NOON + timedelta(hours=1))
+    webhooks.send_again(delivery=message, by=ben, now=NOON + timedelta(hours=1))
     assert deliver_at(NOON + timedelta(hours=1)) == 1
     assert [headers["webhook-id"] for *_, headers in sent] == [str(message.name)] * 2
 
@@ -212,7 +212,7 @@ def test_while_a_key_takes_anothers_place_both_sign_and_never_a_third(replies: C
     for _ in range(2):
         webhooks.change_key(webhook=webhook, hours=24, by=ben, now=NOON)
     for now in (NOON, NOON + timedelta(hours=24)):
-        tell(webhook=webhook, topic="release.made", data={}, now=now)
+        queue_message(webhook=webhook, topic="release.made", data={}, now=now)
         deliver_at(now)
     newest, before = WebhookKey.objects.filter(webhook=webhook).values_list("salt", flat=True)
     assert [signed_with(webhook, each) for each in sent] == [[newest, before], [newest]]
@@ -223,17 +223,17 @@ def test_while_a_key_takes_anothers_place_both_sign_and_never_a_third(replies: C
 def test_what_was_told_long_ago_is_deleted_and_what_waits_is_not() -> None:
     webhook = hook()
     for state in ("taken", "failed", "waiting"):
-        tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+        queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
         Delivery.objects.filter(state="waiting").update(state=state)
-    assert tidy(now=NOON + timedelta(days=30)) == 0
-    assert tidy(now=NOON + timedelta(days=30, seconds=1)) == 2
+    assert delete_old(now=NOON + timedelta(days=30)) == 0
+    assert delete_old(now=NOON + timedelta(days=30, seconds=1)) == 2
 
 
 def test_a_message_really_arrives_with_its_signature(settings: Settings) -> None:
     settings.WEBHOOKS_TO_PRIVATE_ADDRESSES = True
     with receiving(answer_with(200, b"thanks")) as receiver:
         webhook = _to(receiver)
-        message = tell(webhook=webhook, topic="release.made", data={"release": "v1"}, now=NOON)
+        message = queue_message(webhook=webhook, topic="release.made", data={"release": "v1"}, now=NOON)
         assert deliver_at(NOON) == 1
     (request,) = receiver.requests
     assert request.body.decode() == message.body

@@ -55,7 +55,7 @@ def test_what_is_undone_is_not_told() -> None:
 
     def fail() -> None:
         with transaction.atomic():
-            webhooks.note(event=underpaid())
+            webhooks.queue_event(event=underpaid())
             assert len(news(webhook)) == 1
             raise ZeroDivisionError
 
@@ -68,7 +68,7 @@ def test_other_projects_other_topics_and_webhooks_that_are_off_are_not_told() ->
     told = hook(topics=["alarm.raised"], url=f"{URL}/told")
     others = [hook(make_project("jugs")), hook(topics=["release.made"], url=f"{URL}/releases"), hook(url=f"{URL}/off")]
     Webhook.objects.filter(pk=others[-1].pk).update(off_at=NOON, off_because="Tests.")
-    webhooks.note(event=underpaid())
+    webhooks.queue_event(event=underpaid())
     assert [each["data"]["alarm"] for each in news(told)] == ["study underpaid"]
     assert [news(other) for other in others] == [[], [], []]
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _nothing_written_yet() -> None:
-    health._written.cache_clear()
+    health._check_write.cache_clear()
 
 
 def test_a_process_is_healthy_without_asking_the_database(

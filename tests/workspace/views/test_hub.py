@@ -5,7 +5,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.test import Client
 
-from background.jobs import cancel, progress, start
+from background.jobs import cancel, claim, progress
 from background.models import Job
 from results.models import Release
 from tests.factories import NOON, draw_instance, make_launched, make_member, make_project, make_study
@@ -38,7 +38,7 @@ def test_a_push_is_asked_for_watched_and_its_end_is_shown(client: Client, releas
     assert "hf_secret" not in shown
     push = HubPush.objects.get()
     assert (push.repository, push.private) == ("lab/vases", True)
-    job = start(job_id=Job.objects.get().pk, message="", now=NOON)
+    job = claim(job_id=Job.objects.get().pk, message="", now=NOON)
     assert job
     progress(job=job, now=NOON, done=1024, total=2048)
     how_far = client.get(f"/hub-pushes/{push.pk}/").content.decode()

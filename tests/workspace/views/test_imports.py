@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from background.jobs import ask, fail, start
+from background.jobs import claim, fail, request_job
 from background.models import Job, JobState
 from studies.models import Import, Project, Upload
 from tests.factories import NOON, make_member, make_project
@@ -55,7 +55,7 @@ def waiting(project: Project, **fields: Any) -> Import:
         requested_at=NOON,
         **fields,
     )
-    wanted.job, _ = ask(kind="studies.import", arguments={"import": wanted.pk}, by=None, now=NOON)
+    wanted.job, _ = request_job(kind="studies.import", arguments={"import": wanted.pk}, by=None, now=NOON)
     wanted.save()
     return wanted
 
@@ -76,7 +76,7 @@ def test_the_line_of_an_import_asks_for_itself_until_it_is_over(client: Client, 
     wanted = waiting(project)
     address = f"/imports/{wanted.pk}/"
     assert "Waiting for the worker" in shown(client)
-    assert start(job_id=wanted.job_id or 0, message="one", now=NOON)
+    assert claim(job_id=wanted.job_id or 0, message="one", now=NOON)
     Job.objects.update(done=50, total=200)
     Import.objects.update(stage="images")
     page = shown(client, address)

@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.factories import NOON, PASSWORD, make_person
-from workspace.actions.browser_sessions import forget_ended
+from workspace.actions.browser_sessions import delete_ended
 from workspace.actions.own_account import is_confirmed
 from workspace.actions.sign_in import MAILS_TO_ADDRESS, MOST_HERE
 from workspace.models import BrowserSession
@@ -249,6 +249,6 @@ def test_what_is_over_is_forgotten(anna: User, clock: time_machine.Traveller) ->
     signed_in()
     clock.shift(timedelta(days=14))
     kept = signed_in()
-    forget_ended(now=NOON + timedelta(days=14, seconds=1))
+    delete_ended(now=NOON + timedelta(days=14, seconds=1))
     assert BrowserSession.objects.get().session_key == kept.session.session_key
     assert Session.objects.count() == 1

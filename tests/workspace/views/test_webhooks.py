@@ -11,7 +11,7 @@ from studies.models import Event
 from tests.factories import NOON, make_member, make_project
 from workspace.actions import deliveries
 from workspace.actions.deliveries import deliver
-from workspace.actions.webhooks import tell
+from workspace.actions.webhooks import queue_message
 from workspace.models import Delivery, Webhook, WebhookKey
 from workspace.signatures import key_text
 from workspace.webhook_http import Answer
@@ -93,7 +93,7 @@ def test_a_webhook_that_was_switched_off_says_why_and_is_switched_on_by_a_button
 
 
 def test_a_message_is_sent_again_by_its_button_and_only_in_its_project(owner: Client) -> None:
-    message = tell(webhook=made(owner), topic="release.made", data={}, now=NOON)
+    message = queue_message(webhook=made(owner), topic="release.made", data={}, now=NOON)
     Delivery.objects.update(state="failed", attempts=8)
     assert owner.post(f"/projects/vases/deliveries/{message.pk}/repeat/", follow=True).status_code == 200
     message.refresh_from_db()
@@ -105,7 +105,7 @@ def test_a_message_is_sent_again_by_its_button_and_only_in_its_project(owner: Cl
 
 def test_a_webhook_is_deleted_with_what_it_was_sent(owner: Client) -> None:
     webhook = made(owner)
-    tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+    queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     assert "told nothing more" in owner.post(f"{PAGE}{webhook.pk}/delete/", follow=True).content.decode()
     assert not Delivery.objects.exists()
     assert Event.objects.get(what="webhook deleted").details == {"host": "93.184.215.14"}
@@ -115,10 +115,10 @@ def test_twice_as_many_messages_ask_no_more_queries(
     owner: Client, django_assert_num_queries: Any, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
     webhook = made(owner)
-    tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+    queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     with django_assert_max_num_queries(30) as asked:
         text(owner)
     for _ in range(5):
-        tell(webhook=webhook, topic="release.made", data={}, now=NOON)
+        queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     with django_assert_num_queries(len(asked.captured_queries)):
         text(owner)

@@ -1,4 +1,4 @@
-"""Who asks: a personal token in the header `Authorization: Bearer lineup_...`, and nothing else, no cookie."""
+"""Authentication by a personal token in `Authorization: Bearer lineup_...`; no cookies."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from throttle.counters import hit
 from throttle.networks import network_of
-from workspace.actions.tokens import find_token, note_use
+from workspace.actions.tokens import find_token, record_use
 from workspace.api.framework.problems import Problem, Refused
 from workspace.models import Token
 
@@ -23,7 +23,7 @@ OPENS_NOTHING = "This token opens nothing: it is misspelled, expired or revoked.
 
 
 class PersonalToken(BaseAuthentication):
-    """Takes the token of the request. Whoever shows wrong ones is soon asked to wait, by their network."""
+    """Read the token of the request. Wrong tokens are rate-limited by network."""
 
     def authenticate(self, request: Request) -> tuple[User, Token] | None:
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
@@ -34,7 +34,7 @@ class PersonalToken(BaseAuthentication):
         if token is None:
             self._count_failure(request)
             raise AuthenticationFailed(OPENS_NOTHING)
-        note_use(token=token, now=now)
+        record_use(token=token, now=now)
         return token.owner, token
 
     def _count_failure(self, request: Request) -> None:
@@ -49,7 +49,7 @@ class PersonalToken(BaseAuthentication):
 
 
 class PersonalTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """What the schema says of it."""
+    """Describe the tokens in the schema."""
 
     target_class = PersonalToken
     name = "personalToken"

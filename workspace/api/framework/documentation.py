@@ -1,4 +1,4 @@
-"""The schema of the API, and the page that shows it; both say nothing of what the site holds, so anybody may read."""
+"""The schema of the API and its page. Both are public: they contain nothing of the site's data."""
 
 import json
 from functools import cache
@@ -15,7 +15,7 @@ YAML = "application/vnd.oai.openapi"
 
 
 def schema_of_api() -> dict[str, Any]:
-    """Return the schema, OpenAPI 3, as plain values."""
+    """Return the OpenAPI 3 schema as plain values."""
     schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return schema
 
@@ -33,7 +33,7 @@ def _schema_as_json() -> str:
 @require_safe
 @cache_control(public=True, max_age=3600)
 def schema(request: HttpRequest) -> HttpResponse:
-    """OpenAPI 3, in YAML unless JSON is asked for."""
+    """Serve the OpenAPI 3 schema, in YAML unless JSON is asked for."""
     if "json" in request.headers.get("Accept", ""):
         return HttpResponse(_schema_as_json(), content_type=f"{YAML}+json")
     return HttpResponse(schema_as_yaml(), content_type=f"{YAML}; charset=utf-8")
@@ -42,5 +42,5 @@ def schema(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(private=True, no_cache=True)
 def docs(request: HttpRequest) -> HttpResponse:
-    """The page that shows the schema, and lets people try it."""
+    """Show the schema in Swagger UI, where people can try it."""
     return render(request, "workspace/api_docs.html")

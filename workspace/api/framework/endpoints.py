@@ -1,7 +1,7 @@
-"""What every endpoint is: who may ask, how often, what they get from the table of roles and verbs, and how it answers.
+"""Base classes of endpoints: authentication, rate limit, permissions and ETags.
 
-An endpoint names the verb of each of its methods. To whoever may not see a project there is none (404); a member who
-may not do this, and a token that may not change anything, are told so (403).
+An endpoint names the verb of each of its methods. A project that the user may not see answers 404. A member without the
+permission, and a read-only token that writes, get 403.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class AlwaysJson(DefaultContentNegotiation):
-    """Whatever a client says that it accepts, it gets JSON: a 406 helps nobody."""
+    """Always answer in JSON: a 406 would help nobody."""
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
@@ -51,14 +51,14 @@ class AlwaysJson(DefaultContentNegotiation):
 
 
 class Endpoint(APIView):
-    """One address of the API, for whoever has a token."""
+    """One address of the API, for requests with a token."""
 
     authentication_classes: Sequence[type[BaseAuthentication]] = (PersonalToken,)
     permission_classes: Sequence[type[BasePermission]] = (IsAuthenticated,)
     renderer_classes = (JSONRenderer,)
     parser_classes: Sequence[type[BaseParser]] = (JSONParser,)
     content_negotiation_class = AlwaysJson
-    # What DRF tells by OPTIONS of an endpoint stands in the schema.
+    # The schema documents endpoints; DRF's answer to OPTIONS does not.
     metadata_class = None
 
     def get_exception_handler(self) -> Any:
@@ -88,7 +88,7 @@ class Endpoint(APIView):
             raise Refused(problem, {"Retry-After": str(verdict.retry_after)})
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Let whoever asks again with the ETag of what they have be told that it is unchanged (304)."""
+        """Answer 304 when the ETag matches."""
         final = super().finalize_response(request, response, *args, **kwargs)
         patch_vary_headers(final, ["Authorization"])
         patch_cache_control(final, private=True, no_cache=True)
@@ -101,19 +101,19 @@ def _unchanged(request: HttpRequest, response: Any) -> HttpResponseBase:
     return ConditionalGetMiddleware(lambda _: response)(request)  # type: ignore[return-value]
 
 
-def needs(**by_method: Verb) -> Mapping[str, Verb]:
-    """Return which verb each method of an endpoint is."""
+def verbs_by_method(**by_method: Verb) -> Mapping[str, Verb]:
+    """Return the verb of each method of an endpoint."""
     return MappingProxyType(by_method)
 
 
 class ProjectEndpoint(Endpoint):
-    """An address inside of a project: `project` is the one that it names, once whoever asks may do the verb in it."""
+    """An address inside of a project: `project` is the named one, once the user may do the method's verb."""
 
     verbs: Mapping[str, Verb]
     project: Project
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        # A stranger does not learn from a token's scope that there is a project.
+        # Check the scope of the token without revealing to strangers that the project exists.
         self.perform_authentication(request)
         self.check_permissions(request)
         self.project = get_object_or_404(self.visible_projects(), slug=kwargs["project"])
@@ -122,12 +122,12 @@ class ProjectEndpoint(Endpoint):
         if verb is None:
             raise MethodNotAllowed(request.method or "")
         if verb is not Verb.VIEW:
-            self.demand(verb)
+            self.require(verb)
 
-    def demand(self, verb: Verb) -> None:
-        """Raise Refused, with what the page says, unless whoever asks may do it."""
+    def require(self, verb: Verb) -> None:
+        """Raise Refused, with the page's sentence, unless the user may do `verb`."""
         if not may(self.user, verb, self.project):
-            raise Refused(Problem("not-allowed", 403, _who_may(self.user, verb, self.project)))
+            raise Refused(Problem("not-allowed", 403, _refusal(self.user, verb, self.project)))
 
     def visible_projects(self) -> Any:
         return visible_projects(self.user, self.token)
@@ -139,8 +139,8 @@ def visible_projects(user: User, token: Token) -> Any:
     return projects if token.project_id is None else projects.filter(pk=token.project_id)
 
 
-def _who_may(user: User, verb: Verb, project: Project) -> str:
-    """Return what the page says to a member who may not."""
+def _refusal(user: User, verb: Verb, project: Project) -> str:
+    """Return the page's sentence for a member without the permission."""
     if project.archived_at is not None and verb not in IN_ARCHIVE:
         return why_not_in_archive(project.name, verb)
     role = role_in(user, project)
@@ -168,7 +168,7 @@ class StudyEndpoint(ProjectEndpoint):
 
 
 class NoSuchAddress(Endpoint):
-    """Whatever begins like an address of the API and is none."""
+    """Answer 404 for unknown addresses of the API."""
 
     authentication_classes = ()
     permission_classes = ()

@@ -1,4 +1,4 @@
-"""Files that are sent in a form, and files that are fetched, whole or in part."""
+"""Files uploaded in forms, and downloads, whole or in part."""
 
 import re
 import tempfile
@@ -14,7 +14,7 @@ from django.utils.cache import get_conditional_response
 
 from workspace.api.framework.problems import Problem, Refused
 
-# Of one request: clients send more in several.
+# Per request; clients send larger files in several.
 MOST_BYTES = 100_000_000
 BLOCK = 1 << 16
 BYTES = "application/octet-stream"
@@ -24,7 +24,7 @@ _LONGEST_NAME = 200
 
 
 def refuse_too_large(request: HttpRequest, most: int = MOST_BYTES) -> None:
-    """Refuse, before it is read, what says that it is too large. Raises Refused."""
+    """Refuse a request whose Content-Length is too large, before reading it. Raises Refused."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if length.isdecimal() and int(length) > most:
         raise Refused(Problem("too-large", 413, f"At most {most:,} bytes fit into one request. Send it in parts."))
@@ -32,7 +32,7 @@ def refuse_too_large(request: HttpRequest, most: int = MOST_BYTES) -> None:
 
 @contextmanager
 def on_disk(file: "UploadedFile[bytes]") -> Iterator[Path]:
-    """Give the path of what was sent, under its own name, as long as it is needed: importers read files."""
+    """Yield the path of a temporary copy of an uploaded file, under its own name: importers read files."""
     with tempfile.TemporaryDirectory() as folder:
         name = _UNSAFE.sub("_", Path(file.name or "").name)[-_LONGEST_NAME:].lstrip(".") or "upload"
         path = Path(folder) / name
@@ -43,7 +43,7 @@ def on_disk(file: "UploadedFile[bytes]") -> Iterator[Path]:
 
 
 def send_file(request: HttpRequest, file: IO[bytes], *, name: str, size: int, etag: str) -> HttpResponseBase:
-    """Answer with a file, or with the one range of it that is asked for (RFC 9110). Raises Refused for none of it."""
+    """Send a file, or the range that is requested (RFC 9110). Raises Refused for a range outside of the file."""
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None:
         file.close()
@@ -68,7 +68,7 @@ def send_file(request: HttpRequest, file: IO[bytes], *, name: str, size: int, et
 
 
 def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
-    """Return the first and the last byte of a range; without a first one, it is the end of so many bytes."""
+    """Return the first and last byte of a range; without `first`, of the last `last` bytes."""
     if first:
         return int(first), min(int(last), size - 1) if last else size - 1
     return (max(0, size - int(last)), size - 1) if last and int(last) else (size, size - 1)

@@ -1,4 +1,4 @@
-"""Requests that make something, asked again after a lost reply: the header `Idempotency-Key` makes them one request."""
+"""Idempotent POST: replay the stored response for a repeated Idempotency-Key."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from studies.names import problem_with_text
-from workspace.actions.idempotent_responses import LONGEST_KEY, claim, find, keep
+from workspace.actions.idempotent_responses import LONGEST_KEY, claim, find, store
 from workspace.api.framework.endpoints import Endpoint
 from workspace.api.framework.problems import Problem, Refused
 from workspace.models import KeptAnswer
@@ -33,77 +33,77 @@ E = TypeVar("E", bound=Endpoint)
 Method = Callable[Concatenate[E, Request, P], Response]
 
 
-class _NotKept(Exception):
-    """Rolls back what a request did that was refused, its key with it."""
+class _RefusedRequest(Exception):
+    """Roll back a refused request, together with its key."""
 
     def __init__(self, response: Response) -> None:
         self.response = response
 
 
-def once(method: Method[E, P]) -> Method[E, P]:
-    """Do what a method does, and keep its answer, in one transaction, where the request has a key.
+def idempotent(method: Method[E, P]) -> Method[E, P]:
+    """Run a method and store its response in one transaction, if the request has a key.
 
-    Of two that ask at once the second waits, and is answered what the first was.
+    Of two concurrent requests the second waits, and gets the response of the first.
     """
 
     @wraps(method)
     def with_key(self: E, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> Response:
-        key = _key(request)
+        key = _read_key(request)
         if key is None:
-            return _followed(method(self, request, *args, **kwargs))
+            return _run_afterwards(method(self, request, *args, **kwargs))
         try:
             with transaction.atomic():
                 kept, is_new = claim(token=self.token, key=key, fingerprint=_fingerprint(request), now=timezone.now())
                 if not is_new:
-                    return _again(request, kept)
+                    return _replay(request, kept)
                 response = method(self, request, *args, **kwargs)
                 if response.status_code >= 400:
-                    raise _NotKept(response)
-                _keep(kept, response)
-        except _NotKept as refused:
+                    raise _RefusedRequest(response)
+                _store(kept, response)
+        except _RefusedRequest as refused:
             return refused.response
-        return _followed(response, kept)
+        return _run_afterwards(response, kept)
 
     return with_key
 
 
-def once_by_content(method: Method[E, P]) -> Method[E, P]:
-    """Keep the answer of a method that does nothing the second time anyhow, and may take long.
+def idempotent_by_content(method: Method[E, P]) -> Method[E, P]:
+    """Store the response of a slow method that is idempotent by itself.
 
-    It is not in the transaction of what was done, which would keep others from writing; of two that ask at once each
-    is answered what it found.
+    The work is not in the same transaction, which would block other writers; two concurrent requests each get their own
+    response.
     """
 
     @wraps(method)
     def with_key(self: E, request: Request, /, *args: P.args, **kwargs: P.kwargs) -> Response:
-        key = _key(request)
+        key = _read_key(request)
         if key is None:
             return method(self, request, *args, **kwargs)
         if (kept := find(token=self.token, key=key, now=timezone.now())) is not None:
-            return _again(request, kept)
+            return _replay(request, kept)
         fingerprint = _fingerprint(request)
         response = method(self, request, *args, **kwargs)
         if response.status_code < 400:
             with transaction.atomic():
                 kept, is_new = claim(token=self.token, key=key, fingerprint=fingerprint, now=timezone.now())
                 if is_new:
-                    _keep(kept, response)
+                    _store(kept, response)
         return response
 
     return with_key
 
 
-def _key(request: Request) -> str | None:
+def _read_key(request: Request) -> str | None:
     key = request.headers.get(HEADER)
     if key is not None and (not key or len(key) > LONGEST_KEY or problem_with_text(key)):
         raise Refused(Problem("not-understood", 400, f"{HEADER} is a text of 1 to {LONGEST_KEY} signs."))
     return key
 
 
-class Shown(Response):
-    """An answer that holds what is shown this once: `kept` is what the same request is answered later.
+class ShownOnce(Response):
+    """A response containing a secret shown only once; `kept` is what a repeated request gets.
 
-    afterwards: done once all else is, outside of its transaction; what it returns is told in both.
+    afterwards: called last, outside of the transaction; what it returns is added to both.
     """
 
     def __init__(
@@ -113,23 +113,23 @@ class Shown(Response):
         self.kept, self.afterwards = kept, afterwards
 
 
-def _followed(response: Response, kept: KeptAnswer | None = None) -> Response:
-    """Do what follows outside of the transaction: a slow mail server keeps nobody from writing."""
-    if isinstance(response, Shown) and response.afterwards is not None:
+def _run_afterwards(response: Response, kept: KeptAnswer | None = None) -> Response:
+    """Run `afterwards` outside of the transaction: a slow mail server must not block writers."""
+    if isinstance(response, ShownOnce) and response.afterwards is not None:
         told = response.afterwards()
         response.data |= told
         response.kept |= told
         if kept is not None:
-            _keep(kept, response)
+            _store(kept, response)
     return response
 
 
-def _keep(kept: KeptAnswer, response: Response) -> None:
-    body = JSONRenderer().render(response.kept if isinstance(response, Shown) else response.data).decode()
-    keep(answer=kept, status=response.status_code, body=body, location=response.headers.get("Location", ""))
+def _store(kept: KeptAnswer, response: Response) -> None:
+    body = JSONRenderer().render(response.kept if isinstance(response, ShownOnce) else response.data).decode()
+    store(answer=kept, status=response.status_code, body=body, location=response.headers.get("Location", ""))
 
 
-def _again(request: Request, answer: KeptAnswer) -> Response:
+def _replay(request: Request, answer: KeptAnswer) -> Response:
     if answer.fingerprint != _fingerprint(request):
         raise Refused(
             Problem("key-used", 422, f"This {HEADER} was used for another request. Use a new one for each request.")
@@ -139,7 +139,7 @@ def _again(request: Request, answer: KeptAnswer) -> Response:
 
 
 def _fingerprint(request: Request) -> str:
-    """Return what tells one request from another: its method, its address and what was sent with it."""
+    """Return a digest of a request's method, address and body."""
     digest = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
     files = request.FILES
     if files or request.content_type.startswith("multipart/"):

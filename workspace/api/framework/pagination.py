@@ -1,4 +1,4 @@
-"""Lists a page at a time: after a cursor, which stays where it is however many rows come in meanwhile."""
+"""Cursor pagination by id: pages stay stable while rows are added."""
 
 import base64
 import binascii
@@ -15,13 +15,13 @@ from rest_framework.utils.urls import replace_query_param
 from workspace.api.framework.problems import Problem, Refused
 
 USUAL, MOST = 100, 1000
-# The largest number that a row's id can have.
+# The largest row id that a database column holds.
 _LARGEST = 2**63 - 1
 _MARK = "after:"
 
 
 class PageQuery(serializers.Serializer[Any]):
-    """What every list takes."""
+    """Query parameters of every list."""
 
     cursor = serializers.CharField(required=False, help_text="Where to go on: as `next` of the page before has it.")
     limit = serializers.IntegerField(
@@ -30,22 +30,22 @@ class PageQuery(serializers.Serializer[Any]):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Which rows are wanted: those whose id comes after `after` (None: from the first), at most `limit`."""
+class PageRequest:
+    """The requested page: rows with ids after `after` (None: from the first), at most `limit`."""
 
     after: int | None
     limit: int
 
 
-def asked(request: Request) -> Asked:
-    """Return which page is asked for. Raises ValidationError and Refused."""
+def read_page_request(request: Request) -> PageRequest:
+    """Return the page that is requested. Raises ValidationError and Refused."""
     query = PageQuery(data=request.query_params)
     query.is_valid(raise_exception=True)
     cursor = query.validated_data.get("cursor")
-    return Asked(_read(cursor) if cursor else None, query.validated_data.get("limit", USUAL))
+    return PageRequest(_read_cursor(cursor) if cursor else None, query.validated_data.get("limit", USUAL))
 
 
-def _read(cursor: str) -> int:
+def _read_cursor(cursor: str) -> int:
     try:
         text = base64.urlsafe_b64decode(cursor.encode("ascii")).decode("ascii")
         number = int(text.removeprefix(_MARK)) if text.startswith(_MARK) else -1
@@ -56,41 +56,41 @@ def _read(cursor: str) -> int:
     return number
 
 
-def _write(number: int) -> str:
+def _write_cursor(number: int) -> str:
     return base64.urlsafe_b64encode(f"{_MARK}{number}".encode()).decode()
 
 
-def page_of(
+def paginate(
     request: Request,
     rows: QuerySet[Any],
     shown: Callable[[list[Any]], Any],
     *,
     newest_first: bool = False,
 ) -> Response:
-    """Answer with one page of `rows` by their ids; `shown` makes of them what is sent, as many and in their order."""
-    wanted = asked(request)
+    """Answer with one page of `rows` by id; `shown` turns them into what is sent, one for one and in order."""
+    wanted = read_page_request(request)
     if wanted.after is not None:
         rows = rows.filter(pk__lt=wanted.after) if newest_first else rows.filter(pk__gt=wanted.after)
     found = list(rows.order_by("-pk" if newest_first else "pk")[: wanted.limit + 1])
-    return answer(request, [(row.pk, row) for row in found], wanted, shown)
+    return page_response(request, [(row.pk, row) for row in found], wanted, shown)
 
 
-def answer(
+def page_response(
     request: Request,
     found: list[tuple[int, Any]],
-    wanted: Asked,
+    wanted: PageRequest,
     shown: Callable[[list[Any]], Any] = lambda rows: rows,
 ) -> Response:
-    """Answer with a page of (id, row), of which one more than wanted was looked for, to see whether there is more."""
+    """Answer with a page of (id, row) pairs; `found` holds one row more than the limit if there is another page."""
     more, found = len(found) > wanted.limit, found[: wanted.limit]
     following = None
     if more:
-        following = replace_query_param(request.build_absolute_uri(), "cursor", _write(found[-1][0]))
+        following = replace_query_param(request.build_absolute_uri(), "cursor", _write_cursor(found[-1][0]))
     return Response({"results": shown([row for _, row in found]), "next": following})
 
 
-def listed(each: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Return what a page of `each` looks like, for the schema."""
+def page_serializer(each: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a page of `each`, for the schema."""
     name = f"{each.__name__.removesuffix('Serializer')}Page"
     fields = {
         "results": each(many=True),

@@ -1,4 +1,4 @@
-"""What cannot be done, as RFC 9457 has it: the sentences that pages show, with a type that scripts can tell apart."""
+"""Errors as RFC 9457 problems: the pages' sentences, with a type for scripts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from workspace.actions.hub import PushRefused
 from workspace.actions.webhooks import WebhookRefused
 
 CONTENT_TYPE = "application/problem+json"
-# Of a refused file more are counted, not listed.
+# Problems of a refused file that are listed; the rest are counted.
 MOST_ERRORS = 100
-# Types of problems are names, not addresses; what each means stands in docs/api.md.
+# Types of problems are names, not URLs; docs/api.md explains each.
 TYPE = "urn:lineup:problem:"
 NOTHING_HERE = "There is nothing here that you may see. Check the address and whose token this is."
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong: `detail` is a sentence for people, `errors` say where, each with a sentence."""
+    """What is wrong: `detail` is a sentence for people, `errors` are places, each with a sentence."""
 
     name: str
     status: int
@@ -49,7 +49,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """An endpoint cannot do what it was asked; it is answered with the problem."""
+    """An endpoint refuses a request; the answer is the problem."""
 
     def __init__(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(problem.detail)
@@ -58,7 +58,7 @@ class Refused(Exception):
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Answer an exception that an endpoint raised; None for a mistake of ours, which is one here as everywhere."""
+    """Answer an exception that an endpoint raised; None for a bug, which becomes a 500 as everywhere."""
     problem = problem_of(error)
     if problem is None:
         return None
@@ -71,7 +71,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
 
 
 def problem_of(error: Exception) -> Problem | None:
-    """Return what the exception is told as, None for one that nobody foresaw."""
+    """Return the problem for an exception, None for an unexpected one."""
     match error:
         case Refused():
             return error.problem
@@ -82,7 +82,7 @@ def problem_of(error: Exception) -> Problem | None:
             return _import_refused(error)
         case PredictionsRefused():
             errors = [{"reason": reason} for reason in error.problems[:MOST_ERRORS]]
-            found = _counted(len(error.problems))
+            found = _count_words(len(error.problems))
             return Problem("predictions-refused", 422, f"No prediction was imported: {found}.", errors)
         case Misplaced():
             return Problem("misplaced", 409, str(error))
@@ -101,16 +101,16 @@ def problem_of(error: Exception) -> Problem | None:
         case SuspiciousOperation():
             return Problem("not-understood", 400, "What you sent cannot be read.")
         case exceptions.APIException():
-            return _of_framework(error)
+            return _problem_of_framework(error)
     return None
 
 
 def _import_refused(error: ImportRefused) -> Problem:
     errors = [{"record": each.row or None, "field": each.field, "reason": each.reason} for each in error.problems]
-    return Problem("import-refused", 422, f"Nothing was imported: {_counted(error.count)}.", errors[:MOST_ERRORS])
+    return Problem("import-refused", 422, f"Nothing was imported: {_count_words(error.count)}.", errors[:MOST_ERRORS])
 
 
-def _counted(number: int) -> str:
+def _count_words(number: int) -> str:
     return "1 problem was found" if number == 1 else f"{number:,} problems were found"
 
 
@@ -125,18 +125,18 @@ _NAMES = {
 }
 
 
-def _of_framework(error: exceptions.APIException) -> Problem:
+def _problem_of_framework(error: exceptions.APIException) -> Problem:
     name = _NAMES.get(error.status_code, "not-understood")
     if isinstance(error, exceptions.ValidationError):
-        errors = list(_fields(error.detail, ""))
+        errors = list(_field_errors(error.detail, ""))
         return Problem(name, 400, "What you sent cannot be used.", errors[:MOST_ERRORS])
     return Problem(name, error.status_code, str(error.detail))
 
 
-def _fields(detail: Any, field: str) -> list[dict[str, str]]:
-    """Return each complaint of a serializer with the name of its field, parts of a name separated by dots."""
+def _field_errors(detail: Any, field: str) -> list[dict[str, str]]:
+    """Return a serializer's errors, each with the name of its field, nested names joined by dots."""
     if isinstance(detail, Mapping):
-        return [each for name, inner in detail.items() for each in _fields(inner, f"{field}.{name}".strip("."))]
+        return [each for name, inner in detail.items() for each in _field_errors(inner, f"{field}.{name}".strip("."))]
     if isinstance(detail, list):
-        return [each for inner in detail for each in _fields(inner, field)]
+        return [each for inner in detail for each in _field_errors(inner, field)]
     return [{"field": "" if field == "non_field_errors" else field, "reason": str(detail)}]

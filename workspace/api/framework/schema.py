@@ -1,4 +1,4 @@
-"""How the endpoints are described: what each takes and answers, and that any may refuse with a problem."""
+"""Schema of the endpoints: parameters, responses, and the problems that any of them may return."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ WHEN_CHANGING = ("403", "409", "413", "415", "422")
 
 
 class EndpointSchema(AutoSchema):
-    """Adds a line that says what an operation does, and the problems that any endpoint of its sort may answer with."""
+    """Add a summary, and the problems that an endpoint of this type may return."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
@@ -60,7 +60,7 @@ class EndpointSchema(AutoSchema):
         return operation
 
     def get_tags(self) -> list[str]:
-        """Group the operations by what they are about."""
+        """Group the operations by subject."""
         return [getattr(self.view, "about", "Projects")]
 
 
@@ -70,6 +70,6 @@ def problem(description: str) -> dict[str, Any]:
 
 
 def with_problem(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Put the problem among the components (a hook of drf-spectacular)."""
+    """Add the problem to the components (a hook of drf-spectacular)."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     return result

@@ -1,4 +1,4 @@
-"""Where the link of an invitation leads: somebody becomes a member, with the account that they have or a new one."""
+"""Invitation links: join a project with an existing or a new account."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ GONE = 410
 
 
 class AccountForm(UserCreationForm[User]):
-    """A new account: a name to sign in with, what colleagues read, where mail goes, a password twice."""
+    """A new account: username, display name, mail address, password twice."""
 
     class Meta:
         model = User
@@ -45,7 +45,7 @@ class AccountForm(UserCreationForm[User]):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
-    """Say what the link is for; a post joins."""
+    """Show what the link is for; POST joins the project."""
     try:
         found = invitation_of(secret, timezone.now())
     except StudyError as error:

@@ -1,4 +1,4 @@
-"""A forgotten password: a link by mail to choose a new one, where the site can send mail."""
+"""Reset a forgotten password with a link by mail, if the site can send mail."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from django.views.generic import TemplateView
 from throttle.networks import network_of
 from workspace.actions.browser_sessions import end_sessions
 from workspace.actions.own_account import confirm_mail
-from workspace.actions.sign_in import may_ask_for_mail
+from workspace.actions.sign_in import may_send_reset_mail
 from workspace.mail import can_send
 
 
-class Forgotten(PasswordResetView):
-    """Mail the link to whoever has that address; what the page says is the same for any address."""
+class RequestReset(PasswordResetView):
+    """Mail the link; the page is the same for known and unknown addresses."""
 
     template_name = "registration/forgotten.html"
     email_template_name = "registration/forgotten_mail.txt"
@@ -38,7 +38,7 @@ class Forgotten(PasswordResetView):
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
         network, mail = network_of(self.request), form.cleaned_data["email"]
-        verdict = may_ask_for_mail(network, mail, now=timezone.now())
+        verdict = may_send_reset_mail(network, mail, now=timezone.now())
         if verdict.allowed:
             return super().form_valid(form)
         context = self.get_context_data(form=form, minutes=verdict.minutes)
@@ -46,11 +46,11 @@ class Forgotten(PasswordResetView):
         return self.render_to_response(context, status=429, headers=headers)
 
 
-class Sent(TemplateView):
+class LinkSent(TemplateView):
     template_name = "registration/forgotten_sent.html"
 
 
-class ChooseAnother(SuccessMessageMixin, PasswordResetConfirmView):  # type: ignore[type-arg]
+class ChoosePassword(SuccessMessageMixin, PasswordResetConfirmView):  # type: ignore[type-arg]
     template_name = "registration/choose_another.html"
     success_url = reverse_lazy("sign_in")
     success_message = "Your password is changed. Sign in with it."
@@ -58,6 +58,6 @@ class ChooseAnother(SuccessMessageMixin, PasswordResetConfirmView):  # type: ign
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         response = super().form_valid(form)
         end_sessions(user=form.user)
-        # The link was sent to the address that the account has: with another one it is not good.
+        # The link went to the account's current address: after a change it is invalid.
         confirm_mail(user=form.user, now=timezone.now())
         return response

@@ -1,4 +1,4 @@
-"""A person's own account: the name that colleagues read, where mail goes, and the browsers that are signed in."""
+"""The user's own account: display name, mail address, signed-in browsers."""
 
 from typing import Any
 
@@ -22,9 +22,9 @@ from workspace.actions import own_account
 from workspace.actions import sign_in as attempts
 from workspace.actions.browser_sessions import end_session as end
 from workspace.actions.browser_sessions import end_sessions, open_sessions
-from workspace.actions.linked_accounts import linked_to
+from workspace.actions.linked_accounts import linked_accounts
 from workspace.actions.own_account import AccountRefused
-from workspace.mail import can_send, send_mail_link, tell_former_address
+from workspace.mail import can_send, send_address_changed, send_mail_link
 from workspace.models import BrowserSession
 from workspace.single_sign_on import is_offered, name_of_provider, provider_id
 
@@ -34,8 +34,8 @@ WRONG = "This is not your password. Type it again."
 NOT_TAKEN = "The mail could not be sent. Try again later; nothing has changed so far."
 
 
-class TooMany(AccountRefused):
-    """It was tried too often."""
+class TooManyAttempts(AccountRefused):
+    """Too many attempts."""
 
     def __init__(self, verdict: Verdict) -> None:
         plural = "" if verdict.minutes == 1 else "s"
@@ -51,7 +51,7 @@ def account_page(request: HttpRequest, *, status: int = 200, **more: Any) -> Htt
         "mail_is_confirmed": own_account.is_confirmed(user),
         "can_send": can_send(),
         "elsewhere": name_of_provider(),
-        "is_linked": is_offered() and linked_to(user, provider_id()).exists(),
+        "is_linked": is_offered() and linked_accounts(user, provider_id()).exists(),
     }
     return render(request, "workspace/account/page.html", context | more, status=status)
 
@@ -81,7 +81,7 @@ def change_name(request: HttpRequest) -> HttpResponse:
 @require_POST
 @sensitive_post_parameters()
 def change_mail(request: HttpRequest) -> HttpResponse:
-    """Send a link to the new address where the site sends mail; else take the address for the password."""
+    """Send a link to the new address; on a site without mail, change it after a password check."""
     user, mail = signed_in(request), request.POST.get("mail", "").strip()
     try:
         own_account.check_mail(mail)
@@ -94,30 +94,30 @@ def change_mail(request: HttpRequest) -> HttpResponse:
             messages.success(request, f"Your address is {mail}.")
     except AccountRefused as error:
         given = {"name": user.get_full_name(), "mail": mail}
-        status = 429 if isinstance(error, TooMany) else 409
+        status = 429 if isinstance(error, TooManyAttempts) else 409
         return account_page(request, status=status, mail_problem=str(error), given=given)
     return redirect("account")
 
 
 @sensitive_variables()
 def check_password(request: HttpRequest, user: User) -> None:
-    """Whoever finds an open browser does not get the account: they would have to know its password."""
+    """Check the password, so that whoever finds an open browser cannot take over the account."""
     if not user.has_usable_password():
         if not can_send():
             raise AccountRefused(NO_WAY)
         return
     attempt = attempts.Attempt(name=user.get_username(), network=network_of(request), device="")
     if not (verdict := attempts.begin(attempt, now=timezone.now())).allowed:
-        raise TooMany(verdict)
+        raise TooManyAttempts(verdict)
     if not user.check_password(request.POST.get("password", "")):
         raise AccountRefused(WRONG)
     attempts.succeed(attempt)
 
 
 def _send_link(request: HttpRequest, user: User, mail: str) -> None:
-    if not (verdict := attempts.may_ask_for_mail(network_of(request), mail, now=timezone.now())).allowed:
-        raise TooMany(verdict)
-    link = f"{settings.SITE_URL}{reverse('account_mail_link', args=[own_account.link_to(user, mail)])}"
+    if not (verdict := attempts.may_send_reset_mail(network_of(request), mail, now=timezone.now())).allowed:
+        raise TooManyAttempts(verdict)
+    link = f"{settings.SITE_URL}{reverse('account_mail_link', args=[own_account.make_link_secret(user, mail)])}"
     if not send_mail_link(user, link, to=mail):
         raise AccountRefused(NOT_TAKEN)
 
@@ -125,20 +125,20 @@ def _send_link(request: HttpRequest, user: User, mail: str) -> None:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """Say what the link is for; a post does it. Programs that look into mail follow links, and must not do it."""
+    """Show what the link is for; POST does it. Mail scanners follow links, and must not change anything."""
     try:
-        change = own_account.change_of(secret)
+        change = own_account.read_link(secret)
         if request.method != "POST":
             return render(request, "workspace/account/mail_link.html", {"change": change})
         if request.user != change.user:
-            # Or a link that somebody else asked for would make one's own address that of their account.
+            # Otherwise a link that somebody else asked for would set one's own address on their account.
             messages.error(request, f"Sign in as {change.user.get_username()} first, then confirm it.")
             return redirect_to_login(request.get_full_path())
         change = own_account.follow_link(secret=secret, now=timezone.now())
     except AccountRefused as error:
         return render(request, "workspace/account/mail_link.html", {"problem": str(error)}, status=GONE)
     if change.before and change.before != change.mail:
-        tell_former_address(change.user, to=change.before)
+        send_address_changed(change.user, to=change.before)
     messages.success(request, f"Mail for {change.user.get_username()} goes to {change.mail}.")
     return redirect("account")
 
@@ -157,7 +157,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @login_required
 @require_POST
-def end_others(request: HttpRequest) -> HttpResponse:
+def end_other_sessions(request: HttpRequest) -> HttpResponse:
     count = end_sessions(user=signed_in(request), but=request.session.session_key or "")
     messages.success(request, f"{count} other browser{' is' if count == 1 else 's are'} signed out.")
     return redirect("account")

@@ -1,4 +1,4 @@
-"""The one door for researchers and operators; Django's admin leads here too."""
+"""The only sign-in page, for researchers and operators; Django's admin redirects here."""
 
 import secrets
 from typing import Any
@@ -25,7 +25,7 @@ DEVICE_SECONDS = 365 * 86400
 
 
 class SignInForm(AuthenticationForm):
-    """Counts the attempt before Django looks at the password, under the very name that Django looks up."""
+    """Count the attempt before Django checks the password, under the name that Django looks up."""
 
     request: HttpRequest
     refused: Verdict | None = None
@@ -63,15 +63,15 @@ class SignIn(LoginView):
         return self.render_to_response(context, status=429, headers={"Retry-After": str(form.refused.retry_after)})
 
 
-def admin_door(request: HttpRequest) -> HttpResponse:
-    """Where Django's admin sends whoever may not see a page of it, and where its own form would stand."""
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Redirect people without permission, and the admin's own sign-in page, to the site's sign-in page."""
     if request.user.is_authenticated and not request.user.is_staff:
         return render(request, "403.html", status=403)
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
 
 def _known_device(request: HttpRequest, name: str) -> str:
-    """Return the id of a browser that signed in under this name before; what strangers do does not count for it."""
+    """Return the id of a browser that signed in under this name before; strangers' attempts do not count for it."""
     return request.get_signed_cookie(_device_cookie(name), default="", max_age=DEVICE_SECONDS) or ""
 
 
@@ -88,7 +88,7 @@ def _remember_device(request: HttpRequest, response: HttpResponse, name: str) ->
 
 
 def _device_cookie(name: str) -> str:
-    # The signature covers the cookie's name, so that it opens no other name than the one it was made for.
+    # The signature covers the cookie's name, so a cookie is valid only for the name that it was set for.
     return f"known-{salted_hmac('results.sign_in', name, algorithm='sha256').hexdigest()[:24]}"
 
 
@@ -101,6 +101,6 @@ class ChangePassword(SuccessMessageMixin, PasswordChangeView):  # type: ignore[t
         before = self.request.session.session_key or ""
         response = super().form_valid(form)
         here = self.request.session.session_key or ""
-        browser_sessions.note_new_key(before=before, after=here)
+        browser_sessions.replace_session_key(before=before, after=here)
         browser_sessions.end_sessions(user=form.user, but=here)
         return response

@@ -1,4 +1,4 @@
-"""Signing in with an account elsewhere: on the way there, back from there, connected and disconnected."""
+"""Single sign-on: redirect to the provider, return, link and unlink accounts."""
 
 import logging
 
@@ -19,8 +19,8 @@ from requests import RequestException
 from results.views.guards import signed_in
 from throttle.networks import network_of
 from workspace.actions import sign_in as attempts
-from workspace.actions.linked_accounts import disconnect as disconnect_account
-from workspace.actions.linked_accounts import linked_to
+from workspace.actions.linked_accounts import linked_accounts
+from workspace.actions.linked_accounts import unlink as disconnect_account
 from workspace.actions.own_account import AccountRefused
 from workspace.single_sign_on import CONNECTED_ALREADY, FAILED, SignOnClient, is_offered, provider_for, provider_id
 from workspace.views.account.profile import account_page, check_password
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 @never_cache
 @require_POST
 def begin(request: HttpRequest) -> HttpResponse:
-    """Lead to the provider, from where one comes back to what one wanted to see."""
+    """Redirect to the provider, and afterwards to the page that the user wanted."""
     wanted = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return _to_provider(request, process=AuthProcess.LOGIN, next_url=wanted if is_ours else None)
@@ -42,12 +42,12 @@ def begin(request: HttpRequest) -> HttpResponse:
 @require_POST
 @sensitive_post_parameters()
 def connect(request: HttpRequest) -> HttpResponse:
-    """Lead to the provider, to sign in with the account there from then on. It takes the password of the one here."""
+    """Redirect to the identity provider to link an account. Requires the password of the account here."""
     _check_offered()
     user = signed_in(request)
     try:
-        # Before anything else: an account without a password has a provider's, and no second one gets in beside it.
-        if linked_to(user, provider_id()).exists():
+        # First of all: an account without a password is already linked, and no second link is allowed.
+        if linked_accounts(user, provider_id()).exists():
             raise AccountRefused(CONNECTED_ALREADY)
         check_password(request, user)
     except AccountRefused as error:
@@ -56,10 +56,13 @@ def connect(request: HttpRequest) -> HttpResponse:
 
 
 def _to_provider(request: HttpRequest, *, process: str, next_url: str | None) -> HttpResponse:
-    """Answer with a page that leads on. A redirect would be part of sending the form, which the site's policy allows to
-    no other site, and a provider may lead on to others."""
+    """Answer with a page that goes on to the provider by itself.
+
+    A redirect would count as part of the form, and the content security policy forbids forms to other sites; a provider
+    may also redirect further.
+    """
     _check_offered()
-    verdict = attempts.begin_elsewhere(network_of(request), now=timezone.now())
+    verdict = attempts.begin_single_sign_on(network_of(request), now=timezone.now())
     if not verdict.allowed:
         context = {"minutes": verdict.minutes}
         response = render(request, "registration/sign_on.html", context, status=429)
@@ -81,8 +84,8 @@ def _check_offered() -> None:
 
 @never_cache
 @require_safe
-def back(request: HttpRequest) -> HttpResponse:
-    """Take who comes back from the provider."""
+def sign_in_from_provider(request: HttpRequest) -> HttpResponse:
+    """Sign in whoever returns from the provider."""
     _check_offered()
     was = request.user.pk
     view = OAuth2CallbackView.adapter_view(SignOnClient(request, provider_id()))
@@ -93,7 +96,7 @@ def back(request: HttpRequest) -> HttpResponse:
         messages.error(request, FAILED)
         return redirect("sign_in")
     if request.user.is_authenticated and request.user.pk != was:
-        attempts.succeed_elsewhere(network_of(request))
+        attempts.succeed_single_sign_on(network_of(request))
     return response
 
 

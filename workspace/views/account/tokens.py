@@ -1,4 +1,4 @@
-"""A person's own tokens for the API: made, shown once, revoked."""
+"""The user's own API tokens: create, show once, revoke."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ USUAL_DAYS = 90
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
-    """List one's tokens and make more. What makes one is answered with its text, which is shown nowhere else."""
+    """List the user's tokens and create more. The text of a token is shown only in the response that creates it."""
     if request.method != "POST":
         return _page(request, {"scope": Scope.READ, "days": str(USUAL_DAYS)})
     given = {name: typed(request.POST, name) for name in ("name", "scope", "days", "project")}
@@ -68,7 +68,7 @@ def _page(
 @login_required
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """End one of one's own tokens for good."""
+    """Revoke one of the user's own tokens."""
     token = get_object_or_404(Token.objects.filter(owner=signed_in(request)), pk=pk)
     if revoke_token(token=token, now=timezone.now()):
         messages.success(request, f"The token “{token.name}” is revoked. Scripts that use it are refused from now on.")

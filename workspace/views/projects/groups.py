@@ -1,4 +1,4 @@
-"""The groups of people of a project, which the eligibility of its studies may ask for."""
+"""Groups of people in a project, which studies may require."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ WHOSE = {
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_variables()
 def groups(request: HttpRequest, project: Project) -> HttpResponse:
-    """List the groups with the number of their people, and declare one. Who is in one already is never shown."""
+    """List the groups with their sizes, and create one. Members of an existing group are never shown."""
     if request.method != "POST":
         return _page(request, project, {"group": typed(request.GET, "group"), "provider": PROLIFIC, "people": ""})
     group, provider = typed(request.POST, "group"), typed(request.POST, "provider")
@@ -40,9 +40,9 @@ def groups(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         people = parse_ids(given["people"], provider=provider)
         there = people_in_group(project, group)
-        # Nobody gets a list back that another took the place of.
-        if there and request.POST.get("instead_of") != _instead_of(group, there):
-            foreseen = {"there": there, "listed": len(set(people)), "instead_of": _instead_of(group, there)}
+        # Ask again if the size changed since the confirmation: somebody else may have replaced the group.
+        if there and request.POST.get("instead_of") != _replaced_group(group, there):
+            foreseen = {"there": there, "listed": len(set(people)), "instead_of": _replaced_group(group, there)}
             return _page(request, project, given, status=409, foreseen=foreseen)
         by, now = signed_in(request), timezone.now()
         many = set_group(project=project, group=group, provider=provider, people=people, by=by, now=now)
@@ -53,8 +53,8 @@ def groups(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("project_groups", project.slug)
 
 
-def _instead_of(group: str, there: int) -> str:
-    """Return what a form says that takes the place of `there` people: of these, in this group, its reader was told."""
+def _replaced_group(group: str, there: int) -> str:
+    """Return the form value that confirms the replacement of `there` people of this group."""
     return f"{there} in {group}"
 
 

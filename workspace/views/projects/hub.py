@@ -1,4 +1,4 @@
-"""Pushing a release to the Hugging Face Hub: asked for on a page, done in the background, watched."""
+"""Push a release to the Hugging Face Hub: request and progress."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -29,10 +29,10 @@ from workspace.models import HubPush
 @release_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def pushes(request: HttpRequest, release: Release) -> HttpResponse:
-    """List where a release was pushed to, and take orders for more."""
+    """List the pushes of a release, and request more."""
     given: dict[str, Any] = {"repository": "", "private": True}
     problem = ""
-    # Where it lies is looked up in an archive too; nothing more is pushed from one.
+    # An archived project shows its pushes, but starts none.
     refused = refusal(request, release.project, Verb.PUBLISH)
     if request.method == "POST" and refused is not None:
         return refused
@@ -79,7 +79,7 @@ def _push_view(view: Callable[[HttpRequest, HubPush], Response]) -> Guarded:
 @_push_view
 @require_safe
 def status(request: HttpRequest, push: HubPush) -> HttpResponse:
-    """How far a push is, which asks for itself again; once it is over, its line in the list."""
+    """Push progress fragment, polls until done."""
     if push.finished_at is None:
         return render(request, "workspace/hub/_push.html#progress", {"push": push})
     whole = render(request, "workspace/hub/_push.html", {"push": push})

@@ -1,6 +1,6 @@
-"""Imports done in the background: asking for one, what becomes of it, every row that cannot be imported, cancel, again.
+"""Background imports: start, follow, list bad rows, cancel and repeat.
 
-Their files come from the browser, or lie on the server and are named on the command line.
+Files come from the browser, or lie on the server and are named on the command line.
 """
 
 import csv
@@ -43,7 +43,7 @@ PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 @project_view(Verb.VIEW)
 @require_safe
 def imports(request: HttpRequest, project: Project) -> HttpResponse:
-    # Of what was looked over, and is being imported just now.
+    # Only of checked imports that are being imported now.
     of_its_files = Import.objects.unfinished().filter(upload=OuterRef("upload"))
     found = Import.objects.filter(project=project).select_related("job", "project")
     found = found.annotate(is_under_way=Exists(of_its_files))
@@ -60,13 +60,12 @@ def imports(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
-    """Take files and have them looked over, or imported at once. A script has sent them beforehand; without it they
-    come with the form."""
+    """Upload files to check or import. A script uploads them beforehand; without scripts the form sends them."""
     format, images_later = request.POST.get("format", ""), "images_later" in request.POST
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            asked = _asked(request, project, format=format, images_later=images_later)
+            asked = _start_import(request, project, format=format, images_later=images_later)
         except StudyError as error:
             problems = error.problems
         except ImportRefused as error:
@@ -86,7 +85,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "workspace/imports/new.html", context, status=409 if problems else 200)
 
 
-def _asked(request: HttpRequest, project: Project, *, format: str, images_later: bool) -> Import:
+def _start_import(request: HttpRequest, project: Project, *, format: str, images_later: bool) -> Import:
     by, now, named = signed_in(request), timezone.now(), request.POST.get("upload", "")
     if named:
         try:
@@ -135,7 +134,7 @@ def _import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Respon
 @_import_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, one: Import) -> HttpResponse:
-    """How far an import is, which asks for itself again; once it is over, its line in the list of imports."""
+    """Import progress fragment, polls until done, then its row of the list."""
     context = {"import": one, "may": may_do(request, one.project)}
     if one.is_unfinished:
         return render(request, "workspace/imports/_import.html#progress", context)
@@ -146,7 +145,7 @@ def status(request: HttpRequest, one: Import) -> HttpResponse:
 @_import_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, one: Import) -> HttpResponse:
-    """Give an import up. Reached by GET (after signing in again, say) it only leads to the list of imports."""
+    """Cancel an import. A GET (for example after signing in again) redirects to the list."""
     if request.method == "POST":
         try:
             cancel_import(wanted=one, by=signed_in(request), now=timezone.now())
@@ -157,8 +156,8 @@ def cancel(request: HttpRequest, one: Import) -> HttpResponse:
 
 @_import_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
-def again(request: HttpRequest, one: Import) -> HttpResponse:
-    """Try one again that came to nothing. Reached by GET it only leads to the list of imports."""
+def repeat(request: HttpRequest, one: Import) -> HttpResponse:
+    """Repeat a failed import. A GET redirects to the list."""
     if request.method == "POST":
         try:
             asked = request_again(wanted=one, by=signed_in(request), now=timezone.now())
@@ -173,7 +172,7 @@ def again(request: HttpRequest, one: Import) -> HttpResponse:
 @_import_view(Verb.VIEW)
 @require_safe
 def problems(request: HttpRequest, one: Import) -> Response:
-    """Every reason why nothing was imported, as a table for a spreadsheet."""
+    """Download every problem of an import as CSV."""
     if not one.problems_file or not default_storage.exists(one.problems_file):
         raise Http404
     return StreamingHttpResponse(
@@ -184,7 +183,7 @@ def problems(request: HttpRequest, one: Import) -> Response:
 
 
 class _Line:
-    """What csv writes into: it hands the line back."""
+    """File-like target of csv that returns each line."""
 
     def write(self, line: str) -> str:
         return line

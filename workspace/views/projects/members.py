@@ -1,4 +1,4 @@
-"""Who is a member of a project: inviting, what somebody is in it, and ending that."""
+"""Members of a project: invite, change roles, remove."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _members(project: Project) -> QuerySet[Membership]:
 def _page(request: HttpRequest, project: Project, *, status: int = 200, **more: Any) -> HttpResponse:
     members = list(_members(project))
     for member in members:
-        # One that was stored under a former name shows what it is today.
+        # The row may hold a former name of the role.
         member.role = role_called(member.role) or member.role
     context = {
         "project": project,
@@ -54,7 +54,7 @@ def members(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.MANAGE_MEMBERS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def invite(request: HttpRequest, project: Project) -> HttpResponse:
-    """Make an invitation, and show its link, this once. Reached by GET it leads to the list of members."""
+    """Create an invitation and show its link once. A GET redirects to the list of members."""
     if request.method != "POST":
         return redirect("project_members", project.slug)
     given = {name: request.POST.get(name, "").strip() for name in ("role", "days", "whom", "mail")}
@@ -78,7 +78,7 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _check_address(mail: str) -> None:
-    """Raise StudyError for what no mail can be sent to, before a link is made that nobody would get to see."""
+    """Raise StudyError for an address that cannot receive mail, before a link is created that nobody would see."""
     try:
         validate_email(mail)
     except ValidationError as error:
@@ -116,7 +116,7 @@ def change_role(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 @project_view(Verb.VIEW)
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Say what ending a membership means, and end it when that is confirmed. One's own anybody may end."""
+    """Show what removing a member means, and remove them on confirmation. Everybody may remove themselves."""
     membership = get_object_or_404(_members(project), pk=pk)
     own = membership.user == signed_in(request)
     if not own and (refused := refusal(request, project, Verb.MANAGE_MEMBERS)):

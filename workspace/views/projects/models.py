@@ -1,7 +1,7 @@
-"""Models: which ones answered in a project, and what is being asked of them: how far it is, cancel, go on.
+"""Models of a project and their runs: request, progress, cancel, resume.
 
-Those that the site offers are asked here. Others are asked on the command line, as their files lie on the machines of
-the workers.
+The page offers the site's models. Other models run from the command line, because their files are on the workers'
+machines.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ from studies.models import Project, StudyState
 from studies.permissions import Verb
 
 RUNS_PER_PAGE = 20
-# What stands before the name of what a model is asked about.
+# Prefixes of the names of studies and kinds in the form.
 OF_STUDY, OF_KIND = "study", "kind"
 
 
@@ -47,7 +47,7 @@ def models(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.PREDICT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
-    """Ask a model what was chosen. Reached by GET it only leads to the form."""
+    """Start the chosen run. A GET redirects to the form."""
     if request.method != "POST":
         return redirect(f"{reverse('project_models', args=[project.slug])}#ask")
     spec, about = request.POST.get("model", ""), request.POST.get("about", "")
@@ -85,15 +85,15 @@ def _page(
         "runs": progress_of_all(list(page), now=timezone.now()),
         "may": may_do(request, project),
         "offered": settings.MODELS_OFFERED,
-        "abouts": _abouts(project),
+        "abouts": _run_subjects(project),
         "problem": problem,
         "given": given,
     }
     return render(request, "workspace/models/list.html", context, status=status)
 
 
-def _abouts(project: Project) -> Mapping[str, Mapping[str, str]]:
-    """Return what models can be asked about: what stands above some choices -> what is sent -> what people read."""
+def _run_subjects(project: Project) -> Mapping[str, Mapping[str, str]]:
+    """Return what models can be asked about: heading -> value of the form -> label."""
     launched = project.studies.exclude(state=StudyState.DRAFT).order_by("launched_at")
     one_label = sorted(name for name in KINDS if get_kind(name).has_one_label)
     return {
@@ -121,7 +121,7 @@ def _model_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Model, Project],
 @_model_view(Verb.MANAGE_MODELS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
-    """Ask what the model is to be called, and call it so."""
+    """Ask for a model's new name, and rename it."""
     given = {name: request.POST.get(name, getattr(model, name)) for name in ("name", "version")}
     problem, by = "", signed_in(request)
     if request.method == "POST":
@@ -139,7 +139,7 @@ def rename(request: HttpRequest, model: Model, project: Project) -> HttpResponse
 @_model_view(Verb.MANAGE_MODELS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, model: Model, project: Project) -> HttpResponse:
-    """Say what goes with the model, and delete it when that is confirmed."""
+    """Show what is deleted with the model, and delete it on confirmation."""
     problem = ""
     if request.method == "POST":
         try:
@@ -172,7 +172,7 @@ def _run_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Run], Response]], 
 @_run_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, run: Run) -> HttpResponse:
-    """How far a run is, which asks for itself again; once it is over, its entry in the list."""
+    """Run progress fragment, polls until done, then its entry of the list."""
     context = {"progress": progress_of(run, now=timezone.now()), "may": may_do(request, run.project)}
     if run.is_unfinished:
         return render(request, "workspace/models/_run.html#progress", context)
@@ -183,7 +183,7 @@ def status(request: HttpRequest, run: Run) -> HttpResponse:
 @_run_view(Verb.PREDICT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, run: Run) -> HttpResponse:
-    """Give a run up. Reached by GET (after signing in again, say) it only leads to the list."""
+    """Cancel a run. A GET (for example after signing in again) redirects to the list."""
     if request.method == "POST":
         try:
             cancel_run(run=run, by=signed_in(request), now=timezone.now())
@@ -194,8 +194,8 @@ def cancel(request: HttpRequest, run: Run) -> HttpResponse:
 
 @_run_view(Verb.PREDICT)
 @require_http_methods(["GET", "HEAD", "POST"])
-def go_on(request: HttpRequest, run: Run) -> HttpResponse:
-    """Go on with what is missing of a run. Reached by GET it only leads to the list."""
+def resume(request: HttpRequest, run: Run) -> HttpResponse:
+    """Resume a run with its missing questions. A GET redirects to the list."""
     if request.method == "POST":
         try:
             resume_run(run=run, by=signed_in(request), now=timezone.now())

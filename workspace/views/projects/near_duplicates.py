@@ -1,4 +1,4 @@
-"""Pictures that are nearly the same as others, side by side."""
+"""Near-duplicate images, side by side."""
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +17,7 @@ PAIRS_PER_PAGE = 20
 @project_view(Verb.VIEW)
 @require_safe
 def near_duplicates(request: HttpRequest, project: Project) -> HttpResponse:
-    """What stands in projects that the person may not see is not told: only that there is something."""
+    """List near duplicates. For projects that the user may not see, only that there is one."""
     page = Paginator(near_duplicates_of(project), PAIRS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "project": project,

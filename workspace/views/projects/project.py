@@ -31,7 +31,7 @@ EXPORTS_SHOWN = 10
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    # What is archived comes last.
+    # Archived projects last.
     projects = sorted(project_counts(visible_projects(request)), key=lambda project: project.archived_at is not None)
     context = {"projects": projects, "may_make_projects": may_make_projects(signed_in(request))}
     return render(request, "workspace/home.html", context)
@@ -70,7 +70,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.DESIGN)
 @require_POST
 def dataset(request: HttpRequest, project: Project) -> HttpResponse:
-    """Declare which studies keep the dataset of the project; none: all its instances are the dataset."""
+    """Choose the studies whose accepted instances are the project's dataset; none: all its instances."""
     try:
         studies = [find_study_of(project, name) for name in _names(request)]
         set_dataset(project=project, studies=studies, by=signed_in(request), now=timezone.now())

@@ -1,4 +1,4 @@
-"""A project as such: making one, its name, and putting it away."""
+"""Create, rename and archive a project."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -23,11 +23,11 @@ from studies.permissions import Verb
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Ask what a project is called, and make it."""
+    """Ask for a project's name, and create it."""
     if not may_make_projects(signed_in(request)):
         raise PermissionDenied
     given = {name: request.POST.get(name, "").strip() for name in ("slug", "name")}
-    # Of a name in letters that addresses do not have, nothing is left: then it is asked for.
+    # A name without Latin letters gives an empty slug: then the form asks for one.
     given["slug"] = given["slug"] or slugify(given["name"])[:LONGEST_SLUG].strip("-")
     problems: tuple[str, ...] = ()
     if request.method == "POST":
@@ -58,7 +58,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(Verb.MANAGE_MEMBERS)
 @require_POST
 def archive(request: HttpRequest, project: Project) -> HttpResponse:
-    """Put the project away, or with `reopen` take it out again."""
+    """Archive the project, or with `reopen` restore it."""
     by, now = signed_in(request), timezone.now()
     try:
         if "reopen" in request.POST:

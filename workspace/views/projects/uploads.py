@@ -1,4 +1,4 @@
-"""Files that a browser sends in pieces, to be imported: begin, how far it is, the next piece. Spoken to by scripts."""
+"""Uploads in pieces for imports, used by scripts: begin, query, send the next piece."""
 
 from contextlib import suppress
 from typing import Any
@@ -39,7 +39,7 @@ def begin(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def own_upload(request: HttpRequest, pk: UUID) -> Upload:
-    """Return an upload of who asks, into a project that they may still see; 404 for any other."""
+    """Return the user's own upload into a project that they may still see; else 404."""
     own = Upload.objects.select_related("project").filter(made_by=signed_in(request))
     return get_object_or_404(own, project__in=visible_projects(request), pk=pk)
 
@@ -48,7 +48,7 @@ def own_upload(request: HttpRequest, pk: UUID) -> Upload:
 @login_required
 @require_safe
 def upload(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Tell how many bytes of each file are there."""
+    """Return how many bytes of each file have arrived."""
     own = own_upload(request, pk)
     return JsonResponse({part: received(own, part) for part in (ROWS, IMAGES)})
 
@@ -57,7 +57,7 @@ def upload(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def piece(request: HttpRequest, pk: UUID, part: str) -> HttpResponse:
-    """Add the body of the request to the file `name`, from its byte `offset` on; tell how many are there then."""
+    """Write the request's body to the file `name` from byte `offset` on; return how many bytes it then has."""
     own = own_upload(request, pk)
     if refused := refusal(request, own.project, Verb.IMPORT):
         return refused
@@ -71,13 +71,16 @@ def piece(request: HttpRequest, pk: UUID, part: str) -> HttpResponse:
         told, status = {"have": error.have}, ELSEWHERE
     except StudyError as error:
         told, status = {"problem": str(error)}, REFUSED
-    _read_on(request)
+    _drain(request)
     return JsonResponse(told, status=status)
 
 
-def _read_on(request: HttpRequest) -> None:
-    """Read what is left of a piece: a server that answers and closes while a browser still sends breaks the line, and
-    the browser never hears the answer."""
+def _drain(request: HttpRequest) -> None:
+    """Read the rest of a piece.
+
+    A server that answers and closes while a browser still sends breaks the connection, and the browser never gets the
+    response.
+    """
     with suppress(UnreadablePostError):
         for _ in range(LARGEST_PIECE // BLOCK):
             if not request.read(BLOCK):

@@ -1,4 +1,4 @@
-"""Where a project's news go, and what has come of each message."""
+"""Webhooks of a project and their deliveries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,14 +22,14 @@ from workspace.actions.webhooks import OVERLAPS, WebhookRefused
 from workspace.models import Delivery, Topic, Webhook
 
 DELIVERIES_PER_PAGE = 25
-# Of a message no more is shown: one may name hundreds of instances.
+# Characters of a message that are shown: one may name hundreds of instances.
 SHOWN = 600
 
 
 @project_view(Verb.MANAGE_WEBHOOKS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhooks(request: HttpRequest, project: Project) -> HttpResponse:
-    """List the webhooks of a project and what they were sent, and make more."""
+    """List a project's webhooks and their deliveries, and create more."""
     if request.method != "POST":
         return _page(request, project, {"topics": Topic.values})
     given = {"url": request.POST.get("url", "").strip(), "topics": request.POST.getlist("topics")}
@@ -41,7 +41,7 @@ def webhooks(request: HttpRequest, project: Project) -> HttpResponse:
 
 @sensitive_variables()
 def _make(request: HttpRequest, project: Project, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    actions.check_address(given["url"])
+    actions.check_webhook_url(given["url"])
     webhook, key = actions.make_webhook(project=project, **given, by=signed_in(request), now=timezone.now())
     return {"webhook": webhook, "key": key}
 
@@ -75,8 +75,8 @@ def _page(
 @require_POST
 @sensitive_variables()
 def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Give a webhook another key, and show it, this once."""
-    webhook = _one(project, pk)
+    """Give a webhook a new key, and show it once."""
+    webhook = _webhook_or_404(project, pk)
     hours = request.POST.get("hours", "")
     try:
         key = actions.change_key(
@@ -95,7 +95,7 @@ def change_key(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @require_POST
 def try_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     try:
-        actions.try_webhook(webhook=_one(project, pk), by=signed_in(request), now=timezone.now())
+        actions.send_test(webhook=_webhook_or_404(project, pk), by=signed_in(request), now=timezone.now())
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:
@@ -107,7 +107,7 @@ def try_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @project_view(Verb.MANAGE_WEBHOOKS)
 @require_POST
 def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    webhook = _one(project, pk)
+    webhook = _webhook_or_404(project, pk)
     try:
         actions.switch_on(webhook=webhook, by=signed_in(request), now=timezone.now())
     except WebhookRefused as error:
@@ -121,7 +121,7 @@ def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @project_view(Verb.MANAGE_WEBHOOKS)
 @require_POST
 def delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    webhook = _one(project, pk)
+    webhook = _webhook_or_404(project, pk)
     actions.delete_webhook(webhook=webhook, by=signed_in(request), now=timezone.now())
     messages.success(request, "The webhook is deleted. Its address is told nothing more.")
     return redirect("webhooks", project.slug)
@@ -130,10 +130,10 @@ def delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @project_view(Verb.MANAGE_WEBHOOKS)
 @require_POST
 def repeat(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Send a message again, whatever came of it before."""
+    """Send a message again, whatever its state."""
     found = Delivery.objects.filter(webhook__project=project).select_related("webhook__project")
     try:
-        actions.repeat(delivery=get_object_or_404(found, pk=pk), by=signed_in(request), now=timezone.now())
+        actions.send_again(delivery=get_object_or_404(found, pk=pk), by=signed_in(request), now=timezone.now())
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:
@@ -142,5 +142,5 @@ def repeat(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return redirect("webhooks", project.slug)
 
 
-def _one(project: Project, pk: int) -> Webhook:
+def _webhook_or_404(project: Project, pk: int) -> Webhook:
     return get_object_or_404(Webhook.objects.select_related("project"), project=project, pk=pk)

@@ -1,4 +1,4 @@
-"""What a researcher does with drafts: change the study file, delete one, and make one out of another study."""
+"""Drafts: edit the study file, delete one, copy a study."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,8 @@ LARGEST_FILE = 1_000_000
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """What is wrong, the text of the line that it is about, where it is about one, and in a form the name of the field
-    that it stands beside."""
+class LocatedProblem:
+    """A problem, the text of its line if it has one, and in the form the name of its field."""
 
     problem: Problem
     text: str
@@ -33,7 +32,7 @@ class Complaint:
 
 
 def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = "") -> dict[str, Any]:
-    """Return what the form of the study file shows: what was typed, and what is wrong with it."""
+    """Return the context of the study file's text form: the text, and its problems."""
     return {
         "typed": typed,
         "edited_from": edited_from or fingerprint(study.source),
@@ -41,11 +40,11 @@ def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited
     }
 
 
-def complaints(typed: str, problems: Sequence[Problem]) -> list[Complaint]:
+def complaints(typed: str, problems: Sequence[Problem]) -> list[LocatedProblem]:
     """Return `problems` of the study file `typed`, each with the text of its line."""
     lines = typed.split("\n")
     return [
-        Complaint(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
+        LocatedProblem(problem, lines[problem.line - 1] if problem.line and problem.line <= len(lines) else "")
         for problem in problems
     ]
 
@@ -53,13 +52,13 @@ def complaints(typed: str, problems: Sequence[Problem]) -> list[Complaint]:
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
-    """Make a draft from a study file: one that came with the platform, one that was chosen, or one that was typed."""
+    """Create a draft from a study file: a shipped one, an uploaded one, or typed text."""
     copied = shipped().get(request.GET.get("from", ""))
     typed, problems = copied.source if copied else "", list[Problem]()
     if request.method == "POST":
-        typed, problems = _sent(request)
+        typed, problems = _read_study_file(request)
         try:
-            study = None if problems else _created(request, project, typed)
+            study = None if problems else _create(request, project, typed)
         except (DesignRefused, StudyError) as error:
             study, problems = None, problems_in(error)
         if study is not None:
@@ -75,8 +74,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
 
 
-def _sent(request: HttpRequest) -> tuple[str, list[Problem]]:
-    """Return the study file that was sent, a chosen one before what was typed, and what is wrong with it as a file."""
+def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:
+    """Return the study file, an uploaded one before the typed one, and what is wrong with the file."""
     typed = request.POST.get("source", "").replace("\r\n", "\n")
     chosen = request.FILES.get("file")
     if chosen is None:
@@ -89,17 +88,17 @@ def _sent(request: HttpRequest) -> tuple[str, list[Problem]]:
         return typed, [Problem(None, f"{chosen.name} is not UTF-8 text. Save the study file as UTF-8.")]
 
 
-def _created(request: HttpRequest, project: Project, source: str) -> Study:
+def _create(request: HttpRequest, project: Project, source: str) -> Study:
     return create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
 
 
 @study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def file(request: HttpRequest, study: Study) -> HttpResponse:
-    """Let a draft be what the study file in the form says, or show the form again as it was typed."""
+    """Save the study file of a draft, or show the form again with what was typed."""
     if request.method != "POST":
         return redirect("study", study.project.slug, study.slug)
-    # Browsers end lines in their own way.
+    # Browsers normalise line ends.
     typed = request.POST.get("source", "").replace("\r\n", "\n")
     edited_from = request.POST.get("edited_from", "")
     try:
@@ -112,7 +111,7 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def problems_in(error: DesignRefused | StudyError) -> list[Problem]:
-    """Return what an action says of a study file that it refuses."""
+    """Return the problems of a study file that an action refused."""
     if isinstance(error, DesignRefused):
         return error.problems
     return [Problem(None, sentence) for sentence in error.problems]
@@ -121,7 +120,7 @@ def problems_in(error: DesignRefused | StudyError) -> list[Problem]:
 @study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
-    """Ask what the copy is called, and make it."""
+    """Ask for the copy's name, and create it."""
     given = {"name": request.POST.get("name", "").strip(), "title": request.POST.get("title", study.title).strip()}
     problems: list[Problem] = []
     if request.method == "POST":
@@ -140,7 +139,7 @@ def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
 @study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say what goes with a draft, and delete it when that is confirmed."""
+    """Show what is deleted with a draft, and delete it on confirmation."""
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         slug, project = study.slug, study.project.slug

@@ -1,4 +1,4 @@
-"""The page of a launched study that asks more of it, and says what follows once all its answers are in."""
+"""Extend a launched study, and choose what happens once all its answers are in."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,8 +26,8 @@ from workspace import mail
 
 
 @dataclass(frozen=True)
-class Wish:
-    """How a way to ask more is shown: `label` of the number that it takes, "" for none, `done` once it is done."""
+class Extension:
+    """A way to extend a study: `label` of its number field, "" for none; `done` is the message afterwards."""
 
     way: ExtensionKind
     heading: str
@@ -37,10 +37,10 @@ class Wish:
 
 
 LONGEST_NUMBER = 10
-WISHES: dict[str, Wish] = {
-    wish.way: wish
-    for wish in (
-        Wish(
+EXTENSIONS: dict[str, Extension] = {
+    extension.way: extension
+    for extension in (
+        Extension(
             ExtensionKind.ANSWERS,
             "More answers to every question",
             "Each survey is offered once more, to people who have not taken it. The answers stand beside the first "
@@ -48,7 +48,7 @@ WISHES: dict[str, Wish] = {
             "How many more each",
             "Every question gets more answers now. Raise the number of places on Prolific too.",
         ),
-        Wish(
+        Extension(
             ExtensionKind.UNDECIDED,
             "More answers while undecided",
             "A question that its answers leave undecided is asked again, one answer at a time, when somebody arrives "
@@ -56,7 +56,7 @@ WISHES: dict[str, Wish] = {
             "Up to how many each",
             "Undecided questions get more answers as people arrive.",
         ),
-        Wish(
+        Extension(
             ExtensionKind.INSTANCES,
             "New instances",
             "Instances that came to the project after the launch, and that the study file selects, are asked about in "
@@ -69,11 +69,13 @@ WISHES: dict[str, Wish] = {
 
 
 @dataclass(frozen=True)
-class Foreseen:
-    """What a wish would lead to, and what it costs in the currency of the pay, without the platform's fee. `untried`:
-    which condition of the launch what comes is not held against, in a sentence."""
+class Preview:
+    """Preview of an extension: its cost in the currency of pay, without the platform's fee.
 
-    wish: Wish
+    untried: a sentence about launch conditions that are not tested for the new questions.
+    """
+
+    extension: Extension
     number: int
     grown: ExtensionResult
     cost: Decimal
@@ -83,33 +85,33 @@ class Foreseen:
 @study_view(Verb.RUN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what can be asked besides, say what would follow from it, and do it when that is confirmed."""
+    """Show the ways to extend a study, preview the chosen one, and extend on confirmation."""
     if study.state not in UNDER_WAY:
         messages.info(request, f"The study is {study.get_state_display().lower()}; nothing more can be asked of it.")
         return redirect("study", study.project.slug, study.slug)
     sent = request.POST if request.method == "POST" else request.GET
-    wish = WISHES.get(sent.get("what", ""))
+    extension = EXTENSIONS.get(sent.get("what", ""))
     typed = sent.get("number", "").strip()
-    foreseen, problems = None, tuple[str, ...]()
-    if wish is not None:
+    preview, problems = None, tuple[str, ...]()
+    if extension is not None:
         try:
-            number = _number(typed, wish)
+            number = _read_number(typed, extension)
             if request.method == "POST":
                 seen = sent.get("beyond", "")
                 beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
                 by, now = signed_in(request), timezone.now()
-                extend_study.extend(study=study, way=wish.way, number=number, by=by, now=now, beyond=beyond)
-                messages.success(request, wish.done)
+                extend_study.extend(study=study, way=extension.way, number=number, by=by, now=now, beyond=beyond)
+                messages.success(request, extension.done)
                 return redirect("study", study.project.slug, study.slug)
-            foreseen = _foreseen(study, wish, number, signed_in(request))
+            preview = _preview(study, extension, number, signed_in(request))
         except StudyError as error:
             problems = error.problems
     context = {
         "study": study,
-        "wishes": _offered(study),
-        "asked": wish,
+        "extensions": _extension_lines(study),
+        "chosen": extension,
         "typed": typed,
-        "foreseen": foreseen,
+        "preview": preview,
         "problems": problems,
         "can_mail": mail.can_send(),
     }
@@ -117,38 +119,40 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "workspace/asking_more.html", context, status=409 if refused else 200)
 
 
-def _number(typed: str, wish: Wish) -> int:
-    if not wish.label:
+def _read_number(typed: str, extension: Extension) -> int:
+    if not extension.label:
         return 0
     if not (typed.isascii() and typed.isdigit()) or len(typed) > len(str(MOST_ANSWERS)):
-        raise StudyError(f"{wish.label}: write a number from 1 to {MOST_ANSWERS}.")
+        raise StudyError(f"{extension.label}: write a number from 1 to {MOST_ANSWERS}.")
     return int(typed)
 
 
-def _foreseen(study: Study, wish: Wish, number: int, by: User) -> Foreseen:
-    grown = foresee(lambda: extend_study.extend(study=study, way=wish.way, number=number, by=by, now=timezone.now()))
+def _preview(study: Study, extension: Extension, number: int, by: User) -> Preview:
+    grown = foresee(
+        lambda: extend_study.extend(study=study, way=extension.way, number=number, by=by, now=timezone.now())
+    )
     pay = study.design.pay
     cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
-    return Foreseen(wish, number, grown, cost, untried(study) if grown.questions else "")
+    return Preview(extension, number, grown, cost, untried(study) if grown.questions else "")
 
 
-def _offered(study: Study) -> list[dict[str, Any]]:
-    """Return each way to ask more with what to suggest, or why it is not to be had."""
+def _extension_lines(study: Study) -> list[dict[str, Any]]:
+    """Return each extension with its suggested number, or the reason why it is unavailable."""
     suggested = {ExtensionKind.ANSWERS: 1, ExtensionKind.UNDECIDED: study.most_answers + 1, ExtensionKind.INSTANCES: 0}
     why_not = {ExtensionKind.INSTANCES: extend_study.why_no_new_instances(study)}
     return [
-        {"wish": wish, "suggested": suggested[wish.way], "why_not": why_not.get(wish.way, "")}
-        for wish in WISHES.values()
+        {"extension": extension, "suggested": suggested[extension.way], "why_not": why_not.get(extension.way, "")}
+        for extension in EXTENSIONS.values()
     ]
 
 
 @study_view(Verb.RUN)
 @require_POST
 def completion(request: HttpRequest, study: Study) -> HttpResponse:
-    """Set what follows once all answers are in."""
-    wishes = {"closes": "closes" in request.POST, "mails": "mails" in request.POST}
+    """Set what happens once all answers are in."""
+    choices = {"closes": "closes" in request.POST, "mails": "mails" in request.POST}
     try:
-        set_completion(study=study, **wishes, by=signed_in(request), now=timezone.now())
+        set_completion(study=study, **choices, by=signed_in(request), now=timezone.now())
     except StudyError as error:
         messages.error(request, " ".join(error.problems))
         return redirect("study", study.project.slug, study.slug)

@@ -1,4 +1,4 @@
-"""Links for people whom a researcher names: made from the names each time, and kept nowhere."""
+"""Personal links for named people: computed from the names each time, not stored."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +19,7 @@ from studies.permissions import Verb
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_variables()
 def personal_links(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show the link of each name that is sent."""
+    """Show the link of each submitted name."""
     if not study.design.recruitment.invite:
         messages.info(request, "The study lets nobody in by invitation: its file says invite: false.")
         return redirect("study", study.project.slug, study.slug)

@@ -1,4 +1,4 @@
-"""Picking what is practised before a study: an instance that is looked for, its right answer, what is said to it."""
+"""Choose practice questions of a study: find an instance, its right answer, and the feedback."""
 
 from dataclasses import asdict
 from typing import Any
@@ -34,7 +34,7 @@ QUESTIONS = ("practice", "questions")
 @study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def practice(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what a draft practises, instances to pick from, and the one that was picked; add one, or take one out."""
+    """Show a draft's practice questions, instances to choose from, and the chosen one; add or remove one."""
     if study.state != StudyState.DRAFT:
         messages.info(request, "The study was launched, so what it practises stays as it is.")
         return redirect("study", study.project.slug, study.slug)
@@ -51,7 +51,7 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
     page, _ = page_of_instances(listed(study.project, [], wanted), [], after=after, before=before)
     query = {name: value for name, value in asdict(wanted).items() if value}
     place = {name: value for name, value in (("after", after), ("before", before)) if value}
-    context = _picked(request, study) | {
+    context = _chosen_question(request, study) | {
         "project": study.project,
         "study": study,
         "problems": problems,
@@ -64,8 +64,8 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)
 
 
-def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return the question about the instance that was picked, with its options, or why it cannot be practised."""
+def _chosen_question(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """Return the question about the chosen instance with its options, or why it cannot be practised."""
     number = request.POST.get("pick") or request.GET.get("pick", "")
     found = _instance(study, number)
     if found is None:
@@ -76,7 +76,7 @@ def _picked(request: HttpRequest, study: Study) -> dict[str, Any]:
         return {"picked": found, "why_not": str(error)}
     options = kind.options(built.content)
     why_not = "" if options and kind.has_one_label else "A question of this kind has no one right answer to practise."
-    # Whoever was refused has what they wrote still before them.
+    # Keep what was typed after an error.
     if request.method != "POST" and _is_practised(study, found):
         why_not = "It is practised already. Take it out above to choose another answer."
     shown = kind.shown(built.content)
@@ -102,16 +102,16 @@ def _is_practised(study: Study, instance: Instance) -> bool:
 
 
 def _save(request: HttpRequest, study: Study) -> None:
-    """Write what is practised into the study file; all else in it stays as it was written."""
+    """Write the practice question into the study file; everything else stays as it was typed."""
     study_file = study.source
     said = read_values(study_file)[0].get("practice") or {}
     questions: list[Any] = list(said.get("questions") or [])
     if "out" in request.POST:
         questions = [entry for entry in questions if entry["instance"] != request.POST["out"]]
     else:
-        questions.append(_added(request, study))
+        questions.append(_add_practice(request, study))
     source = with_changes(study_file, {QUESTIONS: questions or None})
-    # What another tab has added meanwhile stays: only what is written at this very moment is in the way.
+    # Keep what another tab has added: only an edit at this very moment conflicts.
     read = fingerprint(study_file)
     update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=read)
     messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
@@ -120,7 +120,7 @@ def _save(request: HttpRequest, study: Study) -> None:
         messages.warning(request, f"These comments of the study file went with what you changed: {told}")
 
 
-def _added(request: HttpRequest, study: Study) -> dict[str, str]:
+def _add_practice(request: HttpRequest, study: Study) -> dict[str, str]:
     found = _instance(study, request.POST.get("pick", ""))
     if found is None:
         raise StudyError("Pick an instance first.")

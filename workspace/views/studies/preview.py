@@ -1,4 +1,4 @@
-"""The study as an annotator sees it, page by page, with the annotator's own templates. Nothing is stored."""
+"""Preview of a study in the annotator's own templates, page by page. Nothing is stored."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -36,8 +36,10 @@ QUESTIONS_PER_PART = 3
 
 @dataclass(frozen=True)
 class Step:
-    """One page of the preview. `number` counts questions from 1, `practice` practice questions; `asked` has the kind
-    and content of one."""
+    """One page of the preview.
+
+    number: of a question, from 1. practice: of a practice question, from 1. asked: kind and content of the question.
+    """
 
     name: str
     part: int = 0
@@ -48,32 +50,32 @@ class Step:
 
 @study_view(Verb.VIEW)
 @require_safe
-def on_phone(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show the preview in a frame that is as large as a phone."""
+def phone_preview(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the preview in a frame of a phone's size."""
     return render(request, "workspace/preview_phone.html", {"study": study})
 
 
-# The page around it is this site's own.
+# The surrounding page belongs to this site.
 @csp_replace({"frame-ancestors": [SELF]})
 @xframe_options_sameorigin
 @csrf_exempt
 @study_view(Verb.VIEW)
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show one step; a post goes on to the next. Annotators' forms carry no CSRF token; nothing changes."""
+    """Show one step; POST goes on to the next. Annotators' forms have no CSRF token; nothing changes."""
     steps = _steps(study)
     names = [step.name for step in steps]
     wanted = request.GET.get("step", "")
     index = names.index(wanted) if wanted in names else 0
     with translation.override(interface_language(study.design.language)):
         if request.method == "POST":
-            return _go_on(request, study, steps, index)
+            return _advance(request, study, steps, index)
         return _show(request, study, steps, index)
 
 
 def _steps(study: Study) -> list[Step]:
     steps = [Step("consent")] if study.design.consent else []
-    sampled = _asked(study)
+    sampled = _questions_asked(study)
     number = 0
     for part in range(len(study.design.parts)):
         steps.append(Step(f"instructions-{part + 1}", part))
@@ -90,7 +92,7 @@ def _practice_steps(study: Study) -> list[Step]:
     fields = ("position", "kind", "content", "right", "feedback")
     asked: list[dict[str, Any]] = list(map(dict, study.practice_questions.values(*fields)))
     if not asked:
-        # Launching says what is wrong with one that cannot be asked.
+        # The launch reports practice questions that are invalid.
         with suppress(StudyError):
             asked.extend(practice_questions(study))
     return [
@@ -100,7 +102,7 @@ def _practice_steps(study: Study) -> list[Step]:
     ]
 
 
-def _asked(study: Study) -> list[dict[str, Any]]:
+def _questions_asked(study: Study) -> list[dict[str, Any]]:
     launched: list[dict[str, Any]] = []
     for part in range(len(study.design.parts)):
         questions = Question.objects.filter(study=study, part=part)
@@ -113,7 +115,7 @@ def _address(study: Study, step: Step) -> str:
     return f"{reverse('study_preview', args=[study.project.slug, study.slug])}?step={step.name}"
 
 
-def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) -> HttpResponse:
+def _advance(request: HttpRequest, study: Study, steps: list[Step], index: int) -> HttpResponse:
     following = steps[min(index + 1, len(steps) - 1)]
     if request.POST.get("agree") == "no":
         following = steps[-1]
@@ -125,7 +127,7 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) ->
         response.status_code = 303
         return response
     if following.name.startswith("feedback"):
-        told = _practised(study, steps, index + 1, request.POST.get("choice", ""))
+        told = _feedback(study, steps, index + 1, request.POST.get("choice", ""))
         return JsonResponse(feedback_in_place(told, _address(study, steps[index])))
     body: dict[str, Any] = {
         "submission": request.POST.get("submission", ""),
@@ -138,15 +140,15 @@ def _go_on(request: HttpRequest, study: Study, steps: list[Step], index: int) ->
     if not following.number:
         body["go"] = _address(study, following)
     else:
-        # The page's script leaves out those that it holds already.
-        pages = _ahead(study, steps, index, 1 + QUESTIONS_AHEAD)
+        # The script skips questions that it already has.
+        pages = _following_questions(study, steps, index, 1 + QUESTIONS_AHEAD)
         text_language = lang_attribute(study.design.language)
         body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
     return JsonResponse(body)
 
 
-def _ahead(study: Study, steps: list[Step], place: int, count: int) -> list[QuestionPage]:
-    """Return up to `count` questions that follow a step, as far as no other page comes between."""
+def _following_questions(study: Study, steps: list[Step], place: int, count: int) -> list[QuestionPage]:
+    """Return up to `count` questions after a step, until another page comes between."""
     following = takewhile(lambda step: step.number, steps[place + 1 : place + 1 + count])
     return [_question(study, step, _total(steps)) for step in following]
 
@@ -174,7 +176,10 @@ def _show(request: HttpRequest, study: Study, steps: list[Step], index: int) -> 
         context["in_part"] = sum(bool(one.number) for one in steps if one.part == step.part)
         context["practice"] = _terms(study, steps) if steps[index + 1].practice else None
         return render(request, "annotation/instructions.html", context)
-    context |= {"page": _question(study, step, total), "ahead": _ahead(study, steps, index, QUESTIONS_AHEAD)}
+    context |= {
+        "page": _question(study, step, total),
+        "ahead": _following_questions(study, steps, index, QUESTIONS_AHEAD),
+    }
     return render(request, "annotation/work.html", context)
 
 
@@ -203,8 +208,8 @@ def _practice_page(study: Study, steps: list[Step], index: int, choice: str) -> 
     return page, order
 
 
-def _practised(study: Study, steps: list[Step], index: int, choice: str) -> dict[str, Any]:
-    """Return what an annotator is told after a practice question; the next step is where they go on."""
+def _feedback(study: Study, steps: list[Step], index: int, choice: str) -> dict[str, Any]:
+    """Return the feedback page after a practice question; the next step follows it."""
     step = steps[index]
     page, order = _practice_page(study, steps, index, choice)
     told = practice_feedback(
@@ -219,14 +224,14 @@ def _practised(study: Study, steps: list[Step], index: int, choice: str) -> dict
 
 
 def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place: int) -> HttpResponse:
-    """Show a practice question, or what an annotator is told after it; the address carries what was chosen."""
+    """Show a practice question, or its feedback; the address holds the choice."""
     context = _context(study, steps[place], _total(steps))
     choice = request.GET.get("choice", "")
     if steps[place].name.startswith("practice"):
         page, _ = _practice_page(study, steps, place, choice)
         context |= {"page": page, "round": 1, "rounds": study.design.practice.rounds}
         return render(request, "annotation/practice.html", context)
-    return render(request, "annotation/practice_feedback.html", context | _practised(study, steps, place, choice))
+    return render(request, "annotation/practice_feedback.html", context | _feedback(study, steps, place, choice))
 
 
 def _urls(address: str) -> Urls:

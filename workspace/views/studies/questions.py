@@ -1,4 +1,4 @@
-"""Taking single questions out of a study, and putting them back."""
+"""Retire single questions of a study, and restore them."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -16,8 +16,8 @@ from studies.permissions import Verb
 
 @study_view(Verb.SETTLE)
 @require_http_methods(["GET", "HEAD", "POST"])
-def in_or_out(request: HttpRequest, study: Study, question: int) -> HttpResponse:
-    """Say what it does to take a question out or to put it back, and do it when that is confirmed."""
+def retire_or_restore(request: HttpRequest, study: Study, question: int) -> HttpResponse:
+    """Show what retiring or restoring a question does, and do it on confirmation."""
     found = get_object_or_404(Question.objects.filter(study=study).select_related("instance"), pk=question)
     problem = ""
     if request.method == "POST":

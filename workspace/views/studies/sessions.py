@@ -1,4 +1,4 @@
-"""What a researcher does about single sessions: free a seat, accept the times of the answers."""
+"""Single sessions: release a place, accept suspicious times."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -24,10 +24,10 @@ from studies.wording import counted
 
 @study_view(Verb.RUN)
 @require_POST
-def returned(request: HttpRequest, study: Study) -> HttpResponse:
-    """Free the seat of a submission that was returned or timed out on the platform; its answers stay.
+def release_returned(request: HttpRequest, study: Study) -> HttpResponse:
+    """Release the place of a submission that was returned or timed out; its answers stay.
 
-    The platform's id of the submission is typed in, and shown nowhere: pages name people by pseudonyms only.
+    The researcher types the platform's id of the submission, and no page shows it: pages use pseudonyms only.
     """
     submission = typed(request.POST, "submission")
     session = Session.objects.filter(study=study, provider_session_id=submission, state__in=OPEN_STATES).first()
@@ -35,17 +35,17 @@ def returned(request: HttpRequest, study: Study) -> HttpResponse:
         messages.error(
             request, "No open session of this study has that submission id. Copy the id from the platform's list."
         )
-        return _back(study)
-    return _free(request, study, session)
+        return _redirect_to_study(study)
+    return _release(request, study, session)
 
 
 @study_view(Verb.RUN)
 @require_http_methods(["GET", "HEAD", "POST"])
-def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
-    """Say what freeing the seat of a session does, and free it when that is confirmed."""
+def release_place(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Show what releasing the place of a session does, and release it on confirmation."""
     found = get_object_or_404(Session.objects.filter(study=study), pk=session)
     if request.method == "POST" or found.state not in OPEN_STATES:
-        return _free(request, study, found)
+        return _release(request, study, found)
     name_annotators(project=study.project)
     name = Pseudonym.objects.get(project=study.project, annotator=found.annotator_id).name
     places = network_places.open_sessions_from_same_network(session=found).count()
@@ -55,21 +55,21 @@ def free(request: HttpRequest, study: Study, session: int) -> HttpResponse:
 
 @study_view(Verb.RUN)
 @require_POST
-def free_network(request: HttpRequest, study: Study, session: int) -> HttpResponse:
-    """Free all places that the network of a session holds."""
+def release_network(request: HttpRequest, study: Study, session: int) -> HttpResponse:
+    """Release all places that the session's network holds."""
     found = get_object_or_404(Session.objects.filter(study=study), pk=session)
     freed = sessions.end_sessions_from_network(session=found, by=signed_in(request), now=timezone.now())
     if freed:
         messages.success(request, f"{counted(freed, 'place')} of that network {'is' if freed == 1 else 'are'} free.")
     else:
         messages.error(request, "That network holds no places (any more). Nothing changed.")
-    return _back(study)
+    return _redirect_to_study(study)
 
 
 @study_view(Verb.RUN)
 @require_POST
-def open_networks(request: HttpRequest, study: Study) -> HttpResponse:
-    """Let the networks that are typed in hold any number of places."""
+def exempt_networks(request: HttpRequest, study: Study) -> HttpResponse:
+    """Exempt the submitted networks from the limit on places."""
     try:
         network_places.open_to_networks(
             study=study, networks=typed(request.POST, "networks"), by=signed_in(request), now=timezone.now()
@@ -81,7 +81,7 @@ def open_networks(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#networks")
 
 
-def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
+def _release(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
     by, now = signed_in(request), timezone.now()
     if request.method == "POST" and sessions.end_early(session=session, to=SessionState.RETURNED, by=by, now=now):
         answers = counted(session.questions_answered, "answer")
@@ -90,13 +90,13 @@ def _free(request: HttpRequest, study: Study, session: Session) -> HttpResponse:
         session.refresh_from_db()
         state = session.get_state_display().lower()
         messages.error(request, f"This session has ended already ({state}), so its seat is not held. Nothing changed.")
-    return _back(study)
+    return _redirect_to_study(study)
 
 
 @study_view(Verb.RUN)
 @require_POST
 def accept_times(request: HttpRequest, study: Study, session: int) -> HttpResponse:
-    """Accept the times of a session in spite of the evidence: it is paid like any other."""
+    """Accept the times of a session despite the evidence: it is paid like any other."""
     found = get_object_or_404(Session.objects.filter(study=study).select_related("study__project"), pk=session)
     if time_checks.accept_times(session=found, by=signed_in(request), now=timezone.now()):
         messages.success(request, "The times are accepted. The session is paid like any other.")
@@ -104,8 +104,8 @@ def accept_times(request: HttpRequest, study: Study, session: int) -> HttpRespon
         messages.error(request, "The times of this session are not in doubt (any more). Nothing changed.")
     if "from_owed" in request.POST:
         return redirect("study_owed", study.project.slug, study.slug)
-    return _back(study)
+    return _redirect_to_study(study)
 
 
-def _back(study: Study) -> HttpResponse:
+def _redirect_to_study(study: Study) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#sessions")

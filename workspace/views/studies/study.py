@@ -1,4 +1,4 @@
-"""The page of a study, its live part, and what changes its state."""
+"""The page of a study, its live progress, and changes of its state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ from studies.kinds import get_kind
 from studies.models import UNDER_WAY, BlindScore, Study, StudyState
 from studies.permissions import Verb
 from throttle.networks import network_of
-from workspace.minimum_pay import is_underpaid, least_hourly
+from workspace.minimum_pay import is_underpaid, minimum_hourly_pay
 from workspace.views.studies.drafts import file_form
 
 EXPORTS_SHOWN = 5
@@ -66,7 +66,7 @@ PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSIO
 
 @dataclass(frozen=True)
 class Pay:
-    """Money in `currency`, major units; `cost` of as many `seats` and `answers` without the platform's fee."""
+    """Money in `currency`, major units; `cost` of `seats` and `answers`, without the platform's fee."""
 
     currency: str
     per_session: Decimal
@@ -78,7 +78,7 @@ class Pay:
 
     @property
     def least(self) -> Decimal | None:
-        return least_hourly(self.currency)
+        return minimum_hourly_pay(self.currency)
 
     @property
     def too_low(self) -> bool:
@@ -86,7 +86,7 @@ class Pay:
 
 
 def _pay_so_far(study: Study, *, seats: int) -> Pay:
-    """Return what `study` costs once all places for answers that it has by now are filled."""
+    """Return the cost of `study` once all places created so far are filled."""
     pay = study.design.pay
     answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
     wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
@@ -95,10 +95,12 @@ def _pay_so_far(study: Study, *, seats: int) -> Pay:
 
 
 @dataclass(frozen=True)
-class Outlay:
-    """What a launch would cost, and what it asks of people: `people` sittings, fewer people where one may take several;
-    `minutes` of each, `hours` of all. Money in `currency`, major units; `fee` is the platform's, None where people come
-    without one."""
+class LaunchCost:
+    """Cost and workload of a launch.
+
+    people: sittings; fewer people if one may take several. minutes: of each sitting. hours: of all. Money is in
+    `currency`, major units. fee: the platform's, None if people come without one.
+    """
 
     currency: str
     rewards: Decimal
@@ -115,20 +117,20 @@ class Outlay:
 
     @property
     def least(self) -> Decimal | None:
-        return least_hourly(self.currency)
+        return minimum_hourly_pay(self.currency)
 
     @property
     def too_low(self) -> bool:
         return is_underpaid(self.currency, self.hourly)
 
 
-def _outlay(study: Study, plan: Plan) -> Outlay:
+def _launch_cost(study: Study, plan: Plan) -> LaunchCost:
     design = study.design
     pay, minutes = design.pay, design.time.estimated_minutes
     paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers)
-    # Of a study whose questions come as others answer, only a full survey is known.
+    # For a study fed by another study, only a full survey is known in advance.
     each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
-    return Outlay(
+    return LaunchCost(
         currency=pay.currency,
         rewards=paid,
         fee=platform_fee(paid, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
@@ -152,23 +154,23 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "kept": kept,
         "sessions": session_lines(study, request.GET.get("page")),
         "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
-        # What to do about it is for who hands out the links.
-        "door": _door(study) if may[Verb.RUN] else [],
+        # What to do about it is for members who may share the links.
+        "door": _entry_problems(study) if may[Verb.RUN] else [],
         "live": study.state in UNDER_WAY,
         "waits_for": waits_for(study, now=timezone.now()),
-        **_to_review(study),
+        **_sessions_to_review(study),
     }
 
 
-def _to_review(study: Study) -> dict[str, int]:
-    """Return how many sessions a researcher has to look at before they are paid, by why."""
+def _sessions_to_review(study: Study) -> dict[str, int]:
+    """Return how many sessions need a review before they are paid, by reason."""
     return Session.objects.filter(study=study).aggregate(
         for_review=Count("pk", filter=Q(state=SessionState.LEFT_OUT)),
         unlikely_times=Count("pk", filter=has_unlikely_times()),
     )
 
 
-DOOR_SENTENCES = {
+ENTRY_SENTENCES = {
     EntryEvent.What.UNFILLED: (
         "came with a link whose Prolific placeholders were not filled in. "
         "Check the study's URL on Prolific: it must be exactly the one below."
@@ -204,18 +206,18 @@ DOOR_SENTENCES = {
 }
 
 
-def _door(study: Study) -> list[str]:
+def _entry_problems(study: Study) -> list[str]:
     arrivals = odd_arrivals(study)
-    sentences = {(str(what), ""): sentence for what, sentence in DOOR_SENTENCES.items()}
+    sentences = {(str(what), ""): sentence for what, sentence in ENTRY_SENTENCES.items()}
     sentences |= {
         (str(EntryEvent.What.REFUSED), rule): f"was not let in who {get_rule(rule).reason}" for rule in ELIGIBILITY
     }
     return [
-        f"{_how_often(arrivals[what])} somebody {sentence}" for what, sentence in sentences.items() if what in arrivals
+        f"{_frequency(arrivals[what])} somebody {sentence}" for what, sentence in sentences.items() if what in arrivals
     ]
 
 
-def _how_often(odd: OddArrivals) -> str:
+def _frequency(odd: OddArrivals) -> str:
     times = "1 time" if odd.times == 1 else f"{odd.times:,} times"
     last = f"last on {date_format(odd.last, 'j M, H:i')} UTC"
     if odd.people in {0, odd.times}:
@@ -225,9 +227,8 @@ def _how_often(odd: OddArrivals) -> str:
 
 
 @dataclass(frozen=True)
-class BlindLine:
-    """A blind baseline that the launch depends on, with what was found of it, if anything was. Numbers in percent,
-    None where there is none."""
+class BaselineRow:
+    """A blind baseline that the launch requires, with its result if there is one. Numbers in percent."""
 
     baseline: str
     score: BlindScore | None
@@ -246,21 +247,21 @@ class BlindLine:
         return self.right is not None and self.right <= self.at_most
 
 
-def _blind_lines(study: Study) -> list[BlindLine]:
+def _baseline_rows(study: Study) -> list[BaselineRow]:
     limit = study.design.conditions.blind_solvability
     if limit is None:
         return []
     scores = {score.baseline: score for score in study.blind_scores.all()}
-    return [_blind_line(baseline, scores.get(baseline), limit.at_most) for baseline in limit.baselines]
+    return [_baseline_row(baseline, scores.get(baseline), limit.at_most) for baseline in limit.baselines]
 
 
-def _blind_line(baseline: str, score: BlindScore | None, at_most: float) -> BlindLine:
+def _baseline_row(baseline: str, score: BlindScore | None, at_most: float) -> BaselineRow:
     if score is None:
-        return BlindLine(baseline, None, None, None, None, None, 100 * at_most)
+        return BaselineRow(baseline, None, None, None, None, None, 100 * at_most)
     right, low, high, chance = (
         None if share is None else 100 * share for share in (score.share, score.low, score.high, score.chance)
     )
-    return BlindLine(baseline, score, right, low, high, chance, 100 * at_most)
+    return BaselineRow(baseline, score, right, low, high, chance, 100 * at_most)
 
 
 @study_view(Verb.VIEW)
@@ -273,14 +274,14 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "reported": study_reports(study),
         "skips": study_skips(study),
         "undeclared_groups": undeclared_groups(study),
-        "blind": _blind_lines(study),
+        "blind": _baseline_rows(study),
         "simulated": simulated_in_study(study),
         "formats": {name: get_writer(name).title for name in FORMATS},
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     may = context["may"]
     if may[Verb.RUN]:
-        # The links let people in, and the codes are worth their pay.
+        # The links let people in, and the completion codes are worth their pay.
         context |= {
             "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
             "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
@@ -297,20 +298,20 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def old_address(request: HttpRequest) -> HttpResponse:
-    """Lead on from where a page of a study was before its project stood in the address."""
+    """Redirect from the address that study pages had before it contained the project."""
     return lead_on(request)
 
 
 @study_view(Verb.VIEW)
 @require_safe
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
-    """The live part of the page of a study; it asks for itself again until the study is closed."""
+    """Live progress fragment, polls until the study is closed."""
     return render(request, "workspace/study.html#live", _progress(request, study))
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing a researcher can do to a study; `button` and `what` say it before it is done, `done` afterwards."""
+    """A change of a study's state; `button` and `what` describe it beforehand, `done` afterwards."""
 
     name: str
     button: str
@@ -322,11 +323,11 @@ class Change:
 
     @property
     def address(self) -> str:
-        """Return what the page that does it is called among the addresses."""
+        """Return the name of its URL."""
         return f"study_{self.name}"
 
 
-def _to(state: StudyState) -> Callable[[Study, User, datetime], None]:
+def _transition(state: StudyState) -> Callable[[Study, User, datetime], None]:
     return lambda study, by, now: studies.change_state(study=study, to=state, by=by, now=now)
 
 
@@ -346,7 +347,7 @@ CHANGES = {
         "Nobody new comes in while the study is paused. Whoever is at work can finish, and you can resume at any time.",
         "The study is paused. Whoever is at work can finish.",
         frozenset({StudyState.OPEN}),
-        _to(StudyState.PAUSED),
+        _transition(StudyState.PAUSED),
     ),
     "resume": Change(
         "resume",
@@ -354,7 +355,7 @@ CHANGES = {
         "Annotators can come in again through the same links.",
         "The study is open again.",
         frozenset({StudyState.PAUSED}),
-        _to(StudyState.OPEN),
+        _transition(StudyState.OPEN),
     ),
     "close": Change(
         "close",
@@ -363,7 +364,7 @@ CHANGES = {
         "A closed study cannot be opened again.",
         "The study is closed.",
         UNDER_WAY,
-        _to(StudyState.CLOSED),
+        _transition(StudyState.CLOSED),
         dangerous=True,
     ),
 }
@@ -372,7 +373,7 @@ CHANGES = {
 @study_view(Verb.RUN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Say what the change will do, and do it when it is confirmed."""
+    """Show what the change does, and do it on confirmation."""
     change = CHANGES[name]
     problems: tuple[str, ...] = ()
     if request.method == "POST":
@@ -391,7 +392,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     return render(request, "workspace/change.html", context, status=409 if problems else 200)
 
 
-def _to_come(study: Study, plan: Plan) -> ToCome:
+def _expected_answers(study: Study, plan: Plan) -> ToCome:
     kinds: dict[str, Kind] = {}
     for part in study.design.parts:
         kind, before = get_kind(part.kind), kinds.get(part.kind)
@@ -408,7 +409,7 @@ def _to_come(study: Study, plan: Plan) -> ToCome:
 
 
 def _plan(study: Study, change: Change) -> dict[str, Any]:
-    """Return what launching would make and cost, or what stands in its way."""
+    """Return what a launch would create and cost, or what prevents it."""
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return {}
     try:
@@ -422,8 +423,8 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
-        "findings": findings_of(Report("", [outlook_table(_to_come(study, plan))], [])),
-        "outlay": _outlay(study, plan),
+        "findings": findings_of(Report("", [outlook_table(_expected_answers(study, plan))], [])),
+        "outlay": _launch_cost(study, plan),
         "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "problems": (sentence,) if waiting.images else (),
         "warnings": launch.warnings(study),

@@ -1,4 +1,4 @@
-"""A study file as a form: the other view of the same text, with what is wrong beside the field and its line."""
+"""The study file as a form: another view of the same text, with problems beside fields and lines."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,11 +25,11 @@ from studies.markdown import render_headed
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 from studies.shipped_designs import shipped
-from workspace.views.studies.drafts import Complaint, complaints, problems_in
+from workspace.views.studies.drafts import LocatedProblem, complaints, problems_in
 
-# What a form begins with that copies nothing; the kind is chosen in it.
+# Start of a new form; the user chooses the kind in it.
 EMPTY = "study: {}\ntitle: {}\nkind: {}\n"
-# What the form's buttons send besides those that belong to a list or a field.
+# Buttons of the form, besides those of a list or a field.
 SAVE, CHECK, AS_FILE = "save", "look", "file"
 Save = Callable[[str], Study]
 
@@ -37,7 +37,7 @@ Save = Callable[[str], Study]
 @study_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show a draft as a form, and let it be what the form says."""
+    """Edit a draft in the form, and save it."""
     if study.state != StudyState.DRAFT:
         messages.info(request, "The study was launched, so its design stays as it is.")
         return redirect("study", study.project.slug, study.slug)
@@ -55,7 +55,7 @@ def edit(request: HttpRequest, study: Study) -> HttpResponse:
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
-    """Make a draft from a form: of a study file that came with the platform, or of nothing."""
+    """Create a draft in the form, from a shipped study file or from scratch."""
     copied = shipped().get(request.GET.get("from", ""))
     source = copied.source if copied else EMPTY.format("my-study", '""', next(iter(KINDS)))
 
@@ -68,12 +68,12 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Save) -> HttpResponse:
-    """Show a study file as a form, or what was sent with what it changes: saved, looked at, or as the file that it is.
+    """Show a study file as a form, or handle its buttons: save, check, show the file.
 
-    source: what to begin with, unless a text was sent.
+    source: the initial text, unless the request has one.
     """
     if request.method != "POST":
-        return _shown(request, source, about)
+        return _render_form(request, source, about)
     given = request.POST.get("source", "").replace("\r\n", "\n") or source
     do = request.POST.get("do", SAVE)
     source, lost = given, list[str]()
@@ -84,16 +84,16 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
         if do == CHECK:
             read_design(source)
-        # What goes with a change that nobody sees in the form is told before it is saved.
+        # Report changes that no field shows before they are saved.
         if do != SAVE or lost:
-            return _shown(request, source, about, lost=lost)
+            return _render_form(request, source, about, lost=lost)
         made = save(source)
     except (DesignRefused, StudyError) as error:
-        return _shown(request, source, about, problems_in(error), lost, status=409)
+        return _render_form(request, source, about, problems_in(error), lost, status=409)
     return redirect("study", made.project.slug, made.slug)
 
 
-def _shown(
+def _render_form(
     request: HttpRequest,
     source: str,
     about: Mapping[str, Any],
@@ -101,12 +101,12 @@ def _shown(
     lost: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Show a study file as a form. `lost`: the comments that what was done just now took out of it."""
+    """Show a study file as a form. `lost`: comments that the last change removed."""
     problems = list(problems)
     try:
         values, lines = read_values(source)
     except DesignRefused:
-        # Text that is no study file has no fields: it can only be mended as text.
+        # Text that is no study file has no fields: it can only be corrected as text.
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
     form = form_of(values, lines, problems)
@@ -114,14 +114,14 @@ def _shown(
         **about,
         "form": form,
         "typed": source,
-        "complaints": _beside_their_fields(complaints(source, problems), form),
+        "complaints": _attach_problems(complaints(source, problems), form),
         "lost": lost,
         "begin": begins_at(form, request.POST.get("do", "")),
     }
     return render(request, "workspace/drafts/form.html", context, status=status)
 
 
-def _beside_their_fields(told: Sequence[Complaint], form: Form) -> list[Complaint]:
+def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[LocatedProblem]:
     fields = (each for section in form.sections for each in section.all_fields())
     beside = {message: each.name for each in fields for message in each.problems}
     return [replace(complaint, field=beside.get(complaint.problem.message, "")) for complaint in told]
@@ -130,7 +130,7 @@ def _beside_their_fields(told: Sequence[Complaint], form: Form) -> list[Complain
 @project_view(Verb.DESIGN)
 @require_POST
 def markdown(request: HttpRequest, project: Project) -> HttpResponse:
-    """Show a text of the form as annotators will read it. The same renderer makes it safe."""
+    """Render Markdown of the form as annotators see it, with the same sanitising renderer."""
     text = request.POST.get(request.GET.get("field", ""), "").replace("\r\n", "\n")
     return render(request, "workspace/drafts/_markdown.html", {"text": render_headed(text)})
 
@@ -138,7 +138,7 @@ def markdown(request: HttpRequest, project: Project) -> HttpResponse:
 @study_view(Verb.VIEW)
 @require_safe
 def design(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what a study asks, of what, of whom: every value, the usual ones too."""
+    """Show everything a study asks, about what and whom, with default values."""
     values, _ = read_values(written(study.design))
     texts = [(part.kind, render_headed(part.instructions)) for part in study.design.parts]
     consent = render_headed(study.design.consent) if study.design.consent else None

@@ -1,4 +1,4 @@
-"""Shows Markdown of researchers in a page as annotators read it."""
+"""Render researchers' Markdown as annotators see it."""
 
 from django import template
 
@@ -8,6 +8,6 @@ register = template.Library()
 
 
 @register.filter
-def as_read(text: str) -> Headed:
-    """Return `text` as HTML, its heading apart."""
+def annotator_markdown(text: str) -> Headed:
+    """Return `text` as HTML, with its heading apart."""
     return render_headed(text)

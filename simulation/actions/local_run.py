@@ -1,4 +1,4 @@
-"""A run that is computed here and now, where no worker is started: the same steps, without the messages."""
+"""Compute a model run in this process, without a worker and its messages."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from predictions.scorers import scorer_of
 from predictions.scoring import identity_of, score_items
 
 
-def score_here(run: Run) -> None:
-    """Load the model of `run` in this process and store what it says. Raises CannotLoad."""
+def run_in_process(run: Run) -> None:
+    """Load the model of `run` in this process and store its scores. Raises CannotLoad."""
     scorer = scorer_of(run.spec)
     open_picture = opener(reader_of(str(Path(settings.MEDIA_ROOT)), token=""), max_pixels=settings.IMAGE_MAX_PIXELS)
     loaded = LoadedModel(identity=identity_of(scorer), pictures_per_second=scorer.pictures_per_second())
