@@ -18,7 +18,7 @@ from kombu.exceptions import OperationalError
 from background.decorator import task
 from background.tasks import send
 from predictions.actions import blind, duplicates, runs, store_scores, vectors
-from predictions.blind import fitted
+from predictions.blind_baselines import fitted_baseline
 from predictions.messages import BEGUN, EMBED, EMBEDDED, GPU, LOAD, LOADED, SCORE, STORE, UNREACHABLE
 from predictions.models import Chunk, Run
 
@@ -39,7 +39,7 @@ def send_due(run_id: int, *, now: datetime | None = None) -> None:
 
 
 def _send_load(run: Run) -> None:
-    baseline = fitted(run.spec)
+    baseline = fitted_baseline(run.spec)
     if baseline is not None and not baseline.model:
         fit.send((run.pk,), expires=runs.LOST_AFTER.total_seconds())
     else:
@@ -48,7 +48,7 @@ def _send_load(run: Run) -> None:
 
 def _send_chunks(chunks: Iterable[Chunk]) -> None:
     for chunk in chunks:
-        baseline = fitted(chunk.run.spec)
+        baseline = fitted_baseline(chunk.run.spec)
         if baseline is not None and chunk.pictures:
             _send(EMBED, run=chunk.run_id, chunk=chunk.pk, spec=baseline.model, pictures=chunk.pictures)
             continue
@@ -75,7 +75,7 @@ def begun(run: int, chunk: int) -> None:
 @task(name=LOADED, minutes=30)
 def loaded(run: int, answer: Mapping[str, Any]) -> None:
     spec = Run.objects.filter(pk=run).values_list("spec", flat=True).first()
-    begin = store_scores.plan if fitted(spec or "") is None else blind.begin_with_vectors
+    begin = store_scores.plan if fitted_baseline(spec or "") is None else blind.begin_with_vectors
     begin(run_id=run, answer=answer, now=timezone.now())
     send_due(run)
 

@@ -15,11 +15,11 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import default_storage
 
+from evaluation.blind.cases import Case, case_of, digest_of, merge_cases
+from evaluation.blind.fitting import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
 from predictions.actions import store_scores, vectors
 from predictions.actions.runs import Asked, questions_of
-from predictions.blind import OF_VECTORS, Fitted, case_of, fitted
-from predictions.blind.cases import Case, digest_of
-from predictions.blind.fitting import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
+from predictions.blind_baselines import NAME_WITH_VECTORS, FittedBaseline, fitted_baseline
 from predictions.messages import Identity, Scored
 from predictions.models import PICTURE, Chunk, Run
 from predictions.pictures import opener
@@ -37,7 +37,7 @@ MOST_PICTURES = 800
 def begin(*, run_id: int, now: datetime) -> None:
     """Divide a run of a blind baseline into folds. Does nothing for a run that is not waiting for it."""
     run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
-    baseline = None if run is None else fitted(run.spec)
+    baseline = None if run is None else fitted_baseline(run.spec)
     if run is None or baseline is None:
         return
     store_scores.note_begun(run_id=run_id, chunk_id=0)
@@ -48,7 +48,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
     """Divide a run of a blind baseline that sees vectors, once a worker has said which model it loaded: chunks of the
     pictures that are to be looked at, then one of all questions. Does nothing for a run that is not waiting for it."""
     run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
-    baseline = None if run is None else fitted(run.spec)
+    baseline = None if run is None else fitted_baseline(run.spec)
     if run is None or baseline is None:
         return
     if "error" in answer or not answer.get("embeds"):
@@ -68,7 +68,7 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
 
 def _plan(
     run: Run,
-    baseline: Fitted,
+    baseline: FittedBaseline,
     *,
     embedding: dict[str, Any] | None,
     before: Callable[[Sequence[Case]], list[list[dict[str, Any]]]],
@@ -97,7 +97,7 @@ def _plan(
 def score(*, chunk_id: int, now: datetime) -> None:
     """Score a chunk by models that have not seen its questions. Does nothing for one that is stored."""
     chunk = Chunk.objects.select_related("run__project", "run__study").filter(pk=chunk_id, stored_at=None).first()
-    baseline = None if chunk is None else fitted(chunk.run.spec)
+    baseline = None if chunk is None else fitted_baseline(chunk.run.spec)
     if chunk is None or baseline is None:
         return
     store_scores.note_begun(run_id=chunk.run_id, chunk_id=chunk_id)
@@ -105,13 +105,13 @@ def score(*, chunk_id: int, now: datetime) -> None:
     store_scores.store(run_id=chunk.run_id, chunk_id=chunk_id, answer=answer, now=now)
 
 
-def _scored(chunk: Chunk, baseline: Fitted) -> Mapping[str, Any]:
+def _scored(chunk: Chunk, baseline: FittedBaseline) -> Mapping[str, Any]:
     cases, embedding = _cases(chunk.run, baseline), chunk.run.embedding
     identity = _identity(baseline, cases, embedding)
     if chunk.run.model is None or identity["weights"] != chunk.run.model.weights:
         return {"error": CHANGED}
-    look = baseline.look(opener(_bytes, max_pixels=settings.IMAGE_MAX_PIXELS))
-    features = baseline.features(look if embedding is None else vectors.look_of(chunk.run, embedding))
+    here = baseline.source(opener(_bytes, max_pixels=settings.IMAGE_MAX_PIXELS))
+    features = baseline.features(here if embedding is None else vectors.kept_source(chunk.run, embedding))
     missing = features.missing(option for case in cases for option in case.options.values())
     results: list[Scored] = []
     seen: list[tuple[Case, int]] = []
@@ -131,35 +131,31 @@ def _scored(chunk: Chunk, baseline: Fitted) -> Mapping[str, Any]:
         "strength": STRENGTH,
         "questions": len(cases),
         **features.conditions(),
-        "libraries": {library: version(library) for library in ("numpy", "scipy", "Pillow")},
+        "libraries": {library: version(library) for library in ("numpy", "scipy", "scikit-learn", "Pillow")},
     }
     return {"identity": identity, "conditions": conditions, "results": results}
 
 
-def _identity(baseline: Fitted, cases: Sequence[Case], embedding: Mapping[str, Any] | None) -> Identity:
+def _identity(baseline: FittedBaseline, cases: Sequence[Case], embedding: Mapping[str, Any] | None) -> Identity:
     """What was learnt follows from what there was to learn from: other questions make another model, and so do vectors
     of another one."""
     learnt = digest_of(cases)
     if embedding is None:
         return Identity(name=baseline.name, version=baseline.version, weights=learnt)
     seen = embedding["identity"]
-    name = f"{OF_VECTORS}, {' '.join(filter(None, (seen['name'], seen['version'])))}"
+    name = f"{NAME_WITH_VECTORS}, {' '.join(filter(None, (seen['name'], seen['version'])))}"
     both = hashlib.sha256(f"{learnt}|{vectors.space_of(embedding)}|{seen['weights']}".encode()).hexdigest()
     return Identity(name=name, version=baseline.version, weights=both)
 
 
-def _cases(run: Run, baseline: Fitted) -> list[Case]:
+def _cases(run: Run, baseline: FittedBaseline) -> list[Case]:
     """Return what the baseline is asked in a run, each once."""
-    found: dict[str, Case] = {}
-    for asked in questions_of(run):
-        if not isinstance(asked, Asked):
-            continue
-        kind = get_kind(asked.kind)
-        case = case_of(kind, asked.content, asked.right, instance=asked.instance, seen=baseline.sees)
-        if case is not None:
-            there = found.setdefault(case.name, case)
-            found[case.name] = Case(case.name, there.shares | case.shares, there.options, there.right)
-    return list(found.values())
+    found = (
+        case_of(get_kind(each.kind), each.content, each.right, instance=each.instance, part=baseline.part)
+        for each in questions_of(run)
+        if isinstance(each, Asked)
+    )
+    return merge_cases(case for case in found if case is not None)
 
 
 def _bytes(sha256: str) -> bytes:

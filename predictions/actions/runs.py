@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from predictions.actions.solvability import note
-from predictions.blind import fitted, problem_with, sees
+from predictions.blind_baselines import fitted_baseline, part_seen, problem_with
 from predictions.errors import CannotPredict
 from predictions.messages import Item
 from predictions.models import PICTURE, Chunk, Prediction, Run
@@ -134,7 +134,7 @@ def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: dateti
 
 def _refuse_draft(spec: str, study: Study, now: datetime) -> None:
     """A draft may need to know of blind baselines, for its launch; others wait until people are asked."""
-    if sees(spec) is None:
+    if part_seen(spec) is None:
         raise CannotPredict(f"{study.slug} has no questions before it is launched.")
     if study.fed_by_id is not None and study.design.instances.sample is None:
         raise CannotPredict(f"What {study.slug} asks comes from another study one by one, after its launch.")
@@ -188,7 +188,7 @@ def due(*, run_id: int, now: datetime) -> Due:
     with_workers = open_chunks.filter(sent_at__isnull=False).count()
     window = WINDOW if run.unreachable_since is None else 1
     fresh = list(open_chunks.filter(sent_at=None)[: max(0, window - with_workers)])
-    if fresh and fitted(run.spec) is not None and not fresh[0].pictures:
+    if fresh and fitted_baseline(run.spec) is not None and not fresh[0].pictures:
         # What the site computes itself does not keep all of its workers from all else.
         fresh = fresh[: max(0, 1 - with_workers)]
     Chunk.objects.filter(pk__in=[chunk.pk for chunk in lost + fresh]).update(sent_at=now)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from analytics.blind_baselines import blind_accuracy
-from predictions.blind import case_of, sees
-from predictions.blind.cases import groups_of
+from evaluation.blind.accuracy import blind_accuracy
+from evaluation.blind.cases import case_of, groups_of
+from predictions.blind_baselines import part_seen
 from predictions.models import Prediction, Run
 from studies.actions.conditions import digest_of, note_blind_score
 from studies.actions.studies import draft_questions
@@ -15,15 +15,15 @@ from studies.models import Question, StudyState
 
 def note(*, run: Run, now: datetime) -> None:
     """Note what came of a run in which a blind baseline was asked what a draft asks, once nothing of it is missing."""
-    seen, study = sees(run.spec), run.study
-    if seen is None or study is None or run.model is None or study.state != StudyState.DRAFT:
+    part, study = part_seen(run.spec), run.study
+    if part is None or study is None or run.model is None or study.state != StudyState.DRAFT:
         return
     asked = [each for each in draft_questions(study, now=run.requested_at) if isinstance(each, Question)]
     scores = _scores_of(run, asked)
     found = [
         (case, scores.get((each.instance_id, case.name)))
         for each in asked
-        if (case := case_of(get_kind(each.kind), each.content, each.right, instance=each.instance_id, seen=seen))
+        if (case := case_of(get_kind(each.kind), each.content, each.right, instance=each.instance_id, part=part))
     ]
     answered = [(case, given) for case, given in found if given is not None and case.options.keys() <= given.keys()]
     if len(answered) < len(found):

@@ -11,9 +11,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
+from evaluation.blind.cases import case_of
 from predictions.actions.mismatched_predictions import delete_mismatched
 from predictions.actions.runs import Asked, fail, finish_if_over, lock, pause, questions_of, reached
-from predictions.blind import case_of, fitted, sees
+from predictions.blind_baselines import fitted_baseline, part_seen
 from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
 from predictions.options import Options, is_right, options_of
@@ -111,10 +112,10 @@ def plan(
 
 
 def _can_be_asked(spec: str, asked: Asked) -> bool:
-    kind, seen = get_kind(asked.kind), sees(spec)
-    if seen is not None and case_of(kind, asked.content, asked.right, instance=asked.instance, seen=seen) is None:
+    kind, part = get_kind(asked.kind), part_seen(spec)
+    if part is not None and case_of(kind, asked.content, asked.right, instance=asked.instance, part=part) is None:
         return False
-    return fitted(spec) is not None or bool(matches(kind, asked.content))
+    return fitted_baseline(spec) is not None or bool(matches(kind, asked.content))
 
 
 def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> Sequence[Sequence[dict[str, Any]]]:
@@ -165,7 +166,7 @@ def _missing(run: Run, model: Model) -> tuple[list[Asked], int, Counter[str]]:
             there.add(name)
         else:
             missing.setdefault(name, asked)
-    sentence = NOT_FOR_MODELS if sees(run.spec) is None else NOT_FOR_BLIND
+    sentence = NOT_FOR_MODELS if part_seen(run.spec) is None else NOT_FOR_BLIND
     for kind, count in silent.items():
         left_out[sentence.format(count=counted(count, "question"), kind=kind)] += count
     return list(missing.values()), len(there), left_out

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 
+from evaluation.blind.pictures import VectorSource
 from predictions.actions import store_scores
 from predictions.actions.runs import lock, note_looked_at, reached
-from predictions.blind.pictures import Look
 from predictions.image_sets.embeddings import Vectors
 from predictions.models import LONGEST_EMBEDDING, PICTURE, Chunk, PictureVector, Run
 from predictions.scorers import NoPicture
@@ -79,8 +79,8 @@ def _read(vector: bytes | memoryview) -> Vectors:
     return np.frombuffer(vector, "<f2").astype(np.float32)
 
 
-def look_of(run: Run, embedding: Mapping[str, Any]) -> Look:
-    """Return the look of a model at pictures whose vectors are kept."""
+def kept_source(run: Run, embedding: Mapping[str, Any]) -> VectorSource:
+    """Return the vectors of a model that are kept of pictures."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
         found = kept_of(embedding, names)
@@ -89,4 +89,4 @@ def look_of(run: Run, embedding: Mapping[str, Any]) -> Look:
         unknown = (name for name in names if name not in found)
         return found, {name: NoPicture(why.get(name, NOT_LOOKED_AT.format(name=name[:12]))) for name in unknown}
 
-    return Look({"embedding": dict(embedding)}, vectors_of)
+    return VectorSource({"embedding": dict(embedding)}, vectors_of)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
-from predictions.blind import fitted
+from predictions.blind_baselines import fitted_baseline
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 from studies.wording import counted
@@ -44,7 +44,7 @@ class Progress:
     def waits_for(self) -> str:
         """Return which worker is waited for while none is at it: those with models know no right answer, so what is
         fitted to these is computed by the site's own."""
-        baseline = fitted(self.run.spec)
+        baseline = fitted_baseline(self.run.spec)
         return "a worker of the site" if baseline is not None and not baseline.model else "a worker with models"
 
     @property

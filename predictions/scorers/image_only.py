@@ -1,5 +1,5 @@
 """`image-only:EMBEDDING` or `image-only:MODEL`: baselines that see nothing but pictures. They are fitted to questions
-whose right answers are known (`predictions.blind`), which no worker with models is told, so there is none to be loaded
+whose right answers are known (`evaluation.blind`), which no worker with models is told, so there is none to be loaded
 here: of a MODEL, such a worker is asked for the vectors of pictures alone, by the model's own spec."""
 
 from typing import NoReturn

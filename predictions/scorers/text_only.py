@@ -3,7 +3,7 @@
 How well a picture and a text belong together is, to this, how likely the text is: the mean log-likelihood of its tokens
 after the first (SugarCrepe: Hsieh et al. 2023, section 2, and Vera there, ask texts alone likewise). Where that finds
 the right caption, looking is not what a benchmark measures. `text-only:ngrams` is fitted to questions whose right
-answers are known (`predictions.blind`), so the site computes it, and no worker with models.
+answers are known (`evaluation.blind`), so the site computes it, and no worker with models.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,13 +3,28 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Protocol
 
 from django.db import transaction
 
-from analytics.blind_baselines import BlindAccuracy
 from studies.kinds import content_hash, get_kind
 from studies.models import BlindScore, Question, Study, StudyState
 from studies.wording import counted
+
+
+class Accuracy(Protocol):
+    """The accuracy of a baseline: the number of questions it answered, and the fields of `BlindScore`."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def share(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def chance(self) -> float | None: ...
 
 
 def digest_of(questions: Iterable[Question]) -> str:
@@ -19,9 +34,7 @@ def digest_of(questions: Iterable[Question]) -> str:
 
 
 @transaction.atomic
-def note_blind_score(
-    *, study: Study, baseline: str, about: str, found: BlindAccuracy, left_out: int, now: datetime
-) -> None:
+def note_blind_score(*, study: Study, baseline: str, about: str, found: Accuracy, left_out: int, now: datetime) -> None:
     """Store the accuracy of a blind baseline on a draft's questions, replacing its earlier one.
 
     `about`: the `digest_of` the questions. `left_out`: how many the baseline cannot answer. After launch the stored

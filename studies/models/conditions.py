@@ -8,7 +8,7 @@ class BlindScore(models.Model):
     """Accuracy of a blind baseline, which sees only the texts or only the pictures, on a draft's questions.
 
     Written by a higher room, read at launch, and unchanged afterwards. `share` is null if the baseline could answer no
-    question; `low` and `high` are also null without an interval. See `analytics.blind_baselines.BlindAccuracy`.
+    question; `low` and `high` are also null without an interval.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="blind_scores")

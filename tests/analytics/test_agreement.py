@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from analytics.agreement import (
     Coefficient,
@@ -434,3 +436,36 @@ def test_a_label_nobody_gave_counts_for_ac1_where_it_is_declared() -> None:
     everybody = [["any", "any"]] * 4
     assert gwet_ac1(everybody, categories=["any", "none"]).value == 1
     assert gwet_ac1(everybody).value is None
+
+
+@fifty_examples
+@given(matrices(2, NUMBERS).filter(lambda ratings: len({label for unit in ratings for label in unit}) > 1))
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_is_that_of_scikit_learn(weights: Weights | None, ratings: list[list[int]]) -> None:
+    expected = cohen_kappa_score(*zip(*ratings, strict=True), weights=weights)
+    assert cohen_kappa(ratings, weights=weights).value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("units", [1, 3])
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_of_one_label_is_nan_in_scikit_learn_and_no_value_here(weights: Weights | None, units: int) -> None:
+    with pytest.warns(UndefinedMetricWarning, match="one label in common"):
+        expected = cohen_kappa_score([1] * units, [1] * units, labels=[1, 2], weights=weights)
+    assert np.isnan(expected)
+    found = cohen_kappa([[1, 1]] * units, weights=weights)
+    assert (found.value, found.reason) == (
+        None,
+        "Unanimous: every rating that can be compared is 1, so agreement cannot be told from chance.",
+    )
+
+
+@fifty_examples
+@given(matrices(2, NUMBERS))
+def test_agreement_follows_from_the_confusion_matrix_of_scikit_learn(ratings: list[list[int]]) -> None:
+    first, second = zip(*ratings, strict=True)
+    counts = confusion_matrix(first, second, labels=range(5))
+    assert percent_agreement(ratings).value == pytest.approx(counts.trace() / counts.sum())
+    for label in {*first, *second}:
+        # Cicchetti and Feinstein 1990: twice what both gave it, over how often either gave it.
+        expected = 2 * counts[label, label] / (counts[label].sum() + counts[:, label].sum())
+        assert specific_agreement(ratings, label).value == pytest.approx(expected)

@@ -7,16 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluation.blind.benchmarks import evaluate_blind
+from evaluation.blind.pictures import VectorSource
+from evaluation.model_scores import Loaded, ScoresPairs, text_embedder
 from evaluation.pictures import Pictures
 from evaluation.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
 from evaluation.protocols.base import scored_by
 from evaluation.result_files import ResultsFileError
 from evaluation.score_files import ScoreFile
 from evaluation.score_tables import Line, as_json, as_text
-from predictions.benchmark_scores import Loaded, ScoresPairs, text_embedder
-from predictions.blind import fitted, problem_with
-from predictions.blind.benchmarks import evaluate_blind
-from predictions.blind.pictures import Look
+from predictions.blind_baselines import fitted_baseline, problem_with
 from predictions.scorers import CannotLoad, scorer_of
 from predictions.scorers.contrastive import Contrastive
 from predictions.scoring import NO_VECTORS
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         pictures: Pictures,
         path: Path,
     ) -> None:
-        if len(specs) != 1 or fitted(specs[0]):
+        if len(specs) != 1 or fitted_baseline(specs[0]):
             raise BenchmarkError(["--answers is for one model. Name a scorer or a file of scores with --model."])
         (spec,) = specs
         file = Path(spec.removeprefix(FILE))
@@ -145,7 +145,7 @@ def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
     """Load the models that specs need, by these; a blind baseline may need none. Raises BenchmarkError."""
     found = {}
     for spec in specs:
-        baseline = fitted(spec)
+        baseline = fitted_baseline(spec)
         if baseline is None and (problem := problem_with(spec)):
             raise BenchmarkError([problem])
         if baseline is None or baseline.model:
@@ -157,18 +157,18 @@ def evaluated_here(
     protocol: Benchmark[Any, Any], data: Any, spec: str, loaded: Mapping[str, ScoresPairs], pictures: Pictures
 ) -> Evaluation:
     """Evaluate a loaded model, or a blind baseline, which is fitted to the benchmark. Raises BenchmarkError."""
-    baseline = fitted(spec)
+    baseline = fitted_baseline(spec)
     if baseline is None:
         return evaluate(protocol, data, Loaded(loaded[spec], pictures))
-    look = look_by(loaded[spec], pictures) if baseline.model else baseline.look(pictures.open)
-    return evaluate_blind(protocol, data, baseline, baseline.features(look))
+    source = vectors_by(loaded[spec], pictures) if baseline.model else baseline.source(pictures.open)
+    return evaluate_blind(protocol, data, baseline.part, baseline.features(source))
 
 
-def look_by(model: Any, pictures: Pictures) -> Look:
-    """Return how a model looks at the images of a benchmark. Raises BenchmarkError where it has no vectors of these."""
+def vectors_by(model: Any, pictures: Pictures) -> VectorSource:
+    """Return a model's vectors of the images of a benchmark. Raises BenchmarkError where it makes none."""
     if not isinstance(model, Contrastive):
         raise BenchmarkError([NO_VECTORS])
-    return Look({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
+    return VectorSource({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
 
 
 def model_called(spec: str) -> ScoresPairs:

@@ -1,6 +1,7 @@
 """Blind baselines from asking to launching: what they are asked, what is stored, what the launch makes of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ import yaml
 from django.core.files.storage import default_storage
 
 from annotation.actions.launching.launch import launch, plan
+from evaluation.blind.fitting import FOLDS
 from predictions import tasks
 from predictions.actions import blind, runs, store_scores
 from predictions.actions.runs import cancel_run, request_run, resume_run
-from predictions.blind.fitting import FOLDS
+from predictions.blind_baselines import FITTED_BASELINES
 from predictions.errors import CannotPredict
 from predictions.models import Chunk, Prediction, Run
 from studies.actions.drafts import update_draft
@@ -130,14 +132,14 @@ def test_what_is_balanced_is_launched(project: Project) -> None:
 def test_predictions_say_that_they_are_of_a_blind_baseline_and_what_was_learnt_from(project: Project) -> None:
     run = computed(ask(draft(project)))
     assert run.model is not None
-    assert str(run.model).startswith("Blind baseline: text only, n-grams ngrams-v1 (")
+    assert str(run.model).startswith("Blind baseline: text only, n-grams ngrams-v2 (")
     first = Prediction.objects.get(instance__key="row-1")
     assert (first.kind, first.variant, first.is_right) == ("image_to_text", "image", True)
     assert first.scores is not None
     assert first.scores["caption"] > first.scores["negative_caption"]
     assert first.conditions is not None
     assert (first.conditions.details["folds"], first.conditions.details["questions"]) == (FOLDS, INSTANCES)
-    assert {"numpy", "scipy", "Pillow"} == first.conditions.details["libraries"].keys()
+    assert {"numpy", "scipy", "scikit-learn", "Pillow"} == first.conditions.details["libraries"].keys()
 
 
 def test_asked_again_it_computes_nothing_and_notes_the_same(project: Project) -> None:
@@ -150,6 +152,43 @@ def test_asked_again_it_computes_nothing_and_notes_the_same(project: Project) ->
     assert (again.stored, again.already_there, again.model) == (0, INSTANCES, first.model)
     assert list(Prediction.objects.order_by("pk").values()) == before
     assert BlindScore.objects.values().get() | {"id": noted["id"]} == noted
+
+
+def test_predictions_of_an_older_version_stay_beside_those_of_this_one(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = draft(project)
+    older = replace(FITTED_BASELINES[TEXT], version="ngrams-v1")
+    with monkeypatch.context() as before:
+        before.setattr("predictions.blind_baselines.FITTED_BASELINES", {**FITTED_BASELINES, TEXT: older})
+        first = computed(ask(study))
+    kept = list(Prediction.objects.order_by("pk").values())
+    second = computed(ask(study))
+    assert (first.stored, second.stored) == (INSTANCES, INSTANCES)
+    assert [str(run.model).partition(" (")[0] for run in (first, second)] == [
+        "Blind baseline: text only, n-grams ngrams-v1",
+        "Blind baseline: text only, n-grams ngrams-v2",
+    ]
+    assert list(Prediction.objects.filter(model=first.model).order_by("pk").values()) == kept
+
+
+def test_a_run_that_an_older_version_began_stores_nothing_of_this_one_and_can_go_on(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ask(draft(project))
+    older = replace(FITTED_BASELINES[TEXT], version="ngrams-v1")
+    with monkeypatch.context() as before:
+        before.setattr("predictions.blind_baselines.FITTED_BASELINES", {**FITTED_BASELINES, TEXT: older})
+        runs.due(run_id=run.pk, now=NOON)
+        blind.begin(run_id=run.pk, now=NOON)
+    run = computed(run)
+    assert (run.stored, run.wrong) == (0, INSTANCES)
+    assert {problem for chunk in Chunk.objects.all() for problem in chunk.problems} == {store_scores.OTHER_WEIGHTS}
+    resume_run(run=run, by=TESTS, now=NOON)
+    run = computed(run)
+    assert (run.state, run.stored, run.wrong) == (Run.State.DONE, INSTANCES, 0)
+    assert run.model is not None
+    assert run.model.version == "ngrams-v2"
 
 
 def test_other_questions_are_another_model_and_must_be_asked_before_the_launch(project: Project) -> None:

@@ -126,7 +126,7 @@ def test_where_a_model_sees_what_was_drawn_for_the_right_answer_it_is_told_by_pi
     assert prediction.scores["image"] > prediction.scores["negative_image"]
     assert prediction.conditions is not None
     told = prediction.conditions.details
-    assert (told["blind_baseline"], told["folds"]) == ("vectors-v1", 5)
+    assert (told["blind_baseline"], told["folds"]) == ("vectors-v2", 5)
     assert told["embedding"]["identity"]["weights"] == worker.scorer.identity.weights
     assert told["embedding"]["conditions"]["dtype"] == "float32"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from analytics.blind_baselines import BlindAccuracy
+from evaluation.blind.accuracy import BlindAccuracy
 from studies.actions.conditions import digest_of, note_blind_score, unmet
 from studies.design import BlindSolvability, LaunchConditions
 from studies.models import BlindScore, Question, Study

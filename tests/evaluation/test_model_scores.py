@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluation import model_scores
+from evaluation.model_scores import Loaded, text_embedder
 from evaluation.pictures import Pictures
 from evaluation.protocols import BenchmarkError, Block
-from predictions import benchmark_scores
-from predictions.benchmark_scores import Loaded, text_embedder
 
 BLOCKS = [
     Block(("1", "2"), ("10", "20")),
@@ -33,7 +33,7 @@ class Sums:
 def test_every_block_gets_its_own_scores_however_many_are_asked_for_at_once(
     monkeypatch: pytest.MonkeyPatch, at_once: int, asked: list[int]
 ) -> None:
-    monkeypatch.setattr(benchmark_scores, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(model_scores, "PAIRS_AT_ONCE", at_once)
     model = Sums()
     matrices = list(Loaded(model, Pictures(Path("nowhere")))(BLOCKS))
     assert [matrix.tolist() for matrix in matrices] == [

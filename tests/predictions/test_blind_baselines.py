@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from predictions.blind import FITTED, fitted, options_seen, problem_with, sees
+from evaluation.blind.cases import visible_options
+from predictions.blind_baselines import FITTED_BASELINES, fitted_baseline, part_seen, problem_with
 from studies.kinds import get_kind
 
 PICTURES = {"right": "a" * 64, "wrong": "b" * 64}
@@ -23,14 +24,14 @@ def content(*, options: str, with_none: bool = False) -> tuple[str, dict[str, An
 
 def test_texts_alone_are_seen_where_options_are_texts() -> None:
     kind, asked = content(options="texts")
-    assert options_seen(get_kind(kind), asked, "text") == {"caption": "A cat.", "negative_caption": "A dog."}
-    assert options_seen(get_kind(kind), asked, "image") == {}
+    assert visible_options(get_kind(kind), asked, "text") == {"caption": "A cat.", "negative_caption": "A dog."}
+    assert visible_options(get_kind(kind), asked, "image") == {}
 
 
 def test_pictures_alone_are_seen_where_options_are_pictures_and_none_is_no_picture() -> None:
     kind, asked = content(options="pictures", with_none=True)
-    assert options_seen(get_kind(kind), asked, "image") == PICTURES
-    assert options_seen(get_kind(kind), asked, "text") == {}
+    assert visible_options(get_kind(kind), asked, "image") == PICTURES
+    assert visible_options(get_kind(kind), asked, "text") == {}
 
 
 @pytest.mark.parametrize(
@@ -45,8 +46,8 @@ def test_pictures_alone_are_seen_where_options_are_pictures_and_none_is_no_pictu
     ],
 )
 def test_a_spec_says_what_is_seen_and_where_it_is_computed(spec: str, seen: str | None, is_fitted: bool) -> None:
-    assert sees(spec) == seen
-    assert (fitted(spec) is not None) == is_fitted
+    assert part_seen(spec) == seen
+    assert (fitted_baseline(spec) is not None) == is_fitted
     assert problem_with(spec) == ""
 
 
@@ -63,4 +64,4 @@ def test_an_unknown_baseline_is_refused_with_those_there_are(spec: str) -> None:
 
 
 def test_every_baseline_says_that_it_is_blind() -> None:
-    assert all(each.name.startswith("Blind baseline: ") for each in FITTED.values())
+    assert all(each.name.startswith("Blind baseline: ") for each in FITTED_BASELINES.values())

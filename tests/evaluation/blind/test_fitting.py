@@ -8,20 +8,21 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from analytics.blind_baselines import BlindAccuracy, blind_accuracy
-from predictions.blind.cases import Case, digest_of, groups_of
-from predictions.blind.features import Features
-from predictions.blind.fitting import (
+from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
+from evaluation.blind.cases import Case, digest_of, groups_of
+from evaluation.blind.features import Features
+from evaluation.blind.fitting import (
     FOLDS,
     CannotFit,
     folds_of,
     scores_of_fold,
     weights_of,
 )
-from predictions.blind.ngrams import Ngrams
-from predictions.blind.pictures import Pictures, looking
+from evaluation.blind.ngrams import Ngrams
+from evaluation.blind.pictures import PictureFeatures
+from predictions.blind_baselines import embed_here
 from predictions.image_sets.embeddings import ColourAndGradient
-from tests.predictions.blind.drawn import drawn, names_of
+from tests.evaluation.blind.drawn import drawn, names_of
 
 WORDS = "bird boat cup dog fence goat hat kite lamp moon nest oven pear road shoe tree vase wall".split()  # noqa: SIM905 (one line of words)
 
@@ -104,6 +105,11 @@ def test_with_nothing_to_learn_from_nothing_is_told_apart() -> None:
     assert scores_of_fold(cases, [0, 0], 0, Ngrams()) == {place: {"right": 0.0, "wrong": 0.0} for place in (0, 1)}
 
 
+def test_where_all_options_are_the_same_they_tie() -> None:
+    cases = [case(f"{at}", f"i{at}", "a", "a") for at in range(4)]
+    assert outcome(cases, Ngrams()).share == 0.5
+
+
 def test_texts_that_give_the_right_answer_away_are_found_out() -> None:
     dice = random.Random(1)
     # As SugarCrepe's: the wrong caption is the right one with something added.
@@ -157,15 +163,27 @@ def test_both_ends_capitals_and_white_space_of_a_text_are_seen() -> None:
     assert len({tuple(row) for row in rows}) == 4
 
 
+def test_where_two_spaces_stand_in_a_text_is_seen() -> None:
+    features = Ngrams()
+    texts = ["a  cat sat", "a cat  sat"]
+    features.fit([*texts, "the  cat sat", "the cat  sat"])
+    first, second = features.rows(texts).toarray()
+    assert (first != second).any()
+
+
 def test_pictures_that_are_made_otherwise_are_found_out() -> None:
     dice = random.Random(6)
     right, wrong = names_of("right", 40), names_of("wrong", 40)
     cases = [case(f"{at:02}", f"i{at}", *pair) for at, pair in enumerate(zip(right, wrong, strict=True))]
     # Wrong pictures are bluer, whatever else they show.
-    seen = outcome(cases, Pictures(looking(ColourAndGradient(), lambda name: drawn(name, blue=name in wrong))))
+    seen = outcome(
+        cases, PictureFeatures(embed_here(ColourAndGradient(), lambda name: drawn(name, blue=name in wrong)))
+    )
     assert seen.share is not None
     assert seen.share > 0.9
-    cannot = outcome(cases, Pictures(looking(ColourAndGradient(), lambda name: drawn(name, blue=dice.random() < 0.5))))
+    cannot = outcome(
+        cases, PictureFeatures(embed_here(ColourAndGradient(), lambda name: drawn(name, blue=dice.random() < 0.5)))
+    )
     assert cannot.low is not None
     assert cannot.high is not None
     assert cannot.low < 0.5 < cannot.high

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from evaluation.blind.benchmarks import evaluate_blind
+from evaluation.blind.cases import Part
+from evaluation.blind.features import Features
+from evaluation.blind.ngrams import Ngrams
 from evaluation.protocols import BenchmarkError, Evaluation, get_protocol
-from predictions.blind import fitted
-from predictions.blind.benchmarks import evaluate_blind
-from predictions.blind.features import Features
-from predictions.blind.ngrams import Ngrams
-from predictions.scorers import NoPicture
 from tests.evaluation.protocols.written import plain, write
 
 # No two of them have a word in common, nor end alike.
@@ -30,8 +29,8 @@ class First:
     def conditions(self) -> Mapping[str, Any]:
         return {}
 
-    def missing(self, options: Iterable[str]) -> Mapping[str, NoPicture]:
-        return {name: NoPicture(f"There is no {name}.") for name in options if name == self.gone}
+    def missing(self, options: Iterable[str]) -> Mapping[str, Exception]:
+        return {name: KeyError(f"There is no {name}.") for name in options if name == self.gone}
 
     def fit(self, options: Sequence[str]) -> None:
         pass
@@ -40,10 +39,9 @@ class First:
         return csr_array(np.array([[float("#0of10" in name)] for name in options]))
 
 
-def blind(benchmark: str, folder: Path, features: Features, *, spec: str = "text-only:ngrams") -> Evaluation:
-    protocol, baseline = get_protocol(benchmark), fitted(spec)
-    assert baseline is not None
-    return evaluate_blind(protocol, protocol.read(folder), baseline, features)
+def blind(benchmark: str, folder: Path, features: Features, *, part: Part = "text") -> Evaluation:
+    protocol = get_protocol(benchmark)
+    return evaluate_blind(protocol, protocol.read(folder), part, features)
 
 
 def sugarcrepe(folder: Path, right: Sequence[str], wrong: Sequence[str]) -> Path:
@@ -106,7 +104,7 @@ def imagecode(folder: Path, targets: Sequence[int]) -> Path:
 
 def test_images_alone_are_told_by_where_the_right_ones_of_others_stand(tmp_path: Path) -> None:
     """Five descriptions are of the first image, one of the fourth, for which the others point to the first too."""
-    found = blind("imagecode", imagecode(tmp_path, [0, 0, 0, 3, 0, 0]), First(), spec="image-only:onnx:demo")
+    found = blind("imagecode", imagecode(tmp_path, [0, 0, 0, 3, 0, 0]), First(), part="image")
     assert plain(found.whole)["Accuracy"] == (5, 6)
     assert "Of 6 choices between images it tells 83.3 % (guessing gives 10.0 %" in found.notes[-1]
 
@@ -115,21 +113,21 @@ def test_an_image_that_cannot_be_seen_stops_the_evaluation(tmp_path: Path) -> No
     gone = "open-images-1_a/#4of10"
     folder = imagecode(tmp_path, [0, 0, 0])
     with pytest.raises(BenchmarkError, match=f"There is no {gone}"):
-        blind("imagecode", folder, First(gone), spec="image-only:onnx:demo")
+        blind("imagecode", folder, First(gone), part="image")
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "spec", "sentence"),
+    ("benchmark", "part", "sentence"),
     [
-        ("imagecode", "text-only:ngrams", "ImageCoDe asks for no choice between texts, which is all that is seen."),
-        ("sugarcrepe", "image-only:onnx:demo", "SugarCrepe asks for no choice between images, which is all that is "),
-        ("rococo", "text-only:ngrams", "RoCOCO asks for one of all its images and texts at once, so nothing is left"),
+        ("imagecode", "text", "ImageCoDe asks for no choice between texts, which is all that is seen."),
+        ("sugarcrepe", "image", "SugarCrepe asks for no choice between images, which is all that is "),
+        ("rococo", "text", "RoCOCO asks for one of all its images and texts at once, so nothing is left"),
     ],
 )
-def test_where_nothing_can_be_asked_that_is_said(tmp_path: Path, benchmark: str, spec: str, sentence: str) -> None:
+def test_where_nothing_can_be_asked_that_is_said(tmp_path: Path, benchmark: str, part: Part, sentence: str) -> None:
     write(tmp_path, get_protocol(benchmark).example)
     with pytest.raises(BenchmarkError, match=sentence):
-        blind(benchmark, tmp_path, First(), spec=spec)
+        blind(benchmark, tmp_path, First(), part=part)
 
 
 def test_a_single_question_has_no_others_to_learn_from(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from math import sqrt
 import pytest
 from scipy.stats import beta
 
-from analytics.blind_baselines import blind_accuracy
+from evaluation.blind.accuracy import blind_accuracy
 
 
 def test_a_tie_is_a_guess() -> None:

@@ -1,0 +1,115 @@
+"""Blind baselines on whole benchmarks: each question is scored by a model that is fitted to the others. Pure.
+
+Folds are as in studies (`evaluation.blind.fitting`): a block of a benchmark is an instance, and blocks that share an
+image or a text stand in one fold. The scores go into the blocks' matrices, so that the benchmark's own rules count
+them: of a baseline that sees only texts, a text has the same score beside all images of its block, which then tie.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analytics.scores import Floats
+from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
+from evaluation.blind.cases import Case, Part, groups_of, merge_cases
+from evaluation.blind.features import Features
+from evaluation.blind.fitting import FOLDS, CannotFit, folds_of, scores_of_fold
+from evaluation.protocols import Benchmark, BenchmarkError, Block, Choice, Evaluation, evaluate
+
+SEEN = {"text": "texts", "image": "images"}
+
+
+def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, features: Features) -> Evaluation:
+    """Fit a blind baseline that sees a part to a benchmark's questions and return the benchmark's tables, with a note
+    of its accuracy. Raises BenchmarkError, also where the benchmark has no choice between such parts."""
+    scorer = BlindScorer(benchmark, data, part, features)
+    found = evaluate(benchmark, data, scorer)
+    return replace(found, notes=[*found.notes, _note(part, scorer.accuracy())])
+
+
+class BlindScorer:
+    """An `evaluation.protocols.Scorer` for the blocks of one benchmark, which are all scored at once."""
+
+    def __init__(self, benchmark: Benchmark[Any, Any], data: Any, part: Part, features: Features) -> None:
+        self._part, self._features = part, features
+        choices_of_blocks = ([each for each in choices if each.among == part] for choices in benchmark.choices(data))
+        # Each choice with the block that it stands in.
+        self._asked = list(zip(benchmark.blocks(data), choices_of_blocks, strict=True))
+        self._cases = [_case(block, choice) for block, choices in self._asked for choice in choices]
+        if not self._cases:
+            raise BenchmarkError(
+                [f"{benchmark.title} asks for no choice between {SEEN[part]}, which is all that is seen."]
+            )
+        self._scores = self._fitted()
+
+    def __call__(self, blocks: Iterable[Block]) -> Iterator[Floats]:
+        scored = iter(self._cases)
+        for block, (_, choices) in zip(blocks, self._asked, strict=True):
+            matrix = np.zeros((len(block.images), len(block.texts)))
+            for choice in choices:
+                scores = self._scores[next(scored).name]
+                row = [scores[str(place)] for place in range(len(scores))]
+                if self._part == "text":
+                    matrix[choice.of] = row
+                else:
+                    matrix[:, choice.of] = row
+            yield matrix
+
+    def accuracy(self) -> BlindAccuracy:
+        return blind_accuracy(
+            [[self._scores[case.name][key] for key in case.options] for case in self._cases],
+            [list(case.options).index(case.right) for case in self._cases],
+            groups_of(self._cases),
+        )
+
+    def _fitted(self) -> dict[str, dict[str, float]]:
+        """Return the scores of the options of each case, by its name."""
+        cases = merge_cases(self._cases)
+        missing = self._features.missing(option for case in cases for option in case.options.values())
+        if missing:
+            raise BenchmarkError([str(why) for why in missing.values()])
+        try:
+            folds = folds_of(cases)
+        except CannotFit as error:
+            raise BenchmarkError([str(error)]) from error
+        return {
+            cases[place].name: scores
+            for fold in range(FOLDS)
+            for place, scores in scores_of_fold(cases, folds, fold, self._features).items()
+        }
+
+
+def _case(block: Block, choice: Choice) -> Case:
+    """Return a choice as a case, its options by their places."""
+    options, shown = (block.texts, block.images) if choice.among == "text" else (block.images, block.texts)
+    content = [choice.among, shown[choice.of], list(options), choice.right]
+    name = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    shares = {*(f"image {image}" for image in block.images), *(f"text {text}" for text in block.texts)}
+    return Case(
+        name,
+        frozenset(shares),
+        {str(place): option for place, option in enumerate(options)},
+        str(choice.right),
+    )
+
+
+def _note(part: Part, found: BlindAccuracy) -> str:
+    """Return the accuracy of a baseline in sentences."""
+    interval = (
+        "" if found.low is None or found.high is None else f"; 95 % interval {_percents([found.low, found.high])}"
+    )
+    share, chance = _percents([found.share]), _percents([found.chance])
+    what = SEEN[part]
+    return (
+        f"It sees only {what}, and was fitted to this benchmark in {FOLDS} folds. Of {found.n:,} choices between "
+        f"{what} it tells {share} % (guessing gives {chance} %{interval}), a tie counted as a guess. In the table a "
+        "tie counts as the benchmark has it, and whatever differs in nothing that it sees ties."
+    )
+
+
+def _percents(shares: Sequence[float | None]) -> str:
+    return " to ".join(f"{100 * share:.1f}" for share in shares if share is not None)

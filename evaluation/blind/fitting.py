@@ -1,0 +1,113 @@
+"""Scores of questions by what the right answers to others look like, cross-fitted in grouped folds. Pure.
+
+Questions that share anything stand in one fold: those about one instance, and those of instances that share a text or a
+picture. Otherwise a baseline could learn single answers by heart.
+
+A logistic regression without an intercept learns, from the difference of the features of a right and a wrong option,
+which is the right one: paired comparisons (Bradley and Terry 1952; for texts that compete, Joachims 2002). The score of
+an option is its log-odds against an option with none of the features. Nothing is random: the same questions give the
+same scores in any order.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.blind.cases import Case, groups_of
+from evaluation.blind.features import Features
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+FOLDS = 5
+# The inverse of the regularisation: half the sum of squared weights costs as much as the losses of so many comparisons.
+STRENGTH = 1.0
+MOST_ROUNDS = 500
+TOLERANCE = 1e-7
+# Decimals of a score: further ones are noise of the solver, and options that differ only in those tie.
+DIGITS = 6
+
+
+class CannotFit(Exception):
+    """Nothing can be fitted to these questions; the message is for people, and says why."""
+
+
+def folds_of(cases: Sequence[Case]) -> list[int]:
+    """Return the fold of each case, 0 to `FOLDS` - 1: whole groups, folds of similar size, the same in any order.
+
+    Raises CannotFit where there are fewer than two groups.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    names: dict[int, str] = {}
+    groups = groups_of(cases)
+    for case, group in zip(cases, groups, strict=True):
+        names[group] = min(names.get(group, case.name), case.name)
+    if len(names) < 2:
+        raise CannotFit(
+            "There are not two groups of questions without a text or a picture in common whose options can be seen and "
+            "whose right answers are known, so none can be scored by what others show."
+        )
+    # The largest group comes first, of equal ones the last label: numbered by what they show, whose order is fixed.
+    labels = {group: label for label, group in enumerate(sorted(names, key=names.__getitem__, reverse=True))}
+    splits = GroupKFold(min(FOLDS, len(names))).split(cases, groups=[labels[group] for group in groups])
+    folds = np.zeros(len(cases), dtype=int)
+    for fold, (_, places) in enumerate(splits):
+        folds[places] = fold
+    found: list[int] = folds.tolist()
+    return found
+
+
+def scores_of_fold(
+    cases: Sequence[Case], folds: Sequence[int], fold: int, features: Features
+) -> dict[int, dict[str, float]]:
+    """Return the scores of every option of the cases in `fold`, by the place of the case, from a model of all others.
+
+    Scores are log-odds with `DIGITS` decimals, higher is more like a right option; equal where options do not differ.
+    """
+    known = sorted((place for place in range(len(cases)) if folds[place] != fold), key=lambda at: cases[at].name)
+    pairs = [
+        (case.options[case.right], option)
+        for case in map(cases.__getitem__, known)
+        for key, option in sorted(case.options.items())
+        if key != case.right
+    ]
+    found = {place: dict.fromkeys(cases[place].options, 0.0) for place in range(len(cases)) if folds[place] == fold}
+    seen = list(dict.fromkeys(option for pair in pairs for option in pair))
+    if not found or len(seen) < 2:
+        return found
+    features.fit(seen)
+    weights = weights_of(features.rows([right for right, _ in pairs]) - features.rows([wrong for _, wrong in pairs]))
+    asked = [(place, key, option) for place in found for key, option in cases[place].options.items()]
+    scores = np.round(features.rows([option for _, _, option in asked]) @ weights, DIGITS)
+    for (place, key, _), score in zip(asked, scores, strict=True):
+        found[place][key] = float(score)
+    return found
+
+
+def weights_of(apart: "csr_array", *, strength: float = STRENGTH) -> NDArray[np.float64]:
+    """Return the weights of a logistic regression without an intercept by which the right options win.
+
+    apart: features of right less those of wrong options, shape (comparisons, features). The weights minimise the sum
+    over comparisons of log(1 + exp(-apart w)) plus |w|^2 / 2 / `strength`, with the features divided by the root of the
+    mean squared length of a comparison, so that one strength suits few features and many. Zeros where no comparison
+    differs in anything.
+
+    Example: one feature that is 1 in seven of eight comparisons and -1 in one, strength ln 3: ln 3, since
+    7 x 0.25 - 0.75 = ln 3 / ln 3.
+    """
+    from scipy.sparse import vstack
+    from sklearn.linear_model import LogisticRegression
+
+    comparisons, width = apart.shape
+    squares = float(np.square(apart.data).sum()) / comparisons
+    if not squares:
+        return np.zeros(width)
+    # Each comparison also mirrored, since a classifier needs two classes: so each counts half.
+    model = LogisticRegression(C=strength / squares / 2, fit_intercept=False, tol=TOLERANCE, max_iter=MOST_ROUNDS).fit(
+        vstack([apart, -apart], format="csr"), np.repeat([1, 0], comparisons)
+    )
+    weights: NDArray[np.float64] = model.coef_[0]
+    return weights

@@ -1,0 +1,57 @@
+"""Texts as their n-grams of words and of characters. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+    from sklearn.feature_extraction.text import CountVectorizer
+
+WORDS, CHARACTERS = (1, 2), (1, 4)
+# An n-gram that stands in fewer texts says nothing about others.
+FEWEST_TEXTS = 2
+# Before the first and after the last character: a capital at the start and a full stop at the end are n-grams too.
+EDGE = "\x02"
+# In place of a space, because scikit-learn reduces several to one.
+SPACE = "\x03"
+
+
+class Ngrams:
+    """Whether n-grams of 1 and 2 words and of 1 to 4 characters stand in a text, and the logarithm of its length in
+    characters plus one.
+
+    Capitals, spaces and both ends count: how a text is written can give the answer away as much as what it says.
+    """
+
+    def __init__(self) -> None:
+        self._vectorizers: list[CountVectorizer] = []
+
+    def conditions(self) -> Mapping[str, Any]:
+        return {"words": list(WORDS), "characters": list(CHARACTERS), "fewest_texts": FEWEST_TEXTS}
+
+    def missing(self, options: Iterable[str]) -> Mapping[str, Exception]:
+        return {}
+
+    def fit(self, options: Sequence[str]) -> None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        shared: dict[str, Any] = {"lowercase": False, "binary": True, "min_df": FEWEST_TEXTS, "dtype": np.float64}
+        self._vectorizers = [
+            CountVectorizer(token_pattern=rf"\w+|[^\w\s{SPACE}]", ngram_range=WORDS, **shared),
+            CountVectorizer(analyzer="char", ngram_range=CHARACTERS, **shared),
+        ]
+        for vectorizer in self._vectorizers:
+            vectorizer.fit(map(_marked, options))
+
+    def rows(self, options: Sequence[str]) -> "csr_array":
+        from scipy.sparse import csr_array, hstack
+
+        texts = [_marked(text) for text in options]
+        lengths = csr_array(np.log1p([[len(text)] for text in options]))
+        return csr_array(hstack([lengths, *(vectorizer.transform(texts) for vectorizer in self._vectorizers)]))
+
+
+def _marked(text: str) -> str:
+    return f"{EDGE}{text.replace(' ', SPACE)}{EDGE}"

@@ -1,0 +1,104 @@
+"""The blind baselines that a run may name, each a family of models with what follows it (`evaluation.blind`). Pure.
+
+Those that are fitted need to know which answers are right, so the site computes them, and no worker with models.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluation.blind.cases import Part
+from evaluation.blind.features import Features
+from evaluation.blind.ngrams import Ngrams
+from evaluation.blind.pictures import PictureFeatures, VectorSource
+from predictions.image_sets.embeddings import ColourAndGradient, Embedding, Vectors
+from predictions.scorers import NoPicture, OpenPicture, problem_with_spec
+
+TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
+# What follows the family where a language model scores the texts, on a worker with models.
+LANGUAGE_MODEL = "hf:"
+# Of a baseline that sees the vectors of a model, whose name is put behind it.
+NAME_WITH_VECTORS, VERSION_WITH_VECTORS = "Blind baseline: image only", "vectors-v2"
+
+
+def _no_vectors(open_picture: OpenPicture) -> VectorSource:
+    return VectorSource({}, lambda names: ({}, {}))
+
+
+def embed_here(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
+    """Return the vectors of an embedding of pictures that are opened here, one by one."""
+
+    def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
+        found: dict[str, Vectors] = {}
+        missing: dict[str, NoPicture] = {}
+        for name in names:
+            try:
+                found[name] = embedding.embed([open_picture(name)])[0]
+            except NoPicture as error:
+                missing[name] = error
+        return found, missing
+
+    return VectorSource({"embedding": embedding.name}, vectors_of)
+
+
+@dataclass(frozen=True)
+class FittedBaseline:
+    """A blind baseline that is fitted to the questions: its name for people, version, and the part that it sees.
+
+    `source`: how pictures become vectors here; where `model` is the spec of a model, a worker makes its vectors
+    instead. `at_once`: all folds are scored together, since all of them need the same pictures.
+    """
+
+    name: str
+    version: str
+    part: Part
+    features: Callable[[VectorSource], Features]
+    source: Callable[[OpenPicture], VectorSource] = _no_vectors
+    at_once: bool = False
+    model: str = ""
+
+
+# Another way to see or to fit is another version: predictions of version 1 (decision 0034) keep theirs.
+FITTED_BASELINES: Mapping[str, FittedBaseline] = {
+    "text-only:ngrams": FittedBaseline(
+        "Blind baseline: text only, n-grams", "ngrams-v2", "text", lambda source: Ngrams()
+    ),
+    "image-only:colour-and-gradient": FittedBaseline(
+        "Blind baseline: image only, colour and gradient",
+        "colour-and-gradient-v2",
+        "image",
+        PictureFeatures,
+        source=lambda open_picture: embed_here(ColourAndGradient(), open_picture),
+        at_once=True,
+    ),
+}
+
+
+def part_seen(spec: str) -> Part | None:
+    """Return the only part of a question that the model of a spec sees; None for one that sees texts and pictures."""
+    family = spec.strip().partition(":")[0]
+    return {TEXT_ONLY: "text", IMAGE_ONLY: "image"}.get(family)  # type: ignore[return-value]
+
+
+def fitted_baseline(spec: str) -> FittedBaseline | None:
+    """Return the blind baseline of a spec that is fitted here, None for what a worker with models scores."""
+    spec = spec.strip()
+    family, _, rest = spec.partition(":")
+    model = rest.strip()
+    names_model = spec not in FITTED_BASELINES and not problem_with_spec(model) and part_seen(model) is None
+    if family == IMAGE_ONLY and names_model:
+        return FittedBaseline(
+            NAME_WITH_VECTORS, VERSION_WITH_VECTORS, "image", PictureFeatures, at_once=True, model=model
+        )
+    return FITTED_BASELINES.get(spec)
+
+
+def problem_with(spec: str) -> str:
+    """Return what is wrong with the spec of a blind baseline, in a sentence; "" where nothing is."""
+    part, name = part_seen(spec), spec.strip().partition(":")[2]
+    if part is None or fitted_baseline(spec) is not None:
+        return ""
+    if part == "text" and name.startswith(LANGUAGE_MODEL) and name != LANGUAGE_MODEL:
+        return ""
+    with_models = {"text": f"{TEXT_ONLY}:hf:NAME", "image": f"{IMAGE_ONLY}:open_clip:ARCHITECTURE/TAG"}
+    known = [*(each for each in FITTED_BASELINES if FITTED_BASELINES[each].part == part), with_models[part]]
+    return f"There is no blind baseline {spec.strip()!r}. Use {' or '.join(known)}."
