@@ -1,4 +1,4 @@
-"""One label per task out of the answers of many workers: majority vote, Dawid-Skene, MACE.
+"""Dawid-Skene and MACE: one label per task from the answers of many workers, and how good each worker is.
 
 All take answers as (task, worker, label), the long table that analysis libraries read, and raise ValueError for a
 label that is missing. A worker may answer a task more than once. Why the two models are written out here and not taken
@@ -19,28 +19,28 @@ from analytics.scores import Score
 Answer = tuple[Hashable, Hashable, Any]
 Indices = NDArray[np.intp]
 
-# Posteriors this close are a tie, and a tie has no label.
+# Posteriors this close are tied; a tie has no label.
 TIE = 1e-9
-# Log-likelihood per answer that an iteration must still gain.
+# Minimum gain in log-likelihood per answer of an iteration.
 GAIN = 1e-10
 MOST_ITERATIONS = 2000
 # Hovy et al. 2013, section 3.3, and the released program: priors of knowing and of guessing, and of what is guessed.
 KNOWING_PRIOR, GUESSING_PRIOR, STRATEGY_PRIOR = 0.5, 0.5, 10.0
 MACE_ITERATIONS, MACE_RESTARTS = 50, 10
 SMALLEST = 1e-300
-# Starts of MACE that come this near in log-likelihood are as likely as each other.
+# Starts of MACE within this log-likelihood are equally likely.
 AS_LIKELY = 0.01
-# Answers that a task needs before a model of the workers can tell who is right about it.
+# Minimum number of answers per task for a model of the workers.
 LEAST_PER_TASK = 3
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What many answers come to.
+    """Labels of tasks and skills of workers.
 
     labels: per task, the label with the highest posterior, None when two share it. posteriors: per task, the
-    probability of every label, 0 to 1 (majority vote: the share of its votes). skills: per worker, 0 to 1, what the
-    method takes for it. prevalence: share of each label over tasks, as estimated.
+    probability of every label, 0 to 1. skills: per worker, 0 to 1, as the method estimates it. prevalence: estimated
+    share of each label over tasks.
     """
 
     labels: dict[Any, Any]
@@ -51,7 +51,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class _Table:
-    """Answers by place: three columns of equal length, and what the places stand for, in order of appearance."""
+    """Answers as indices: three columns of equal length, and the values of the indices, in order of appearance."""
 
     task: Indices
     worker: Indices
@@ -61,7 +61,7 @@ class _Table:
     labels: tuple[Any, ...]
 
     def totals(self, worker_or_task: Indices, size: int, amounts: Floats) -> Floats:
-        """Add up amounts (answers x labels) by worker or task: size x labels."""
+        """Sum amounts (answers x labels) by worker or task: size x labels."""
         return np.stack([np.bincount(worker_or_task, weights=column, minlength=size) for column in amounts.T], axis=1)
 
     def votes(self) -> Floats:
@@ -100,27 +100,8 @@ class _Run:
     skills: Floats
 
 
-def majority_vote(answers: Iterable[Answer]) -> Aggregate:
-    """Return the label that most answers gave each task. Skill: the share of a worker's answers that equal it.
-
-    Tied tasks do not count; a worker who answered no other has no skill and is left out of `skills`.
-
-    Example: a, a, b for one task: "a" with 2/3; two workers have skill 1, the third 0.
-    """
-    table = _read(answers)
-    if not table.tasks:
-        return Aggregate({}, {}, {}, {})
-    votes = table.votes()
-    agreed = table.aggregate(votes, np.zeros(len(table.workers)), votes.mean(axis=0))
-    rows = zip(table.task, table.worker, table.label, strict=True)
-    given = [(table.tasks[task], table.workers[worker], table.labels[label]) for task, worker, label in rows]
-    _, by_worker = accuracy(given, agreed.labels)
-    skills = {worker: score.share for worker, score in by_worker.items() if score.share is not None}
-    return Aggregate(agreed.labels, agreed.posteriors, skills, agreed.prevalence)
-
-
 def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
-    """Return the labels under a model in which each worker has a probability of every answer for every true label.
+    """Dawid-Skene: each worker has a probability of every answer for every true label.
 
     Maximum likelihood by expectation-maximisation from the shares of the votes, without smoothing, until the
     log-likelihood stands still. Skill: the probability that a worker's answer is right, over the labels' prevalence.
@@ -149,7 +130,7 @@ def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
 
 
 def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int = MACE_RESTARTS) -> Aggregate:
-    """Return the labels under a model in which a worker either knows the label or guesses in a way of their own.
+    """MACE: each worker either knows the label or guesses by a personal distribution.
 
     Variational Bayes with the priors of the released program, 50 iterations from `restarts` starts: one that favours
     nobody, the others at random. The likeliest is kept; where others are as likely, the mean of all these, and a task
@@ -178,7 +159,7 @@ def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int =
 
 
 def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
-    """Return the answers to tasks that have at least `LEAST_PER_TASK`: on others a model cannot tell who is right.
+    """Keep the answers to tasks with at least `LEAST_PER_TASK`: on others a model cannot tell who is right.
 
     Of five pairs, each with tasks of its own, and one who clicks at random, MACE ranks that one's partner lowest in
     four of five data sets.
@@ -209,7 +190,7 @@ def accuracy(answers: Iterable[Answer], truth: Mapping[Any, Any]) -> tuple[Score
 
 
 def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, Score]:
-    """Count for each worker, over the answers that others gave to the same tasks, those that say the same.
+    """Count for each worker the equal answers among the answers of others to the same tasks.
 
     One answer per worker and task. A worker whose tasks nobody else answered has a score of 0 of 0.
 
@@ -263,8 +244,8 @@ def _normalised(log_joint: Floats) -> tuple[Floats, float]:
 
 
 def _mace_run(table: _Table, start: np.random.Generator | None) -> _Run:
-    """One start of MACE, at random or, with None, from the point where nobody is favoured."""
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    """Run MACE from a random start or, with None, from the neutral one."""
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import digamma
 
     workers, labels, tasks = len(table.workers), len(table.labels), len(table.tasks)

@@ -1,4 +1,4 @@
-"""How far annotators agree. Every coefficient takes units x raters and says on how much it stands.
+"""Agreement coefficients over units x raters, each with the size of its sample.
 
 All of them read ratings the same way. `ratings`: an array or nested list of units x raters; missing is nan among
 numbers, None or "" among labels; any other value is a label, the text "None" too. `categories`: every label that
@@ -50,7 +50,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient and what it stands on. `value` is None exactly when `reason` says why.
+    """A coefficient and its sample. `value` is None exactly when `reason` says why.
 
     n_units: units with at least one rating. n_pairable: of these, units with two or more, which can be compared (for
     two raters: rated by both). n_ratings: ratings given. n_raters: raters who gave any. n_categories: labels that
@@ -80,7 +80,7 @@ def percent_agreement(ratings: Ratings | Coded, *, categories: Categories | None
 def cohen_kappa(
     ratings: Ratings | Coded, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> Coefficient:
-    """Return Cohen's kappa of two raters, each with the prevalence of labels of their own.
+    """Return Cohen's kappa of two raters, each with their own prevalence of labels.
 
     ratings: units x 2. Units that one of them left out do not count.
     weights: None counts every disagreement alike, "linear" by the steps between the places of the two labels in the
@@ -95,7 +95,7 @@ def cohen_kappa(
 
 
 def scott_pi(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
-    """Return Scott's pi of two raters, who are taken to share one prevalence of labels.
+    """Return Scott's pi of two raters with a shared prevalence of labels.
 
     ratings: units x 2. Units that one of them left out do not count. Raises ValueError for more than two raters.
     Source: Scott 1955, "Reliability of content analysis: the case of nominal scale coding", p. 323.
@@ -136,7 +136,7 @@ def krippendorff_alpha(
 
 
 def gwet_ac1(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
-    """Return Gwet's AC1, which stays near the share agreed on when nearly everything has one label.
+    """Return Gwet's AC1, which stays near the observed agreement when nearly all labels are the same.
 
     It depends on the number of categories: declare those nobody used. With one category it is undefined.
     Source: Gwet 2008, "Computing inter-rater reliability and its variance in the presence of high agreement",
@@ -148,7 +148,7 @@ def gwet_ac1(ratings: Ratings | Coded, *, categories: Categories | None = None) 
 
 
 def brennan_prediger(ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
-    """Return the Brennan-Prediger coefficient (Bennett's S), by chance 1 / the number of categories.
+    """Return the Brennan-Prediger coefficient (Bennett's S): chance agreement is 1 / the number of categories.
 
     It depends on the number of categories: declare those nobody used. With one category it is undefined.
     Source: Brennan and Prediger 1981, "Coefficient kappa: some uses, misuses, and alternatives", p. 693; Bennett,
@@ -160,7 +160,7 @@ def brennan_prediger(ratings: Ratings | Coded, *, categories: Categories | None 
 
 
 def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Categories | None = None) -> Coefficient:
-    """Return how often, when one rater says `label`, another one who rated the same unit says it too: 0 to 1.
+    """Return the probability, 0 to 1, that another rating of a unit is `label` if one is.
 
     For two labels it is called positive and negative agreement; it shows what one coefficient hides when a label is
     rare. Undefined where nobody whose rating can be compared gave the label; raises ValueError for a label that is
@@ -188,12 +188,12 @@ def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Cate
 
 
 def estimate(measure: Measure, ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
-    """Return the coefficient `measure` of the ratings; parameters and errors as at the head of this module."""
+    """Return the coefficient `measure` of the ratings; parameters and errors as in the module docstring."""
     return estimate_coded(measure, code(ratings, categories))
 
 
 def estimate_coded(measure: Measure, coded: Coded) -> Coefficient:
-    """As `estimate`, of ratings that are coded already."""
+    """Return the coefficient `measure` of coded ratings."""
     raters = coded.number_of_raters()
     if measure.for_two_raters and (coded.codes.shape[1] if coded.raters is None else raters) > 2:
         raise ValueError("This coefficient compares two raters; take Fleiss' kappa or Krippendorff's alpha for more.")

@@ -1,4 +1,4 @@
-"""Whether a model is at least as good an annotator as the people of a group: the alternative annotator test.
+"""Alternative annotator test: could a model replace one annotator?
 
 One person at a time is left out, and the model is compared with that person by how well each agrees with the others.
 Calderon, Reichart and Dror 2025, "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
@@ -32,7 +32,7 @@ NOBODY = "Nobody answered enough instances that somebody else and the model answ
 
 @dataclass(frozen=True)
 class AgainstPerson:
-    """The model in the place of one person, over the `n` instances that this person, the model and others answered.
+    """The model against one person, over the `n` instances that this person, the model and others answered.
 
     advantage: share of instances on which the model agrees with the others at least as well as the person does, 0 to 1.
     persons_advantage: the share on which the person does at least as well as the model; on ties both do. p: probability
@@ -66,17 +66,17 @@ class AlternativeAnnotator:
     reason: str | None = None
 
 
-# How well an answer agrees with the answers of others to the same instance, higher is better.
+# Agreement of an answer with those of others to the same instance; higher is better.
 Alignment = Callable[[Any, Sequence[Any]], float]
 
 
 def agreement(answer: Any, others: Sequence[Any]) -> float:
-    """Return the share of the others' answers that are the same, 0 to 1, for labels (ACC in the paper)."""
+    """Return the share of the others' answers that are equal, 0 to 1, for labels (ACC in the paper)."""
     return float(np.mean([answer == other for other in others]))
 
 
 def nearness(answer: float, others: Sequence[float]) -> float:
-    """Return the root mean squared distance to the others' answers, negative, for numbers (RMSE in the paper)."""
+    """Return the negative root mean squared distance to the others' answers, for numbers (RMSE in the paper)."""
     return -sqrt(float(np.mean([(answer - other) ** 2 for other in others])))
 
 
@@ -92,7 +92,7 @@ def alternative_annotator_test(
     false_discovery_rate: float = FALSE_DISCOVERY_RATE,
     least_instances: int = LEAST_INSTANCES,
 ) -> AlternativeAnnotator:
-    """Test whether a model may take the place of people who annotate.
+    """Test whether a model could replace annotators.
 
     answers, people, instances: what was said, by whom and about what, of the same length. model: what the model says,
     by instance; instances that it says nothing about count for nothing, and so do those that one person alone answered.
@@ -128,7 +128,7 @@ def alternative_annotator_test(
 def _by_instance(
     answers: Sequence[Any], people: Sequence[Hashable], instances: Sequence[Hashable]
 ) -> Mapping[Hashable, Mapping[Hashable, Any]]:
-    """Return instance -> person -> what this person said."""
+    """Return instance -> person -> answer."""
     if not len(answers) == len(people) == len(instances):
         raise ValueError(
             f"Each answer has a person and an instance, not {len(answers)} answers with {len(people)} and "
@@ -144,7 +144,7 @@ def _by_instance(
 
 
 def _summary(compared: Sequence[AgainstPerson], epsilon: float, false_discovery_rate: float) -> AlternativeAnnotator:
-    """Return over how many of the people the model wins, after the correction for many people."""
+    """Return over how many people the model wins, after the correction for multiple tests."""
     tested = [each for each in compared if each.p is not None]
     rejected = benjamini_yekutieli([each.p for each in tested if each.p is not None], false_discovery_rate)
     winning = {each.person for each, wins in zip(tested, rejected, strict=True) if wins}
@@ -162,7 +162,7 @@ def _summary(compared: Sequence[AgainstPerson], epsilon: float, false_discovery_
 
 
 def benjamini_yekutieli(probabilities: Sequence[float], rate: float) -> list[bool]:
-    """Tell which hypotheses are rejected so that at most `rate` of the rejected are true, however the tests depend.
+    """Return which hypotheses are rejected at a false discovery rate of `rate`, under any dependency of the tests.
 
     The i smallest of m probabilities are rejected for the largest i whose probability is at most i rate / (m H), where
     H = 1 + 1/2 + ... + 1/m. Source: Benjamini and Yekutieli 2001, "The control of the false discovery rate in multiple
@@ -221,7 +221,7 @@ def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: flo
     error = sqrt(float((sums**2).sum()) * count / (count - 1)) / differences.size
     if error == 0:
         return 0.0 if mean < epsilon else 1.0
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import stdtr
 
     return float(stdtr(count - 1, (mean - epsilon) / error))

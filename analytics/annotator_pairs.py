@@ -1,4 +1,4 @@
-"""Agreement of each two annotators who were given the same questions, and its mean (BiVLC, Table 7)."""
+"""Agreement of each pair of annotators with the same questions, and its mean (BiVLC, Table 7)."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ ONE_GROUP = "The pairs sit in one survey and share people, so how far other pair
 
 @dataclass(frozen=True)
 class Pair:
-    """Two annotators in the order in which they first answered, and how both labelled what both answered.
+    """Two annotators in the order of their first answers, and their labels of the units that both answered.
 
-    `ratings`: units x 2, without missing values, as `analytics.agreement.cohen_kappa` takes them. `units`: what each
-    row is of.
+    `ratings`: units x 2, without missing values, as for `analytics.agreement.cohen_kappa`. `units`: the unit of each
+    row.
     """
 
     group: Hashable
@@ -31,7 +31,7 @@ class Pair:
 
 
 def pairs_within(answers: Iterable[tuple[Hashable, Hashable, Hashable, str]]) -> list[Pair]:
-    """Return every two annotators of a group who answered at least one unit both, in order of appearance.
+    """Return all pairs of annotators of a group who both answered at least one unit, in order of appearance.
 
     answers: (group, unit, annotator, label), at most one per unit and annotator; a group is a survey, for instance.
 
@@ -50,7 +50,7 @@ def pairs_within(answers: Iterable[tuple[Hashable, Hashable, Hashable, str]]) ->
 
 
 def mean_coefficient(coefficients: Sequence[Coefficient]) -> Mean:
-    """Return the mean of the coefficients that are defined; `n` says how many of them those are.
+    """Return the mean of the defined coefficients; `n` is their number.
 
     Each counts once, however many units it stands on. Undefined where none is.
 
@@ -86,7 +86,7 @@ class MeanOfPairs:
 def mean_of_pairs(
     pairs: Sequence[tuple[Hashable, Coefficient]], *, least: int = LEAST_SHARED, level: float = 0.95
 ) -> MeanOfPairs:
-    """Return the mean over pairs of (group, coefficient), each counting once, and how far other pairs may lie from it.
+    """Return the mean over pairs of (group, coefficient), each counting once, with its interval for other pairs.
 
     group: where the pair sits, a survey; pairs of one group share people, so groups are what is independent. The
     interval is Student's t over groups, within -1 and 1: undefined for a single one. least: pairs that answered fewer
@@ -106,7 +106,7 @@ def mean_of_pairs(
     mean, counts = float(values.mean()), (len(known), len(groups), *left_out)
     if len(groups) < 2:
         return MeanOfPairs(mean, None, None, *counts, None, ONE_GROUP)
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import stdtrit
 
     index = {group: number for number, group in enumerate(groups)}

@@ -1,4 +1,4 @@
-"""The formulas of the agreement coefficients, over many weightings of the units at once.
+"""Formulas of the agreement coefficients, for many weightings of the units at once.
 
 `analytics.agreement` offers them by name with one weighting, the sample itself; `analytics.intervals.bootstrap` gives a
 thousand. So an interval comes from the very formula that its estimate comes from. A value that a weighting leaves
@@ -20,7 +20,7 @@ Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
 # Rows x categories up to this size are one matrix (160 MB); beyond, categories are counted row by row.
 DENSE = 20_000_000
-# Below this share of the size of its terms a sum of squares is zero but for rounding.
+# Below this share of its terms, a sum of squares is zero up to rounding.
 ROUNDING = 1e-12
 
 
@@ -177,7 +177,7 @@ class ScottPi:
 
 
 class _Pairs:
-    """Pairs of ratings of the same unit: how many, and how many of them agree."""
+    """Number of pairs of ratings of the same unit, and of equal pairs."""
 
     def __init__(self, coded: Coded, rows: Rows, copies: Floats | None) -> None:
         self.coded = coded
@@ -217,7 +217,7 @@ def _observed_agreement(pairs: _Pairs) -> Statistic:
 
 
 def _prevalence(pairs: _Pairs) -> Statistic:
-    """Share of each category, every unit with a rating counting once: weightings x categories."""
+    """Share of each category, each unit with a rating counting once: weightings x categories."""
     share_of_unit = pairs.copies * _over(np.ones(len(pairs.ratings)), pairs.ratings, otherwise=0.0)[:, None]
     totals = _category_totals(pairs.codes, share_of_unit, pairs.coded)
     rated = (pairs.ratings > 0).astype(np.float64)
@@ -237,8 +237,8 @@ def _nominal_alpha(pairs: _Pairs) -> Statistic:
 
 
 def _interval_alpha(pairs: _Pairs, points: Floats) -> Statistic:
-    # Distances do not change when all places move; around 0 their squares lose no digits. A rating that nothing is
-    # compared with, however far off, has no say in where 0 is.
+    # Distances are invariant to shifts; near 0 their squares lose no digits. A rating without comparison does not move
+    # the origin, however far off.
     compared = pairs.codes[(pairs.pairable[:, None] * pairs.copies) > 0]
     points = points - points[np.unique(compared)].mean() if compared.size else np.zeros(max(1, points.size))
     at = points[pairs.codes]
@@ -254,7 +254,7 @@ def _interval_alpha(pairs: _Pairs, points: Floats) -> Statistic:
 
 
 def _ordinal_alpha(pairs: _Pairs) -> Statistic:
-    """Ordinal alpha is interval alpha of the mid-ranks, which every weighting moves."""
+    """Ordinal alpha is interval alpha of the mid-ranks, which depend on the weighting."""
     if not pairs.coded.ordered:
         raise ValueError("Ordinal alpha needs the order of these labels: declare them in order as categories.")
     totals = _category_totals(pairs.codes, pairs.copies * pairs.pairable[:, None], pairs.coded)
@@ -311,7 +311,7 @@ def _beyond_chance(observed: Floats, by_chance: Floats) -> Floats:
 
 
 def _over(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
-    """Divide; where the denominator is 0 the quotient is `otherwise`."""
+    """Divide; `otherwise` where the denominator is 0."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     quotient = np.full(denominator.shape, otherwise, dtype=np.float64)
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)

@@ -1,30 +1,30 @@
-"""Whether two answerers (models, or a model and people) differ on the very same questions."""
+"""Compare two answerers (models, or a model and people) on the same questions."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from analytics.intervals.bootstrap import LEVEL, RESAMPLES, Interval, mean_over_units
+from analytics.intervals.bootstrap import LEVEL
 from analytics.people import ONE_PERSON, Answers, Spread, answers_of, evidence_of, share_interval, spread
 from analytics.ratings import Floats
-from analytics.scores import scores_in_range, truth_values
+from analytics.scores import Bools, scores_in_range, truth_values
 
-# The names of the tests, which results carry. "t over people" was used before.
+# Names of the tests, stored with results. "t over people" was used before.
 Test = Literal["clustered score test", "McNemar"]
 OVER_PEOPLE: Test = "clustered score test"
 MCNEMAR: Test = "McNemar"
 NOTHING_APART = "No question tells the two apart."
-# The smallest probability that the clustered score test tells, and the steps in which it finds one.
+# Smallest probability reported by the clustered score test, and the number of bisection steps.
 SMALLEST_P, STEPS = 1e-12, 50
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """Counts of questions by who was right, and the probability of counts at least as uneven were there no difference.
+    """Questions by who was right, and the probability of counts at least as uneven under no difference.
 
     p: exact and two-sided. chi_squared, p_chi_squared: the approximation for many questions, one degree of freedom,
     without continuity correction. The three are None exactly when `reason` says why.
@@ -43,7 +43,7 @@ class McNemar:
 
 @dataclass(frozen=True)
 class PeopleAgainst:
-    """How much more often people are right than somebody else on the questions that each of them answered.
+    """Difference between people's accuracy and somebody else's on the questions that each person answered.
 
     value: the mean over people of their share right minus the other's share on the same questions, -1 to 1; None
     without people. low, high: its interval; p: two-sided probability of a difference as large were there none. These
@@ -61,18 +61,8 @@ class PeopleAgainst:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Mean of the first minus mean of the second over `n` questions, with its interval; None when `reason` says why."""
-
-    value: float | None
-    n: int
-    interval: Interval
-    reason: str | None = None
-
-
 def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
-    """Test whether two answerers are right equally often, from the questions that only one of them got right.
+    """Test whether two answerers are right equally often, from the questions that only one got right.
 
     first, second: truth values of the same length, the same question at the same place. Undefined when no question
     tells them apart. It takes every question for independent of the others: where one person answered several, take
@@ -84,14 +74,14 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     Example: only the first right on 1 question and only the second on 9: p = 2 (1 + 10) / 1024 = 0.0215,
     chi-squared 6.4.
     """
-    left, right = _paired(truth_values(first), truth_values(second), np.bool_)
+    left, right = _paired(first, second)
     only_first, only_second = int((left & ~right).sum()), int((~left & right).sum())
     both, neither = int((left & right).sum()), int((~left & ~right).sum())
     apart = only_first + only_second
     counts = (left.size, both, only_first, only_second, neither)
     if not apart:
         return McNemar(*counts, None, None, None, NOTHING_APART)
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import bdtr, chdtrc
 
     chi_squared = (only_first - only_second) ** 2 / apart
@@ -108,7 +98,7 @@ def people_against(
     *,
     level: float = LEVEL,
 ) -> PeopleAgainst:
-    """Compare people with somebody (a model) who answered the same questions, with one value per person.
+    """Compare people with somebody (a model) on the same questions, with one value per person.
 
     right, others: whether each answer of a person is right, and whether the other's to the same question is, or how
     right, from 0 to 1. people, questions: whose answer it is and to what. instances: what each question is about, where
@@ -171,13 +161,13 @@ class _Both:
     @classmethod
     def of(cls, given: Answers, its: Floats) -> "_Both":
         people, found = float(given.means.mean()), spread(given)
-        # Weights add up to 1 but for rounding.
+        # Weights sum to 1 up to rounding.
         other = min(1.0, float((given.weights * its).sum()))
         of_people, of_other = (_by_instance(given, values) for values in (given.values - people, its - other))
         most = max(2, given.n_instances)
         variance = float((of_other**2).sum()) * most / (most - 1)
         covariance = float((of_people * of_other).sum()) * most / (most - 1)
-        # One question counts once for the other, however many people answered it.
+        # A question counts once for the other answerer, however many people answered it.
         of_question = np.bincount(given.question, weights=given.weights)
         return cls(
             _share(people, found, given.weights, given.values, given.single_answers),
@@ -192,7 +182,7 @@ def _by_instance(given: Answers, apart: Floats) -> Floats:
 
 
 def _share(value: float, found: Spread, weights: Floats, values: Floats, most: float) -> _Share:
-    """Return a share with the variance that was found, or with that of `most` independent answers where it is less."""
+    """Return a share with its estimated variance, or that of `most` independent answers if smaller."""
     alone = float((weights * (values - value) ** 2).sum())
     told = evidence_of(value, found, alone, most)
     return _Share(value, told.n, told.degrees)
@@ -205,8 +195,7 @@ def _correlation(covariance: float, first: float, second: float) -> float:
 
 
 def _between(both: _Both, level: float) -> tuple[float, float]:
-    """Return the interval of the difference of two shares from the intervals of each (Zou and Donner 2008, equation
-    7)."""
+    """Return the interval of a difference of two shares from their intervals (Zou and Donner 2008, equation 7)."""
     (low, high), (its_low, its_high) = both.people.interval(level), both.other.interval(level)
     value, mine, its = both.value, both.people.value, both.other.value
     below = _together(mine - low, its_high - its, both.correlation)
@@ -219,7 +208,7 @@ def _together(first: float, second: float, correlation: float) -> float:
 
 
 def _probability(both: _Both) -> float:
-    """Return the smallest level at which the interval leaves out 0."""
+    """Return the smallest level at which the interval excludes 0."""
     if not both.value:
         return 1.0
     least, most = log(SMALLEST_P), 0.0
@@ -231,7 +220,7 @@ def _probability(both: _Both) -> float:
 
 
 def holm(probabilities: Sequence[float | None]) -> list[float | None]:
-    """Return the probabilities adjusted for having made several tests; None, a test not made, stays None.
+    """Return the probabilities adjusted for multiple tests; None, a test not made, stays None.
 
     Source: Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6.
 
@@ -246,32 +235,8 @@ def holm(probabilities: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Difference:
-    """Return how much better the first is than the second, with a paired bootstrap interval over questions.
-
-    first, second: numbers or truth values of the same length, the same question at the same place; a question is drawn
-    with both its outcomes. Raises ValueError for two different lengths, and as
-    `analytics.intervals.bootstrap.mean_over_units`.
-
-    Example: [1, 1, 0, 1] against [1, 0, 0, 0] is 0.5 better.
-    """
-    left, right = _paired(first, second, np.float64)
-    interval = mean_over_units(left - right, rng=rng, resamples=resamples, level=level)
-    if not left.size:
-        return Difference(None, 0, interval, interval.reason)
-    return Difference(float((left - right).mean()), left.size, interval)
-
-
-def _paired(first: ArrayLike, second: ArrayLike, dtype: type) -> tuple[NDArray[Any], NDArray[Any]]:
-    left: NDArray[Any] = np.asarray(first, dtype=dtype)
-    right: NDArray[Any] = np.asarray(second, dtype=dtype)
+def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Bools, Bools]:
+    left, right = truth_values(first), truth_values(second)
     if left.ndim != 1 or left.shape != right.shape:
         raise ValueError(f"A comparison takes two lists over the same questions, not {left.shape} and {right.shape}.")
     return left, right

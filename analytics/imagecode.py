@@ -1,4 +1,4 @@
-"""Counts of the ImageCoDe tables: sets and descriptions by source, and phenomena that coders found in descriptions."""
+"""Counts of the ImageCoDe tables: sets and descriptions by source, and phenomena coded in descriptions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
@@ -62,7 +62,7 @@ def count_sets(descriptions: Mapping[str, Sized]) -> SetCounts:
 
 
 def source_of(directory: str) -> str:
-    """Return where an image set comes from, by the start of its directory's name; raises ValueError when unknown."""
+    """Return the source of an image set, by the prefix of its directory; raises ValueError if unknown."""
     for source in SOURCES:
         if directory.startswith(f"{source}-"):
             return source

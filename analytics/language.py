@@ -1,4 +1,4 @@
-"""What descriptions are like as language: how long, how many sentences, how rich in words, how deep in syntax.
+"""Language statistics of descriptions: length, sentences, vocabulary and syntactic depth.
 
 Counts of tokens differ between tokenisers by ten per cent and more, so ours are pinned, under a name with a version. A
 rule in use is never edited: another one gets another name, and numbers say by which they were made.
@@ -23,7 +23,7 @@ TOKENS, SENTENCES = "words-v1", "sentences-v1"
 _TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 _HAS_WORD = re.compile(r"[^\W_]")
 _SENTENCE_END = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)")
-# Numbers of word types are compared among so many tokens that are words.
+# Word types are compared among this many words.
 AMONG = 1000
 
 # For each sentence of a text the head of each of its tokens, by place from 0; the root is its own head.
@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
 
 
 def _words_among(found: Iterable[str]) -> list[str]:
-    # What begins with a letter or digit needs no second look, and hardly anything does not.
+    # A token that starts with a letter or digit needs no further check, and nearly all do.
     return [token.lower() for token in found if token[0].isalnum() or _HAS_WORD.search(token)]
 
 
@@ -64,8 +64,7 @@ def count_sentences(text: str) -> int:
 
 @dataclass(frozen=True)
 class Lengths:
-    """Whole numbers of several texts: their mean, sample standard deviation (None under two texts) and the most; all
-    None without a text."""
+    """Mean, sample standard deviation (None under two texts) and maximum of whole numbers; all None without a text."""
 
     mean: float | None
     sd: float | None
@@ -92,8 +91,10 @@ class Language:
 
 @dataclass
 class Tally:
-    """What is counted of texts: tokens and sentences of each, and how often each word occurs in all. Tallies of texts
-    add up to that of all of them, so that each text is read once whatever it is counted with."""
+    """Counts of texts: tokens and sentences of each, and the frequency of each word.
+
+    Tallies add up, so that each text is read once for all its groups.
+    """
 
     lengths: list[int] = field(default_factory=list)
     sentences: list[int] = field(default_factory=list)
@@ -117,7 +118,7 @@ def tally(texts: Iterable[str]) -> Tally:
 
 
 def language_of(counted: Tally) -> Language:
-    """Return the statistics of texts that were counted.
+    """Return the statistics of counted texts.
 
     Example: ["A dog.", "A dog runs. It runs"] has lengths 3 and 6, mean 4.5, 1.5 sentences, the 4 types a, dog, runs
     and it, of which "it" occurs once.
@@ -146,7 +147,7 @@ def lengths_of(counts: Sequence[int]) -> Lengths:
 
 
 def types_among(times: Iterable[int], drawn: int) -> float | None:
-    """Return the mean number of different words among `drawn` words taken without putting back; None with fewer.
+    """Return the expected number of different words among `drawn` words, without replacement; None with fewer.
 
     times: how often each word occurs, at least 1. Unlike types per token, it does not fall as texts are added.
     Source: Hurlbert 1971, "The nonconcept of species diversity", equation 12.
@@ -161,7 +162,7 @@ def types_among(times: Iterable[int], drawn: int) -> float | None:
 
 
 def _none_of(times: int, total: int, drawn: int) -> float:
-    """Return the probability that a word which occurs so often is not drawn."""
+    """Return the probability that a word of this frequency is not drawn."""
     if total - times < drawn:
         return 0.0
     # C(total - times, drawn) / C(total, drawn), whose factorials are too large to write out.
@@ -185,15 +186,17 @@ class Depths:
 
 @dataclass(frozen=True)
 class Parser:
-    """What parses texts, and its name with its version."""
+    """A parser of texts, with its name and version."""
 
     name: str
     parse: Parse
 
 
 def installed_parser() -> Parser | None:
-    """Return spaCy with the model that the paper used, None where one of them is not installed. Loading takes seconds,
-    and parsing some five milliseconds a description."""
+    """Return spaCy with the paper's model, None if one is not installed.
+
+    Loading takes seconds, parsing about five milliseconds per description.
+    """
     try:
         nlp = importlib.import_module("spacy").load(MODEL)
     except (ImportError, OSError):
@@ -207,7 +210,7 @@ def installed_parser() -> Parser | None:
 
 
 def depths_of(texts: Iterable[str], parser: Parser | None) -> Depths:
-    """Return how deep the syntax of `texts` is, as `parser` sees it; texts without a token are left out.
+    """Return the syntactic depth of `texts` by `parser`; texts without a token are left out.
 
     parser: None where none is installed. Raises ValueError as `tree_depth`.
     Source: Krojer et al. 2022, appendix; `compare_dataset_statistics.py` in McGill-NLP/imagecode.

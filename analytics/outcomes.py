@@ -1,4 +1,4 @@
-"""What has become of a question and of an instance: the words, and the one way from answers to them. Pure.
+"""Progress and outcome of questions and instances, and how they follow from answers. Pure.
 
 Two things are told apart. How far the answers to a question are: unanswered, open, complete. And its outcome: none
 yet, agreed, conflicting, accepted, rejected. A study that accepts nothing (a baseline, say) has questions on whose
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """What an acceptance rule says of a question."""
+    """Decision of an acceptance rule on a question."""
 
     UNDECIDED = "undecided"
     ACCEPTED = "accepted"
@@ -18,7 +18,7 @@ class State(StrEnum):
 
 
 class Progress(StrEnum):
-    """How far the answers to a question are."""
+    """Progress of the answers to a question."""
 
     UNANSWERED = "unanswered"
     OPEN = "open"
@@ -26,7 +26,7 @@ class Progress(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What has become of a question, or of an instance in a study.
+    """Outcome of a question, or of an instance in a study.
 
     `UNDONE`: it was drawn from an acceptance that has been undone since (somebody's answers were taken out), so that
     nothing follows from it any more, whatever its answers say.
@@ -40,13 +40,13 @@ class Outcome(StrEnum):
     UNDONE = "undone"
 
 
-# What only a study that accepts can make of a question or an instance, and what only one that does not.
+# Outcomes possible only in a study that accepts, and only in one that does not.
 ACCEPTING = frozenset({Outcome.ACCEPTED, Outcome.REJECTED})
 NOT_ACCEPTING = frozenset({Outcome.AGREED})
 
 
 def progress_of(answers: int, wanted: int) -> Progress:
-    """Return how far a question is that has so many counted answers, of so many wanted.
+    """Return the progress of a question with this many counted answers, of this many wanted.
 
     answers: at least 0; wanted: at least 1, as many as are wanted by now. Example: 1 of 2 is open.
     """
@@ -56,7 +56,7 @@ def progress_of(answers: int, wanted: int) -> Progress:
 
 
 def progress_of_instance(of_questions: Iterable[Progress]) -> Progress:
-    """Return how far the answers to all questions about an instance are, taken together; at least one question.
+    """Return the joint progress of all questions about an instance; at least one question.
 
     Example: one question complete, one unanswered: the instance is open.
     """
@@ -65,7 +65,7 @@ def progress_of_instance(of_questions: Iterable[Progress]) -> Progress:
 
 
 def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool, undone: bool = False) -> Outcome:
-    """Return what has become of a question.
+    """Return the outcome of a question.
 
     state: what its rule made of its counted answers, or of a researcher's settlement (`State`).
     answers, wanted: as for `progress_of`. accepts: whether its study accepts and rejects. undone: whether the
@@ -83,9 +83,9 @@ def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool,
     return Outcome.ACCEPTED if state == State.ACCEPTED else Outcome.REJECTED
 
 
-# What one question with that outcome makes of its instance, whatever became of the others; else all must agree.
+# The outcome of an instance if one question has it, whatever the others; otherwise all must agree.
 DECIDING = (Outcome.UNDONE, Outcome.REJECTED, Outcome.NONE_YET, Outcome.CONFLICTING)
-# The outcome of a part is the first of these that an attempt at it has.
+# A part has the first of these outcomes among its attempts.
 BEST_FIRST = (
     Outcome.ACCEPTED,
     Outcome.AGREED,
@@ -94,7 +94,7 @@ BEST_FIRST = (
     Outcome.REJECTED,
     Outcome.UNDONE,
 )
-# The item of a question that is about all of its instance.
+# The item of a question about all of its instance.
 WHOLE = ""
 
 

@@ -1,4 +1,4 @@
-"""How often people are right, for other people like these on other instances like these.
+"""Accuracy of people, with an interval for other people on other instances.
 
 Every person counts once, however much they answered. The interval allows for both draws: of people, whose answers are
 alike because they are one person's, and of instances, which several people may share and about which there may be
@@ -30,9 +30,9 @@ LEVEL = 0.95
 POWER, FEW_DEGREES, SKEWED, LARGEST_POWER = 0.4, 2.0, 60.0, 1.25
 # A variance below that of independent answers gets more degrees of freedom: at most one fifth of them times as many.
 DEGREES_TO_BELIEVE = 5.0
-# Rounds in which a limit and the design effect that belongs to it settle; six change nothing that anybody prints.
+# Iterations until a limit and its design effect settle; six change no printed digit.
 ROUNDS = 12
-# A variance of shares below this is zero but for rounding.
+# A smaller variance of shares is zero up to rounding.
 ROUNDING = 1e-20
 ONE_PERSON = "One person answered, and what one person does says nothing about others."
 ONE_QUESTION = "One question was answered, which says nothing about other questions."
@@ -41,7 +41,7 @@ ONE_INSTANCE = "One instance was answered about, which says nothing about other 
 
 @dataclass(frozen=True)
 class Spread:
-    """How far a mean over people may lie from what other people and other instances would give.
+    """Variance of a mean over people, for other people and other instances.
 
     variance: of the mean, at least 0. degrees: of freedom of that estimate. Both are None exactly when `reason` says
     why.
@@ -54,7 +54,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How many independent answers of 0 or 1 tell as much as the answers behind a share.
+    """The number of independent answers of 0 or 1 that are as informative as the answers behind a share.
 
     most: if these answers were independent. n: as they are, at most `most`. degrees: of freedom of `n`.
     """
@@ -70,7 +70,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class PeopleScore:
-    """The mean over `n_people` of each one's share right, with its interval.
+    """The mean over `n_people` of each person's share right, with its interval.
 
     value: 0 to 1, None exactly when nobody answered. low, high: None exactly when `reason` says why. n_questions:
     different ones; n_answers: over all people. icc: how much more alike two answers of one person are than two of two
@@ -115,12 +115,12 @@ class Answers:
 
     @property
     def single_answers(self) -> float:
-        """How many answers count as much as these do when every person counts once (Kish 1965, section 11.7)."""
+        """The effective number of answers when each person counts once (Kish 1965, section 11.7)."""
         return self.n_people**2 / float((1 / self.per_person).sum())
 
     @property
     def weights(self) -> Floats:
-        """How much each answer counts in the mean over people; their sum is 1."""
+        """The weight of each answer in the mean over people; they sum to 1."""
         found: Floats = 1 / (self.n_people * self.per_person[self.person])
         return found
 
@@ -154,7 +154,7 @@ def answers_of(
 
 
 def number_answers(people: Sequence[int], instances: Sequence[int]) -> Answers:
-    """Number people and instances by size, each answer being to a question of its own; quick, and without values."""
+    """Number people and instances by size, each answer with its own question; fast, and without values."""
     n = len(people)
     (who, person), (about, instance) = (
         np.unique(np.asarray(column, dtype=np.int64), return_inverse=True) for column in (people, instances)
@@ -186,7 +186,7 @@ def score_of_people(
 
 
 def score_of(given: Answers, *, level: float = LEVEL) -> PeopleScore:
-    """As `score_of_people`, of answers whose values are from 0 to 1."""
+    """Return `score_of_people` of numbered answers with values from 0 to 1."""
     counts = (given.n_people, given.n_questions, given.values.size)
     if not given.values.size:
         return PeopleScore(None, None, None, *counts, None, None, NOTHING)
@@ -200,7 +200,7 @@ def score_of(given: Answers, *, level: float = LEVEL) -> PeopleScore:
 
 
 def evidence_of(share: float, found: Spread, alone: float, answers: float) -> Evidence:
-    """Return how many independent answers of 0 or 1 tell as much as a share with the variance that was found.
+    """Return the number of independent answers as informative as a share with this variance.
 
     alone: the variance of a single answer. answers: as how many independent ones these count at most. A smaller
     variance than theirs is chance, and the larger one is taken. Its degrees of freedom are those of Satterthwaite 1946,
@@ -237,7 +237,7 @@ def share_interval(
             f"Not a share of {share} of {n} answers with a design effect of {design_effect}, {degrees} degrees of "
             f"freedom and level {level}."
         )
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import stdtrit
 
     far = float(stdtrit(degrees, (1 + level) / 2))
@@ -249,7 +249,7 @@ def share_interval(
 
 
 def spread(given: Answers, weights: Floats | None = None) -> Spread:
-    """Return the variance of the mean over people when both people and instances are drawn anew.
+    """Return the variance of the mean over people, for other people and instances.
 
     That of the means of people over their number, plus what two people's means have in common through instances that
     both answered about (0 when no instance is shared). Undefined for one person, and for one instance.
@@ -274,7 +274,7 @@ def spread(given: Answers, weights: Floats | None = None) -> Spread:
 
 
 def intraclass_correlation(given: Answers) -> float | None:
-    """Return how much more alike two answers of one person are than two of two people; None where it cannot be told.
+    """Return the intraclass correlation of answers by person; None if undefined.
 
     Source: one-way analysis of variance with unequal groups, Donner 1986, "A review of inference procedures for the
     intraclass correlation coefficient in the one-way random effects model", International Statistical Review 54.

@@ -1,4 +1,4 @@
-"""Whether people choose by place instead of by content.
+"""Position bias: whether people choose by position instead of by content.
 
 Options are shown in random order, so without bias every place is chosen equally often, whatever is right.
 Places are counted from 0. Answers that choose no place ("none", "both") are left to the caller or counted apart.
@@ -13,11 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-ORIGINAL, BOTH = "original", "both"
 NO_CHOICE, NOBODY = "Nobody had more than one place to choose.", "Nobody has chosen a place."
-# Pearson's approximation is good from this smallest expected count on (Cochran 1954).
+# Smallest expected count for Pearson's approximation (Cochran 1954).
 LEAST_EXPECTED = 5
-# Draws of places where it is not; they start from here, so that the same answers give the same probability.
+# Number of Monte Carlo draws below that, and their seed: the same answers give the same p.
 DRAWS, SEED = 9_999, 7
 ROUNDING = 1e-9
 Whole = Sequence[int] | NDArray[np.int64]
@@ -28,7 +27,7 @@ DRAWN: Method = "drawn"
 
 @dataclass(frozen=True)
 class PositionBias:
-    """Chi-squared test of the places chosen against equal chances, and how large the bias is.
+    """Chi-squared test of the chosen positions against equal chances, with the size of the bias.
 
     counts, expected: per place. n: answers. effect: Cohen's w, 0 for none; .1 is small, .3 medium, .5 large.
     least_expected: the smallest expected count. p: from the chi-squared distribution; where an expected count is under
@@ -50,7 +49,7 @@ class PositionBias:
 
 @dataclass(frozen=True)
 class OwnPositions:
-    """Whether each of several annotators has a place of their own, whatever the others' are.
+    """Whether each of several annotators has a preferred position, whatever those of others.
 
     by_annotator: the test of each one alone, in order of appearance. chi_squared, degrees: the sums over annotators;
     p: the probability of a sum as large were every place equally likely to everybody. They are None exactly when
@@ -65,31 +64,8 @@ class OwnPositions:
     method: Method = CHI_SQUARED
 
 
-@dataclass(frozen=True)
-class SideBias:
-    """Answers to questions with two images, by side.
-
-    by_side: how often "original", "generated" and "both" were chosen, by the side that the original was on ("first",
-    "second"). first, second: answers that chose the image on that side; both: answers that chose neither.
-    share_first: share of the first side among `first + second`. p: exact two-sided probability of sides as uneven.
-    The last two are None exactly when `reason` says why.
-    """
-
-    by_side: dict[str, dict[str, int]]
-    first: int
-    second: int
-    both: int
-    share_first: float | None
-    p: float | None
-    reason: str | None = None
-
-    @property
-    def n(self) -> int:
-        return self.first + self.second + self.both
-
-
 def position_bias(chosen: Whole, shown: Whole | int) -> PositionBias:
-    """Test whether some places are chosen more often than others.
+    """Test whether some positions are chosen more often than others.
 
     chosen: the place of each answer, from 0. shown: how many places there were, for all answers or for each. Answers
     with different numbers of places are tested apart and their chi-squared and degrees of freedom added up.
@@ -124,7 +100,7 @@ def position_bias(chosen: Whole, shown: Whole | int) -> PositionBias:
 
 
 def own_positions(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashable]) -> OwnPositions:
-    """Test whether annotators have habits of place, each their own: the sum of one chi-squared per annotator.
+    """Test whether annotators have individual position habits: the sum of one chi-squared per annotator.
 
     chosen, shown and errors as for `position_bias`; annotators: whose answer each is, of the same length.
 
@@ -150,7 +126,7 @@ def own_positions(chosen: Whole, shown: Whole | int, annotators: Sequence[Hashab
 
 
 def _positions(chosen: Whole, shown: Whole | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the place of each answer and how many places it had."""
+    """Return the position of each answer and the number of its positions."""
     positions = np.asarray(chosen, dtype=np.int64)
     sizes = np.broadcast_to(
         np.asarray(shown, dtype=np.int64), positions.shape if np.ndim(shown) == 0 else np.shape(shown)
@@ -165,12 +141,12 @@ def _positions(chosen: Whole, shown: Whole | int) -> tuple[NDArray[np.int64], ND
 def _probability(
     chi_squared: float, degrees: int, groups: Sequence[tuple[int, int]], least: float
 ) -> tuple[float, Method]:
-    """Return the probability of a chi-squared as large, and how it was found.
+    """Return the p-value of a chi-squared, and the method.
 
     groups: how many answers had how many places, tested apart. least: the smallest expected count.
     """
     if least >= LEAST_EXPECTED:
-        # Here, because loading it takes longer than everything else that a page of the site loads.
+        # Imported here: it takes longer than all other imports of a page.
         from scipy.special import chdtrc
 
         return float(chdtrc(degrees, chi_squared)), CHI_SQUARED
@@ -179,35 +155,5 @@ def _probability(
         for _ in range(times):
             counts = rng.multinomial(answers, np.full(size, 1 / size), size=DRAWS)
             drawn += ((counts - answers / size) ** 2).sum(axis=1) / (answers / size)
-    # What was seen is one of the draws, and equal sums may differ in their last digits.
+    # The observed value is one of the draws, and equal sums may differ in their last digits.
     return float((1 + (drawn >= chi_squared - ROUNDING).sum()) / (1 + DRAWS)), DRAWN
-
-
-def side_bias(choices: Sequence[str], original_first: Sequence[bool]) -> SideBias:
-    """Test whether one side of two images is chosen more often than the other.
-
-    choices: "original", "generated" or "both", per answer. original_first: whether the original was on the first
-    side. Raises ValueError for any other choice and for lists of different lengths.
-
-    Example: original on the first side and chosen 8 times, on the second side and chosen 2 times: 8 to 2, p = 0.109.
-    """
-    if len(choices) != len(original_first):
-        raise ValueError(f"There are {len(choices)} choices of {len(original_first)} questions; each choice has one.")
-    counted = Counter(zip(original_first, choices, strict=True))
-    known = (ORIGINAL, "generated", BOTH)
-    strange = next((choice for choice in choices if choice not in known), None)
-    if strange is not None:
-        raise ValueError(f"{strange!r} is none of {', '.join(known)}.")
-    by_side = {
-        side: {choice: counted[is_first, choice] for choice in known}
-        for side, is_first in (("first", True), ("second", False))
-    }
-    first = by_side["first"][ORIGINAL] + by_side["second"]["generated"]
-    second = by_side["second"][ORIGINAL] + by_side["first"]["generated"]
-    both = by_side["first"][BOTH] + by_side["second"][BOTH]
-    if not first + second:
-        return SideBias(by_side, 0, 0, both, None, None, "Nobody has chosen a side.")
-    from scipy.special import bdtr
-
-    p = min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5)))
-    return SideBias(by_side, first, second, both, first / (first + second), p)

@@ -1,4 +1,4 @@
-"""What people prefer of several things shown at once: a score for each by the model of Bradley and Terry, with ties.
+"""Preferences among several things shown at once: Bradley-Terry scores with ties.
 
 An item's worth is a positive number, and its score the natural logarithm of it; scores have the mean 0. Of the items
 that are shown, i is preferred with a probability in proportion to its worth, and none with one in proportion to nu
@@ -35,17 +35,17 @@ Floats = NDArray[np.float64]
 NOTHING = "Nothing was compared."
 ALL_TIED = "Nobody preferred anything."
 MOST_STEPS, MOST_HALVINGS = 100, 60
-# Newton's method doubles the right digits with every step, so that smaller gains than this are rounding.
+# Newton's method doubles the correct digits per step, so smaller gains are rounding.
 SMALLEST_STEP = 1e-10
-# Scores nearer to each other than this are equal.
+# Scores closer than this are equal.
 ROUNDING = 1e-9
-# What a linear program calls more than nothing.
+# Smallest positive value of a linear program.
 SEPARATED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One answer: which items were shown, at least two, and the one that was preferred, None for a tie.
+    """An answer: the items shown, at least two, and the preferred one, None for a tie.
 
     question, person: what the answer is to, and whose it is. instance: what the question is about, None where every
     question is about an instance of its own.
@@ -74,7 +74,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Standing:
-    """How one item fared.
+    """The result of one item.
 
     shown, preferred, tied: in how many comparisons. score: None exactly when `Preferences.reason` says why; error: its
     standard error were every answer independent of all others. rank: 1 for the highest score, equal ones the same.
@@ -238,7 +238,7 @@ def _chances(powers: Floats) -> Floats:
 
 
 def _why_none(comparisons: Sequence[Comparison], items: Sequence[str], model: _Model) -> str | None:
-    """Return why there is no maximum, None where there is one."""
+    """Return why there is no maximum, None if there is one."""
     if not comparisons:
         return NOTHING
     if all(one.preferred is None for one in comparisons):
@@ -278,15 +278,11 @@ def _together(comparisons: Sequence[Comparison], items: Sequence[str]) -> list[s
 
 
 def _endless(model: _Model) -> Floats | None:
-    """Return a direction in which the likelihood rises for ever, None where there is none.
-
-    In such a direction no answer that was given is less likely than another one that could have been given, and some
-    are more likely than another.
-    """
+    """Return a direction in which the likelihood increases without bound, None without one."""
     ahead = np.array(
         [model.answer(shown, preferred) - other for shown, preferred in model.counts for other in model.answers[shown]]
     )
-    # Heavy, and needed where scores are made only.
+    # Slow to import, and needed only for scores.
     from scipy.optimize import linprog
 
     found = linprog(-ahead.sum(axis=0), A_ub=-ahead, b_ub=np.zeros(len(ahead)), bounds=(-1, 1), method="highs")
@@ -327,12 +323,7 @@ def _scored(model: _Model, estimate: Floats, plain: Preferences, level: float) -
 
 
 def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable], estimated: int = 1) -> Floats:
-    """Return the variance of each parameter when whole clusters are drawn anew (Liang and Zeger 1986).
-
-    It is taken larger for few clusters, by n / (n - estimated), as HC1 of MacKinnon and White 1985, "Some
-    heteroskedasticity-consistent covariance matrix estimators with improved finite sample properties", Journal of
-    Econometrics 29. estimated: how many parameters that leaves free.
-    """
+    """Return the variance of each parameter for resampled clusters (Liang and Zeger 1986)."""
     place: dict[Hashable, int] = {}
     which = np.array([place.setdefault(cluster, len(place)) for cluster in clusters])
     if len(place) < 2:
@@ -345,7 +336,7 @@ def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable], estim
 
 
 def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of_instance: Floats) -> Floats:
-    """Return the variance when people and instances are drawn anew (Cameron, Gelbach and Miller 2011)."""
+    """Return the variance for other people and instances (Cameron, Gelbach and Miller 2011)."""
     of_person = _spread(inverse, slopes, [one.person for one in comparisons])
     of_one = _spread(inverse, slopes, [(one.about, one.person) for one in comparisons])
     return np.maximum(of_person + of_instance - of_one, np.maximum(of_person, of_instance))

@@ -1,4 +1,4 @@
-"""How far people agree who rank the same items, ties allowed.
+"""Agreement of people who rank the same items, with ties.
 
 `ranks`: one row per person, one column per item; a lower number ranks before a higher one and equal numbers tie, so
 that 1, 1, 3 and 1, 1, 2 say the same. All functions raise ValueError for another shape, and for what is no number.
@@ -107,7 +107,7 @@ def _too_few(people: int, items: int) -> str:
 
 
 def _average_ranks(row: Floats) -> Floats:
-    """Return the rank of each item from 1, tied items sharing the mean of their places."""
+    """Return the rank of each item from 1; tied items share the mean of their ranks."""
     before = (row[:, None] > row[None, :]).sum(axis=1)
     ties = (row[:, None] == row[None, :]).sum(axis=1)
     ranks: Floats = before + (ties + 1) / 2

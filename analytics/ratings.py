@@ -1,4 +1,4 @@
-"""Ratings as every agreement coefficient reads them: units x raters, coded once, equal units counted together.
+"""Input of agreement coefficients: units x raters, coded once, with equal units counted together.
 
 Labels become codes 0..q-1 in one pass; units with the same ratings become one row with a count. A hundred thousand
 units of three raters and ten categories are at most 1,331 rows, so what comes after (coefficients, resampling) does
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Units x raters, and the labels that could have been given.
+# Units x raters, and the possible labels.
 Ratings = NDArray[Any] | Sequence[Sequence[Any]]
 Categories = NDArray[Any] | Sequence[Any]
 Floats = NDArray[np.float64]
@@ -21,11 +21,11 @@ Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 MISSING = -1
-# Whole numbers that lie within this many of each other are coded by subtraction instead of by sorting.
+# Whole numbers in a range up to this are coded by subtraction instead of sorting.
 NARROW = 4096
-# Keys of rows up to this many are counted in a table of all possible keys; more of them would be a large table.
+# Row keys up to this are counted in a table of all possible keys, which would be too large beyond.
 SMALL_KEY_SPACE = 1 << 22
-# Rows with keys of more bits than this are left apart.
+# Rows with longer keys, in bits, are not merged.
 KEY_BITS = 62
 
 
@@ -60,7 +60,7 @@ class Rows:
 
 
 def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Coded:
-    """Code an array of ratings. What `long_table` has coded already stays so, but for declared categories.
+    """Code an array of ratings. A result of `long_table` stays as it is, apart from declared categories.
 
     ratings: units x raters, numbers or labels. Missing is nan among numbers; None, "" or nan among objects; "" among
         text. Every other value is a label, the text "None" too. A list is read as objects: its numbers stay numbers. An
@@ -87,7 +87,7 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
 
 
 def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Categories | None = None) -> Coded:
-    """Code the rows of a long table: who gave which unit which rating.
+    """Code the rows of a long table of units, raters and ratings.
 
     It takes room for the ratings that were given, where an array of units x raters takes room for all that could have
     been: a thousand annotators who answer a hundred questions each leave 99 % of that empty.
@@ -120,7 +120,7 @@ def by_unit(
     raters: Sequence[int] | None = None,
     values: Sequence[float] | None = None,
 ) -> Coded:
-    """Lay out ratings that are coded already as units x as many as one unit has, in no order of raters.
+    """Lay out coded ratings as units x the maximum number per unit, in no order of raters.
 
     It takes a tenth of the time of `code`.
     units: which unit each rating is of. labels: the place of each rating in `categories`, all that could be given.
@@ -229,7 +229,7 @@ def _declared(coded: Coded, categories: Categories | None) -> Coded:
 
 
 def distinct_units(coded: Coded) -> Rows:
-    """Count units that got the same ratings, whoever gave them, as one row. Units without a rating are left out."""
+    """Count units with the same ratings, by any raters, as one row. Leaves out units without a rating."""
     width = max(1, int((coded.codes != MISSING).sum(axis=1).max(initial=0)))
     codes = coded.codes
     if width < codes.shape[1]:
@@ -240,7 +240,7 @@ def distinct_units(coded: Coded) -> Rows:
 
 
 def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
-    """Count units that got the same ratings from the same raters as one row, and say which rater gave each rating.
+    """Count units with the same ratings by the same raters as one row, and return the rater of each rating.
 
     Units without a rating are left out. The second value has the shape of the rows' codes.
     """
@@ -255,7 +255,7 @@ def distinct_units_by_rater(coded: Coded) -> tuple[Rows, Codes]:
 
 
 def row_of_each_unit(coded: Coded, rows: Rows, *, by_column: bool) -> Counts:
-    """Return which of `rows` each unit is, -1 for one that is none of them.
+    """Return the index in `rows` of each unit, -1 without one.
 
     by_column: whether the columns are raters who are told apart (two raters, as in `by_rater`), so that the order of
     ratings counts; else rows are those of `distinct_units`.
@@ -274,7 +274,7 @@ def row_of_each_unit(coded: Coded, rows: Rows, *, by_column: bool) -> Counts:
 
 
 def _keys(codes: Codes, base: int) -> Counts:
-    """Return one number for each row, the same for equal rows only."""
+    """Return one number per row, equal for equal rows only."""
     keys = np.zeros(len(codes), dtype=np.int64)
     for column in codes.T:
         keys *= base

@@ -22,8 +22,8 @@ from analytics.ratings import Coded
 from analytics.scores import Score, score
 
 
-class Taken(StrEnum):
-    """Which answers a number is made of.
+class AnswerSelection(StrEnum):
+    """Which answers a number includes.
 
     `FIRST`: those that were asked for at first, whatever the others said. `ACCEPTED`: all answers to descriptions that
     were accepted, as the paper took them (`annotator_agreement.py` in McGill-NLP/imagecode).
@@ -55,19 +55,21 @@ class Retrieval:
 
     @property
     def about(self) -> Hashable:
-        """The set, or the description where no set is named."""
+        """The set, or the description without one."""
         return self.description if self.image_set is None else self.image_set
 
 
-def taken(retrievals: Iterable[Retrieval], which: Taken) -> list[Retrieval]:
-    """Return those of the answers that a number `which` is made of, in their order."""
+def select_answers(retrievals: Iterable[Retrieval], which: AnswerSelection) -> list[Retrieval]:
+    """Return the answers in the selection `which`, in order."""
     return [
-        one for one in retrievals if which is Taken.ALL or (one.accepted if which is Taken.ACCEPTED else not one.added)
+        one
+        for one in retrievals
+        if which is AnswerSelection.ALL or (one.accepted if which is AnswerSelection.ACCEPTED else not one.added)
     ]
 
 
-def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[Taken, Coefficient]:
-    """Return Krippendorff's alpha over the places that retrievers chose, three ways.
+def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[AnswerSelection, Coefficient]:
+    """Return Krippendorff's alpha over the positions that retrievers chose, for each selection of answers.
 
     A description is a unit, a retriever a rater; who was not asked is missing. Units with one answer count for nothing
     but `n_units` and `n_ratings`, so that where one answer decides (ImageCoDe's training split) all three are
@@ -78,11 +80,14 @@ def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[Taken, Co
     Example: two answers 3, 3 and two answers 5, 7 with a third 5, both accepted: nominal alpha is 1/2 over all five
     and 2/5 over the first four (observed 1/2 of expected 5/6).
     """
-    return {which: krippendorff_alpha(_ratings(taken(retrievals, which)), metric=metric) for which in Taken}
+    return {
+        which: krippendorff_alpha(_ratings(select_answers(retrievals, which)), metric=metric)
+        for which in AnswerSelection
+    }
 
 
-def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: int) -> dict[Taken, Interval]:
-    """Return the interval of each of the three alphas for other descriptions like these, found by the same retrievers.
+def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: int) -> dict[AnswerSelection, Interval]:
+    """Return the interval of each alpha for other descriptions and the same retrievers.
 
     BCa bootstrap over descriptions (`analytics.intervals.bootstrap`) with two or more answers, each drawn with all its
     answers: the others say nothing of agreement. Where a set has several descriptions, sets are left out instead.
@@ -95,8 +100,8 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     """
     measure = KrippendorffAlpha(metric)
     found = {}
-    for which in Taken:
-        compared = _compared(taken(retrievals, which))
+    for which in AnswerSelection:
+        compared = _compared(select_answers(retrievals, which))
         ratings, sets = _ratings(compared), _sets(compared)
         alpha = estimate_coded(measure, ratings)
         rng = np.random.default_rng(seed)
@@ -105,14 +110,14 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
 
 
 def _sets(retrievals: Sequence[Retrieval]) -> list[int]:
-    """Return the set of each description, numbered, in the order in which descriptions appear."""
+    """Return the number of each description's set, in order of the descriptions."""
     numbers: dict[Hashable, int] = {}
     about = {one.description: one.about for one in retrievals}
     return [numbers.setdefault(each, len(numbers)) for each in about.values()]
 
 
 def _compared(retrievals: Sequence[Retrieval]) -> list[Retrieval]:
-    """Return the answers to descriptions with several."""
+    """Return the answers to descriptions with several answers."""
     times = Counter(one.description for one in retrievals)
     return [one for one in retrievals if times[one.description] > 1]
 
@@ -158,8 +163,8 @@ def accuracy_of_describers(retrievals: Iterable[Retrieval]) -> PeopleScore:
 
 
 @dataclass(frozen=True)
-class Fates:
-    """What became of descriptions; counts, at least 0.
+class DescriptionOutcomes:
+    """Outcomes of descriptions; counts, at least 0.
 
     written: texts that count, those that came with an import among them. not_possible: how often somebody said instead
     that none could be written, which is no description. retrieved: of the written, those with an answer. accepted,
@@ -174,12 +179,12 @@ class Fates:
 
     @property
     def undecided(self) -> int:
-        """How many of the written are neither accepted nor rejected (yet)."""
+        """Number written and neither accepted nor rejected (yet)."""
         return self.written - self.accepted - self.rejected
 
     @property
     def filtered_out(self) -> Score:
-        """How many of those that were decided about were rejected; the paper filtered out 26.5 %."""
+        """Rejected share of the decided descriptions; the paper filtered out 26.5 %."""
         return Score(self.rejected, self.accepted + self.rejected)
 
 

@@ -1,4 +1,4 @@
-"""How an ordered scale is used: by all together, and by each annotator. Ratings are whole steps of a scale."""
+"""Use of an ordered scale, by all together and by each annotator. Ratings are whole steps of a scale."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ def number_of(steps: Sequence[str], values: Mapping[str, float] | None = None) -
 
 @dataclass(frozen=True)
 class Use:
-    """How one annotator uses a scale.
+    """One annotator's use of a scale.
 
     n: their ratings. mean, sd: as in `Distribution`. used: how many different steps. most: the share of the step that
     they chose most often, 0 to 1. shared: on how many of their units somebody else's rating stands. lean: their rating
@@ -71,7 +71,7 @@ class Use:
 def use_of_scale(
     ratings: Iterable[tuple[Hashable, str, str]], steps: Sequence[str], values: Mapping[str, float] | None = None
 ) -> dict[str, Use]:
-    """Return annotator -> how they use the scale.
+    """Return annotator -> their use of the scale.
 
     ratings: (unit, annotator, step), each annotator once per unit. steps, values: as for `distribution`.
     Raises ValueError for a rating that is no step.

@@ -1,4 +1,4 @@
-"""How well people and models answer questions with a known right answer, as the papers count it.
+"""Scores of people and models on questions with a known right answer, as the papers count them.
 
 Nothing is rounded and every share stands beside its counts. Comparisons are strict everywhere: a tie is wrong.
 """
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-# The value of each label column, ("replace", "obj") say, that a group of instances shares.
+# The values of the label columns, such as ("replace", "obj"), that a group of instances shares.
 Group = tuple[str, ...]
 
 NOTHING = "There is nothing to count."
@@ -167,7 +167,7 @@ class Outcomes:
         return {group: self.of(members).scores() for group, members in groups(len(self), *labels)}
 
     def of(self, members: NDArray[Any]) -> "Outcomes":
-        """Return the outcomes of some instances, by index or by truth value."""
+        """Return the outcomes of selected instances, by index or by truth value."""
         return Outcomes(*(column[members] for column in self._questions()))
 
     def patterns(self) -> dict[str, int]:
@@ -231,7 +231,7 @@ def outcomes_of_detectors(text: ArrayLike, image: ArrayLike) -> Outcomes:
 
 
 def seen_as_natural(probabilities: Floats) -> Bools:
-    """Tell which probabilities of being synthetic, 0 to 1, round to natural; 0.5 does."""
+    """Return which probabilities of being synthetic, 0 to 1, round to natural; 0.5 does."""
     natural: Bools = np.rint(probabilities) == 0
     return natural
 
@@ -332,7 +332,7 @@ def macro(scores: Mapping[Any, Score] | Iterable[Score], minimum: int = 1) -> Me
 
 
 def right_choices(scores: ArrayLike, right: ArrayLike | int) -> Bools:
-    """Tell where the right one of several options has the strictly highest score.
+    """Return whether the right one of several options has the strictly highest score.
 
     scores: n x options. right: the index of the right option, one for all (ARO: 1 in VG-Relation and VG-Attribution,
     0 in COCO-Order and Flickr-Order) or one per question.
@@ -375,18 +375,8 @@ def ranks(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.int64]:
     return before + 1
 
 
-def recall_at(ranks_of_queries: ArrayLike, k: int) -> Score:
-    """Count the queries whose best relevant item is among the first `k`. Raises ValueError for k under 1.
-
-    Example: ranks [1, 3, 2] have a recall of 2 of 3 at 2.
-    """
-    if k < 1:
-        raise ValueError(f"Recall is counted among the first 1 or more items, not {k}.")
-    return score(np.asarray(ranks_of_queries) <= k)
-
-
 def drop_rate(before: Score, after: Score) -> Mean:
-    """Return how much of a recall altered items in the gallery take away, 0 to 1; under 0 when it rises.
+    """Return the relative drop in recall caused by altered items in the gallery, at most 1; negative if it rises.
 
     before, after: recall of the same queries without and with the altered items. Undefined when nothing was found
     before. Raises ValueError when the queries cannot be the same. Source: Park et al. 2024 (RoCOCO), section 4.

@@ -32,7 +32,7 @@ urlpatterns = [
         for name in participants.CHANGES
     ),
     path("projects/<slug:slug>/results/", result_pages.project_results, name="project_results"),
-    path("projects/<slug:slug>/people-and-models/", human_model_disagreement.parted, name="project_parted"),
+    path("projects/<slug:slug>/people-and-models/", human_model_disagreement.disagreement_list, name="project_parted"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:project>/<slug:slug>/exports/", exports.request_one, name="study_exports"),
     path("studies/<slug:project>/<slug:slug>/releases/", releases.releases, name="study_releases"),

@@ -1,4 +1,4 @@
-"""Bootstrap intervals: of agreement and of means, over units and over annotators.
+"""Intervals of agreement and of means: bootstrap over units, jackknife over annotators and units.
 
 Percentile intervals (Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13) are the middle `level`
 of the values that resamples take. BCa intervals (chapter 14) take other percentiles of the same values, corrected for
@@ -21,10 +21,10 @@ for a level outside 0 to 1 and for less than one resample.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from analytics.agreement import Coefficient, estimate_coded
 from analytics.coefficients import Measure, PercentAgreement, Statistic
@@ -36,7 +36,7 @@ from analytics.intervals.jackknife import (
     variance_over_raters,
     variance_over_units,
 )
-from analytics.ratings import MISSING, Categories, Coded, Counts, Floats, Ratings, code, distinct_units_by_rater
+from analytics.ratings import MISSING, Categories, Coded, Counts, Floats, Ratings, code
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -44,28 +44,28 @@ LEVEL = 0.95
 DRAWN_AT_ONCE = 4_000_000
 # With fewer units per row than this, drawing units one by one is faster than drawing how often each row comes up.
 FEW_UNITS_PER_ROW = 8
-# Units drawn in one call where they are drawn one by one: enough that calls cost nothing, few enough for the cache.
+# Units drawn per call when drawn one by one: many enough for cheap calls, few enough for the cache.
 DRAWN_PER_CALL = 50_000
-# From so many on, a call for each resample is as fast.
+# With this many units or more, one call per resample is as fast.
 MANY_UNITS = 1_000
-# BCa divides by what would be 0 for a spread that grows without end.
+# BCa divides by a term that would be 0 for a spread that grows without bound.
 SMALLEST_DIVISOR = 1e-3
-# When more resamples than this share are undefined, the percentiles of the others would mislead.
+# If more than this share of resamples is undefined, percentiles of the others would mislead.
 UNDEFINED_ALLOWED = 0.05
 
 # With fewer units than this, or fewer ratings that differ from the commonest label, no interval can be relied on.
 FEW_UNITS, FEW_OTHERS = 20, 10
-# Limits nearer to each other than this differ by rounding alone.
+# Limits closer than this differ only by rounding.
 ROUNDING = 1e-12
 ONE_INSTANCE = "All questions that can be compared are about one instance, which says nothing about others."
 NOTHING_LEFT = "Without some annotator or question there is nothing left to compare."
 ALL_ALIKE = "Resamples of what was seen are all alike, which says nothing of what was not."
-# What fewer annotators than this do says next to nothing about others.
+# Fewer annotators than this say next to nothing about others.
 LEAST_RATERS = 5
 SMALL = f"Fewer than {FEW_UNITS} questions: no interval can be relied on."
 RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: no interval can be relied on."
 
-Over = Literal["units", "annotators", "both"]
+Over = Literal["units", "both"]
 Method = Literal["percentile", "BCa", "jackknife"]
 
 
@@ -99,7 +99,7 @@ def agreement_over_units(
     level: float = LEVEL,
     method: Method = "percentile",
 ) -> Interval:
-    """Return the interval of a coefficient when units are drawn anew and annotators stay the same.
+    """Return the interval of a coefficient with resampled units and the same annotators.
 
     measure: one of `analytics.coefficients`, `KrippendorffAlpha("ordinal")` say. ratings, categories and their errors:
     as in `analytics.agreement`. Drawn are units with at least one rating (two raters: those rated by both). Undefined
@@ -125,10 +125,10 @@ def interval_of(
     method: Method = "percentile",
     clusters: Sequence[int] | None = None,
 ) -> Interval:
-    """As `agreement_over_units`, of a coefficient that `measure` has found already.
+    """Return `agreement_over_units` of a coefficient that is known already.
 
-    clusters: for each unit the instance that it is about. Where several are about one, the interval is for other
-    instances: the jackknife of `_over_clusters` instead of `method`.
+    clusters: for each unit its instance. If several units are about one, the interval is for other instances: the
+    jackknife of `_over_clusters` instead of `method`.
     """
     settings = _Settings("units", resamples, level)
     if found.value is None:
@@ -143,42 +143,11 @@ def interval_of(
 
 
 def warning_of(coded: Coded) -> str:
-    """Return why no interval of an agreement of these ratings can be relied on, "" where there is no such reason."""
+    """Return why an interval of agreement of these ratings is unreliable, "" if it is not."""
     if int(((coded.codes != MISSING).sum(axis=1) > 1).sum()) < FEW_UNITS:
         return SMALL
     given = np.bincount(coded.codes[coded.codes != MISSING])
     return RARE if int(given.sum() - given.max(initial=0)) < FEW_OTHERS else ""
-
-
-def agreement_over_annotators(
-    measure: Measure,
-    ratings: Ratings | Coded,
-    *,
-    rng: np.random.Generator,
-    categories: Categories | None = None,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Interval:
-    """Return the interval of a coefficient when annotators are drawn anew and units stay the same.
-
-    An annotator who is drawn twice counts twice against the others, but is never compared with their own copy, which
-    would agree with itself perfectly. Units that are left with one annotator drop out. With few annotators, or few
-    per unit, many resamples have nobody to compare, and the interval is undefined.
-    Parameters as for `agreement_over_units`; raises ValueError for coefficients of two raters.
-    """
-    settings = _Settings("annotators", resamples, level)
-    if measure.for_two_raters:
-        raise ValueError("A coefficient of two raters has no annotators to draw anew; resample its units.")
-    coded = _with_active_raters(code(ratings, categories))
-    coefficient = estimate_coded(measure, coded)
-    if coefficient.reason is not None:
-        return settings.undefined(coefficient.reason, coefficient.n_raters)
-    rows, raters = distinct_units_by_rater(coded)
-    present, once = rows.codes != MISSING, rows.counts[None, :].astype(np.float64)
-    values = np.empty(resamples)
-    for number, draw in enumerate(_uniform_draws(coefficient.n_raters, resamples, rng)):
-        values[number] = measure.statistic(coded, rows, present * draw[raters])(once)[0]
-    return settings.interval(values, coefficient.n_raters)
 
 
 def agreement_over_both(
@@ -189,7 +158,7 @@ def agreement_over_both(
     level: float = LEVEL,
     clusters: Sequence[int] | None = None,
 ) -> Interval:
-    """Return the interval of a coefficient when both annotators and units are drawn anew, from five annotators on.
+    """Return the interval of a coefficient for other annotators and units, with five annotators or more.
 
     Student's t with the variance of leaving out one annotator at a time plus that of leaving out one unit at a time,
     which counts the chance of single answers twice and so errs to the wide side; the limits stay within -1 and 1. With
@@ -231,8 +200,10 @@ def _jackknifed(
 
 
 def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters: Counts, level: float) -> Interval:
-    """Return the interval of a coefficient for other instances: Student's t on the jackknife's pseudo-values of
-    log((value - lowest) / (1 - value)), instances left out one at a time.
+    """Return the interval of a coefficient for other instances.
+
+    Student's t on the jackknife's pseudo-values of log((value - lowest) / (1 - value)), leaving out one instance at a
+    time.
 
     For two raters it is Fisher's z of the coefficient, for more of them the logarithm of a ratio of variances, whose
     jackknife holds with few clusters. lowest: 0 for percent agreement, -1 / (ratings per unit - 1) for all others.
@@ -254,7 +225,7 @@ def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters:
 
 
 def _lowest(measure: Measure, found: Coefficient, coded: Coded) -> float:
-    """Return the smallest value that a coefficient can have where units have about as many ratings as these."""
+    """Return the minimum of a coefficient for units with about as many ratings as these."""
     if isinstance(measure, PercentAgreement):
         return 0.0
     if measure.for_two_raters or not found.n_pairable:
@@ -264,7 +235,7 @@ def _lowest(measure: Measure, found: Coefficient, coded: Coded) -> float:
 
 
 def _of_pseudo_values(value: float, without: Floats, lowest: float, level: float) -> tuple[float, float]:
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import stdtrit
 
     n = without.size
@@ -274,7 +245,7 @@ def _of_pseudo_values(value: float, without: Floats, lowest: float, level: float
         return max(-1.0, value - half), min(1.0, value + half)
     middle = log((value - lowest) / (1 - value))
     if 1 - without.max() < ROUNDING:
-        # A single instance makes all the difference: no logarithm without it.
+        # One instance makes all the difference: its logarithm is undefined without it.
         half = far * _error(without) * (1 - lowest) / ((value - lowest) * (1 - value))
     else:
         logs = np.log((without - lowest) / (1 - without))
@@ -297,7 +268,7 @@ def _back(place: float, lowest: float) -> float:
 def mean_over_units(
     outcomes: ArrayLike, *, rng: np.random.Generator, resamples: int = RESAMPLES, level: float = LEVEL
 ) -> Interval:
-    """Return the interval of the mean of one number or truth value per question, when questions are drawn anew.
+    """Return the interval of the mean of one number or truth value per question, with resampled questions.
 
     outcomes: one-dimensional. Undefined for less than two questions. Raises ValueError for another shape and nan.
 
@@ -309,32 +280,6 @@ def mean_over_units(
     if not total:
         return settings.undefined("There is nothing to average.", 0)
     return _over_units(lambda draws: draws @ (values / total), counts, settings, rng)
-
-
-def mean_over_annotators(
-    outcomes: ArrayLike,
-    annotators: Sequence[Any] | NDArray[Any],
-    *,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Interval:
-    """Return the interval of the mean over all answers, when annotators are drawn anew with all their answers.
-
-    outcomes: one number or truth value per answer; annotators: who gave it. Answers of one person are not
-    independent, so this is the interval for "other people"; it is usually wider than `mean_over_units`.
-    Undefined for less than two annotators. Raises ValueError for another shape, nan, and two different lengths.
-    """
-    settings = _Settings("annotators", resamples, level)
-    values = _numbers(outcomes)
-    people, indices = np.unique(np.asarray(annotators), return_inverse=True)
-    if len(indices) != len(values):
-        raise ValueError(f"There are {len(values)} outcomes of {len(indices)} annotators; each answer has one.")
-    if len(people) < 2:
-        return settings.undefined(f"Drawing annotators anew takes two, and there are {len(people)}.", len(people))
-    sums, counts = np.bincount(indices, weights=values), np.bincount(indices)
-    means = np.array([draw @ sums / (draw @ counts) for draw in _uniform_draws(len(people), resamples, rng)])
-    return settings.interval(means, len(people))
 
 
 @dataclass(frozen=True)
@@ -367,17 +312,17 @@ class _Settings:
 
 @dataclass(frozen=True)
 class _Correction:
-    """What BCa needs beside the resamples: the value of the sample itself, and its acceleration."""
+    """Inputs of BCa beside the resamples: the value of the sample, and its acceleration."""
 
     value: float
     acceleration: float
 
     def percentiles(self, values: Floats, tail: float) -> list[float]:
         """Return the two percentiles to take, as shares (Efron and Tibshirani 1993, equation 14.10)."""
-        # Here, because loading it takes longer than everything else that a page of the site loads.
+        # Imported here: it takes longer than all other imports of a page.
         from scipy.special import ndtr, ndtri
 
-        # A value that resamples share with the sample is half below it.
+        # A resample equal to the sample counts half as below it.
         below = ((values < self.value).mean() + (values <= self.value).mean()) / 2
         bias = ndtri(np.clip(below, 1 / (2 * values.size), 1 - 1 / (2 * values.size)))
         shifted = bias + ndtri([tail, 1 - tail])
@@ -386,7 +331,7 @@ class _Correction:
 
 
 def _correction(statistic: Statistic, counts: Counts, value: float) -> _Correction | None:
-    """Return the correction; None where it would cost too much, or a unit less leaves nothing to compare."""
+    """Return the correction; None if it is too slow, or if leaving out a unit leaves nothing to compare."""
     if len(counts) > MOST_ROWS or counts.sum() < 2:
         return None
     without = leave_one_out(statistic, counts)
@@ -412,7 +357,7 @@ def _over_units(
 
 
 def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield batches of resamples x rows: how often each row comes up when as many units as there are are drawn."""
+    """Yield batches of resamples x rows: how often each row is drawn, with as many draws as units."""
     units, rows = int(counts.sum()), len(counts)
     one_by_one = rows * FEW_UNITS_PER_ROW > units
     row_of_unit = np.repeat(np.arange(rows), counts)
@@ -426,7 +371,7 @@ def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Ite
 
 
 def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.Generator) -> Floats:
-    """Return `size` resamples x rows. How many are drawn per call changes no number: they follow on one another."""
+    """Return `size` resamples x rows. The number drawn per call does not change the numbers."""
     units = len(row_of_unit)
     if units >= MANY_UNITS:
         each = [np.bincount(row_of_unit[rng.integers(units, size=units)], minlength=rows) for _ in range(size)]
@@ -435,16 +380,11 @@ def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.
     drawn = np.empty((size, rows), dtype=np.float64)
     for start in range(0, size, per_call):
         here = min(per_call, size - start)
-        # Each resample counts in places of its own.
+        # Each resample has its own bins.
         bins = row_of_unit[rng.integers(units, size=(here, units))]
         bins += rows * np.arange(here)[:, np.newaxis]
         drawn[start : start + here] = np.bincount(bins.ravel(), minlength=here * rows).reshape(here, rows)
     return drawn
-
-
-def _uniform_draws(people: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    for _ in range(resamples):
-        yield rng.multinomial(people, np.full(people, 1 / people)).astype(np.float64)
 
 
 def _with_active_raters(coded: Coded) -> Coded:

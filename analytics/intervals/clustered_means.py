@@ -1,4 +1,4 @@
-"""The mean of all answers, with an interval that knows whose they are and what they are about.
+"""Mean of all answers, with an interval that accounts for people and instances.
 
 Every answer counts once, as in a table of how often each was given; `analytics.people` has the mean in which every
 person counts once. Answers of one person are alike, and so are answers about one instance: the interval is for other
@@ -71,7 +71,7 @@ def clustered_mean(
 def mean_of(
     given: Answers, *, bounds: tuple[float, float] = SHARES, level: float = LEVEL, by_person: bool = True
 ) -> ClusteredMean:
-    """As `clustered_mean`, of answers that are numbered already."""
+    """Return `clustered_mean` of numbered answers."""
     counts = (given.n_people, given.n_instances, given.values.size)
     if not given.values.size:
         return ClusteredMean(None, None, None, None, *counts, NOTHING)

@@ -1,4 +1,4 @@
-"""How wide the intervals of a study will be, before it is launched: by the code that makes them afterwards. Pure."""
+"""Expected widths of a study's intervals before launch, by the code that computes them afterwards. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from analytics.intervals.bootstrap import Interval, agreement_over_units
 from analytics.people import ONE_PERSON, Answers, score_of
 from analytics.ratings import Coded, Floats
 
-# What is taken for granted where nobody knows better: nine of ten answers right, people whose shares have a standard
-# deviation of .07 (the root of .05 x .9 x .1), questions with one of .09.
+# Assumptions without better knowledge: nine of ten answers right, a standard deviation of people's shares of .07 (the
+# root of .05 x .9 x .1), and of questions' of .09.
 USUAL_SHARE, USUAL_ICC, USUAL_ICC_OF_QUESTIONS = 0.9, 0.05, 0.1
-# Two labels, one of them a fifth of the answers, and agreement that is called moderate to good.
+# Two labels, one of them a fifth of the answers, and moderate to good agreement.
 USUAL_ALPHA, USUAL_RARE = 0.6, 0.2
 # Data sets are drawn until the standard errors of both ends are so small a part of the width, or there are so many
 # data sets, or (from the fewest on) so many answers.
@@ -30,8 +30,8 @@ TOO_FEW = "So few questions will tell nothing of agreement."
 
 
 @dataclass(frozen=True)
-class Expected:
-    """The interval to expect, both ends None exactly when `reason` says why."""
+class ExpectedInterval:
+    """The expected interval, both ends None exactly when `reason` says why."""
 
     low: float | None
     high: float | None
@@ -53,8 +53,8 @@ def expected_share(
     icc_of_questions: float = USUAL_ICC_OF_QUESTIONS,
     per_instance: int = 1,
     seed: int = 7,
-) -> Expected:
-    """Return the interval of a human score to expect for other people and other questions.
+) -> ExpectedInterval:
+    """Return the expected interval of a human score for other people and other questions.
 
     people: how many will answer; each: how many questions each; answers: how many people answer the same question,
     each at least 1. share: how often they are right, above 0 and below 1. icc: how much more alike two answers of one
@@ -73,17 +73,17 @@ def expected_share(
     if not 0 < share < 1:
         raise ValueError(f"Not a share of {share}: it lies between 0 and 1.")
     if people < 2:
-        return Expected(None, None, ONE_PERSON)
+        return ExpectedInterval(None, None, ONE_PERSON)
     ends = []
     for given in _drawn(people, each, answers, per_instance, (share, icc, icc_of_questions), seed):
         found = score_of(given)
         if found.low is None or found.high is None:
-            return Expected(None, None, found.reason)
+            return ExpectedInterval(None, None, found.reason)
         ends.append((found.low, found.high))
         if len(ends) >= FEWEST_DRAWN and (_is_precise(ends) or len(ends) * people * each >= ANSWERS_DRAWN):
             break
     low, high = np.mean(ends, axis=0).tolist()
-    return Expected(low, high)
+    return ExpectedInterval(low, high)
 
 
 def _is_precise(ends: Sequence[tuple[float, float]]) -> bool:
@@ -94,7 +94,7 @@ def _is_precise(ends: Sequence[tuple[float, float]]) -> bool:
 def _drawn(
     people: int, each: int, answers: int, per_instance: int, chances: tuple[float, float, float], seed: int
 ) -> Iterator[Answers]:
-    """Yield data sets in which every question goes round to the next people.
+    """Yield data sets in which each question goes to the next people in turn.
 
     chances: the share right, and the correlations of answers of one person and about one instance.
     """
@@ -120,7 +120,7 @@ def _chance(logits: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def _spreads_of(share: float, icc: float, icc_of_questions: float) -> tuple[float, float]:
-    """Return the standard deviations of abilities and difficulties, as logits, with which answers correlate so.
+    """Return the standard deviations of abilities and difficulties, as logits, for these correlations of answers.
 
     Where no spread up to `MOST_SPREAD` makes answers so alike, it is this one.
     """
@@ -141,7 +141,7 @@ def _spreads_of(share: float, icc: float, icc_of_questions: float) -> tuple[floa
 
 
 def _correlations(share: float, spread: float, part: float) -> tuple[float, float]:
-    """Return how alike two answers of one person are, and two answers to one question.
+    """Return the correlation of two answers of one person, and of two answers to one question.
 
     spread: of the logits; part: of their variance that people make.
     """
@@ -154,12 +154,12 @@ def _correlations(share: float, spread: float, part: float) -> tuple[float, floa
 
 @lru_cache(maxsize=256)
 def _middle(share: float, spread: float) -> float:
-    """Return the mean of normal logits whose chances have the mean `share`."""
+    """Return the mean of normal logits whose probabilities have the mean `share`."""
     return _last(lambda middle: float(WEIGHTS @ _chance(middle + spread * NODES)) < share, MOST_LOGIT, -MOST_LOGIT)
 
 
 def _last(holds: Callable[[float], bool], high: float, low: float = 0.0) -> float:
-    """Return up to where a condition holds that holds from `low` on and then no more."""
+    """Return the largest value for which a condition holds that holds from `low` up to some point."""
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -168,8 +168,8 @@ def _last(holds: Callable[[float], bool], high: float, low: float = 0.0) -> floa
 
 def expected_alpha(
     questions: int, answers: int, *, alpha: float = USUAL_ALPHA, rare: float = USUAL_RARE, seed: int = 7
-) -> Expected:
-    """Return the interval of Krippendorff's alpha over questions to expect, with two labels.
+) -> ExpectedInterval:
+    """Return the expected interval of Krippendorff's alpha over questions, with two labels.
 
     questions: how many; answers: how many people answer each. alpha: the agreement, 0 to 1; rare: the share of the
     rarer label, above 0 and at most a half. It is that of a table with as many questions of each kind as there will be
@@ -180,9 +180,9 @@ def expected_alpha(
     if questions < 1 or not 0 <= alpha <= 1 or not 0 < rare <= 1 / 2:
         raise ValueError(f"Not {questions} questions with an alpha of {alpha} and a label of {rare}.")
     if answers < 2:
-        return Expected(None, None, "Agreement takes two answers to a question.")
+        return ExpectedInterval(None, None, "Agreement takes two answers to a question.")
     found = _interval(_typical(questions, answers, alpha, rare), seed)
-    return Expected(found.low, found.high, found.reason and TOO_FEW)
+    return ExpectedInterval(found.low, found.high, found.reason and TOO_FEW)
 
 
 def _interval(ratings: Coded, seed: int) -> Interval:
@@ -190,7 +190,7 @@ def _interval(ratings: Coded, seed: int) -> Interval:
 
 
 def _typical(questions: int, answers: int, alpha: float, rare: float) -> Coded:
-    """Return questions x answers with each pattern of labels as often as it will come on average."""
+    """Return questions x answers with the expected number of each pattern of labels."""
     shares = (1 - rare, rare)
     patterns = list(combinations_with_replacement(range(2), answers))
     wanted = []
@@ -200,7 +200,7 @@ def _typical(questions: int, answers: int, alpha: float, rare: float) -> Coded:
         agreed = shares[pattern[0]] if len(set(pattern)) == 1 else 0.0
         wanted.append(questions * (alpha * agreed + (1 - alpha) * by_chance))
     counts = np.floor(wanted).astype(np.int64)
-    # Those that lack most get the questions that rounding down has left.
+    # The largest remainders get the questions left by rounding down.
     missing = np.argsort(counts - np.array(wanted), kind="stable")[: questions - int(counts.sum())]
     counts[missing] += 1
     return Coded(np.repeat(np.array(patterns, dtype=np.int32), counts, axis=0), (0, 1), None, ordered=True)

@@ -1,4 +1,4 @@
-"""How far a coefficient of agreement moves when annotators or units are left out: its variance, without chance.
+"""Jackknife variance of an agreement coefficient over annotators, units or clusters; deterministic.
 
 Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 11.
 """
@@ -32,7 +32,7 @@ def variance_over_units(measure: Measure, coded: Coded) -> float | None:
     statistic, counts = measure.statistic(coded, rows), rows.counts
     if len(counts) <= MOST_ROWS:
         return _variance(leave_one_out(statistic, counts), counts.astype(np.float64))
-    # Nearly all units differ, so that rows may stand for them.
+    # Nearly all units differ, so rows stand for them.
     weights = np.tile(counts.astype(np.float64), (UNIT_GROUPS, 1))
     for group in range(UNIT_GROUPS):
         weights[group, group::UNIT_GROUPS] = 0

@@ -1,4 +1,4 @@
-"""What people would score on all instances, estimated from their answers to some and a model's predictions for all.
+"""Estimate people's score on all instances from their answers to some and a model's predictions for all.
 
 The predictions make the interval shorter than people's answers alone do, as far as they go with them, and cannot
 mislead: what they get wrong on the instances that people answered is taken off. These are estimates, and every table
@@ -27,10 +27,10 @@ LEVEL = 0.95
 # The name of the estimator and its interval, which results carry. Version 1 had normal limits cut off at the bounds,
 # and values outside them.
 METHOD = "prediction-powered-v2"
-# Added to the labelled instances, for the correlation only: so many on which people alone are right, and so many on
-# which the model alone is. Nobody can tell from few instances that a model never errs.
+# Pseudo-instances added to the labelled ones, for the correlation only: this many on which only people are right, and
+# this many on which only the model is. A few instances cannot show that a model never errs.
 PSEUDO_INSTANCES = 0.5
-# With fewer labelled instances than this, or fewer on which people and the model differ, variances are hardly known.
+# With fewer labelled instances than this, or fewer on which people and the model differ, variances are unreliable.
 FEW_INSTANCES, FEW_APART = 20, 10
 SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
 HARDLY_APART = f"People and the model differ on fewer than {FEW_APART} instances: the interval may be too short."
@@ -72,7 +72,7 @@ def prediction_powered_mean(
     bounds: tuple[float, float] | None = None,
     level: float = LEVEL,
 ) -> PredictionPowered:
-    """Estimate the mean over all instances of what people say.
+    """Estimate the mean of people's answers over all instances.
 
     labels: one number (1 and 0 for right and wrong, say) per answer of a person. instances: what it is about, of the
     same length. Answers to one instance are averaged first, so that each instance counts once and the interval is one
@@ -166,8 +166,7 @@ def prediction_powered_scores(
 
 
 def best_weight(labelled: Floats, predicted: Floats, further: Floats) -> float:
-    """Return the weight of the predictions that makes the variance of the estimate smallest, 0 to 1 (PPI++, "power
-    tuning").
+    """Return the weight of the predictions, 0 to 1, with the smallest variance (PPI++, "power tuning").
 
     labelled, predicted: n values each, what people say and what the model predicts; further: N other predictions. 0
     with less than two labelled instances, without further ones, and where all predictions are the same.
@@ -205,7 +204,7 @@ def _too_few(labelled: Floats, predicted: Floats, further: Floats, weight: float
 def _within(
     bounds: tuple[float, float], labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float
 ) -> PredictionPowered:
-    """Return the estimate between bounds: as a share of the way from the lower to the upper one."""
+    """Return the estimate between bounds, as a share of the range."""
     least, width = bounds[0], bounds[1] - bounds[0]
     shares = [(numbers - least) / width for numbers in (labelled, predicted, further)]
     found = _share(shares[0], shares[1], shares[2], weight, level)
@@ -248,7 +247,7 @@ def _single_instances(labelled: Floats) -> float:
 
 
 def _relative_variance(labelled: Floats, predicted: Floats, further: Floats, weight: float) -> float:
-    """Return the variance of the estimate over that of the mean of people's answers alone.
+    """Return the variance of the estimate relative to that of the mean of people's answers alone.
 
     It is 1 - 2 weight cov(Y, F) / var(Y) + weight^2 (1 + n / N) var(F) / var(Y). Variances and covariance are over the
     labelled instances and `PSEUDO_INSTANCES` each of (1, 0) and (0, 1).
@@ -267,7 +266,7 @@ def _exact(share: float, n: float, level: float) -> tuple[float, float]:
 
     Source: Clopper and Pearson 1934, "The use of confidence or fiducial limits", Biometrika 26; Korn and Graubard 1998.
     """
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import betaincinv
 
     tail, right = (1 - level) / 2, share * n
@@ -288,7 +287,7 @@ def _value(labelled: Floats, predicted: Floats, further: Floats, weight: float) 
 
 
 class _Part:
-    """Numbers whose mean is a part of the estimate: the variance of that mean, and its degrees of freedom."""
+    """Numbers whose mean is part of the estimate: the variance of that mean, and its degrees of freedom."""
 
     def __init__(self, numbers: Floats) -> None:
         self.variance = float(numbers.var(ddof=1)) / numbers.size
@@ -296,11 +295,11 @@ class _Part:
 
 
 def _half_width(parts: Sequence[_Part], level: float) -> float | None:
-    """Return half the width of the interval of a sum of means; None where nothing varies."""
+    """Return half the width of the interval of a sum of means; None without variation."""
     variance = sum(part.variance for part in parts)
     if not variance:
         return None
-    # Here, because loading it takes longer than everything else that a page of the site loads.
+    # Imported here: it takes longer than all other imports of a page.
     from scipy.special import stdtrit
 
     degrees = variance**2 / sum(part.variance**2 / part.degrees for part in parts)

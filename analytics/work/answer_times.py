@@ -1,4 +1,4 @@
-"""How long answers can have taken by the server's clock, and whether anybody could have read and looked meanwhile."""
+"""Plausible answer times by the server's clock, and whether anybody could have read and looked in that time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from analytics.work.working_time import SentAnswer
 SECONDS_TO_PRESS = 0.3
 SECONDS_PER_PICTURE = 0.05
 SECONDS_PER_WORD = 0.03
-# Of fewer quick answers a slip of the finger may be the reason.
+# Fewer quick answers may be slips of the finger.
 FEWEST_QUICK = 3
 # A browser's clock and the server's differ a little, and two tabs may count the same seconds.
 TOLERATED_SECONDS = 10
@@ -39,7 +39,7 @@ class TimedAnswer:
 
 @dataclass(frozen=True)
 class TimeEvidence:
-    """What speaks against the times of a session.
+    """Implausible times of a session.
 
     answers: how many it gave; quick: how many of them took less than their questions take anybody. possible and least
     are the sums of both over its answers, claimed the sum of what the browser claimed, in seconds. `is_too_quick` and
@@ -56,7 +56,7 @@ class TimeEvidence:
 
 
 def possible_seconds(begun: datetime, answers: Sequence[SentAnswer], *, held: int) -> list[float]:
-    """Return how many seconds each of `answers`, which are in the order of their arrival, can have been worked on.
+    """Return the longest possible working time of each answer, in order of arrival.
 
     That is what the browser claims, as far as the server's clock leaves room for it. `begun`: when the first question
     was served. A page holds `held` questions at most, so the fifth answer's question, say, was served after the first
@@ -83,12 +83,12 @@ def possible_seconds(begun: datetime, answers: Sequence[SentAnswer], *, held: in
 
 
 def claimed_seconds(answer: SentAnswer) -> float | None:
-    """Return how long the browser says that the question was in sight; None where it measured nothing."""
+    """Return the seconds the question was in view according to the browser; None if it measured nothing."""
     return None if answer.send_ms is None else max(answer.send_ms - (answer.hidden_ms or 0), 0) / 1000
 
 
 def least_seconds(*, words: int, pictures: int) -> float:
-    """Return the least seconds that a question takes anybody who reads its words and looks at its pictures.
+    """Return the minimum seconds for reading a question's words and looking at its pictures.
 
     Example: 10 words and 4 pictures: 0.3 + 4 x 0.05 + 10 x 0.03 = 0.8 s.
     """
@@ -96,7 +96,7 @@ def least_seconds(*, words: int, pictures: int) -> float:
 
 
 def time_evidence(answers: Iterable[TimedAnswer]) -> TimeEvidence | None:
-    """Return what speaks against the times of a session that gave `answers`; None where nothing does.
+    """Return the implausible times of a session with `answers`; None if all are plausible.
 
     It is too quick where more than half of its answers, and FEWEST_QUICK at least, took less than their questions take
     anybody. It claims too much where what the browser claimed is more than TOLERATED_SECONDS over what was possible,

@@ -1,4 +1,4 @@
-"""What a study costs and what its annotators earn an hour. Money is `Decimal` in major units (dollars, not cents)."""
+"""Cost of a study and hourly wage of annotators. Money is `Decimal` in major units (dollars, not cents)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import inf
 
 SECONDS_PER_HOUR = 3600
-# Of how long sessions took for what they were paid: the median, and what one in ten took longer than.
+# Percentiles of session durations for the wage: the median, and the slowest tenth.
 _WAGES_AT = (Fraction(1, 2), Fraction(9, 10))
 
 
@@ -40,7 +40,7 @@ class Wage:
 
 
 def projected_cost(reward: Decimal, times: int) -> Decimal:
-    """Return what is paid when `reward` is, so many times, without the platform's fee and taxes.
+    """Return `reward` times the number of payments, without the platform's fee and taxes.
 
     reward: of one session, or of one answer, major units, at least 0. times: at least 0. Raises ValueError otherwise.
 
@@ -52,7 +52,7 @@ def projected_cost(reward: Decimal, times: int) -> Decimal:
 
 
 def session_pay(per_session: Decimal, answers: int, least_answers: int) -> Decimal:
-    """Return what a finished session is paid: `per_session`, or its share where it gave fewer than `least_answers`.
+    """Return the pay of a finished session: `per_session`, or its share for fewer than `least_answers`.
 
     per_session: major units, at least 0. answers: at least 0. least_answers: at least 1, which is always paid in full.
     Rounded to the cent, halves up. Raises ValueError otherwise.
@@ -67,7 +67,7 @@ def session_pay(per_session: Decimal, answers: int, least_answers: int) -> Decim
 
 
 def rewards(per_session: Decimal, per_answer: Decimal, *, seats: int, answers: int) -> Decimal:
-    """Return what as many seats and answers are paid together, without the platform's fee and taxes.
+    """Return the total pay of these seats and answers, without the platform's fee and taxes.
 
     per_session, per_answer: rewards, major units, at least 0. seats, answers: at least 0. Raises ValueError otherwise.
 
@@ -91,7 +91,7 @@ def platform_fee(cost: Decimal, percent: Decimal) -> Decimal:
 def implied_hourly_pay(
     per_session: Decimal, per_answer: Decimal, *, answers: float | Fraction, minutes: float | Fraction
 ) -> Decimal:
-    """Return what an hour is paid if a session of so many answers takes as long as it was estimated to.
+    """Return the hourly pay implied by the estimated time of a session with this many answers.
 
     per_session, per_answer: rewards, major units, at least 0. answers: of one session on average, at least 0. minutes:
     over 0. Raises ValueError otherwise. Rounded to the cent, halves up.
@@ -128,7 +128,7 @@ def percentile(values: Sequence[float], share: Fraction) -> float:
 
 
 def hourly_wage(per_session: Decimal, sessions: Sequence[PaidSession], per_answer: Decimal = Decimal(0)) -> Wage:
-    """Return the hourly wage of `sessions` that were paid `per_session` each, and `per_answer` for each answer besides.
+    """Return the hourly wage of `sessions` paid `per_session` each, plus `per_answer` per answer.
 
     per_session, per_answer: rewards, major units, at least 0. Raises ValueError for a session that took no time.
     Nothing is rounded. A session that is paid nothing earns 0 an hour.

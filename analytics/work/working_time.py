@@ -1,13 +1,13 @@
-"""How long somebody has been at work on their questions, and how long the rest will take at their pace."""
+"""Working time so far, and expected time for the rest at the annotator's pace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-# Nobody looks at one question for longer: whatever is more is absence, even in front of an open page.
+# Longer times on one question are absence, even with the page open.
 MOST_SECONDS = 300
-# The pace of somebody is that of their last answers, as soon as there are a few of them.
+# An annotator's pace is that of their last answers, once there are a few.
 LAST_ANSWERS = 10
 FEWEST_ANSWERS = 3
 
@@ -23,7 +23,7 @@ class SentAnswer:
 
 
 def seconds_at_work(begun: datetime, answers: Sequence[SentAnswer]) -> list[float]:
-    """Return the seconds of work behind each of `answers`, which are in the order they arrived in.
+    """Return the seconds of work behind each of `answers`, in order of arrival.
 
     That is the time its question was in sight, as the browser measured it; where it did not, the time since the answer
     before it, or since `begun`. Neither is more than MOST_SECONDS, so that no absence counts as work, nor less than 0.
@@ -45,7 +45,7 @@ def seconds_at_work(begun: datetime, answers: Sequence[SentAnswer]) -> list[floa
 
 
 def seconds_per_question(own: Sequence[float], *, estimate: float | None) -> float | None:
-    """Return how long the next question takes somebody: the median of their LAST_ANSWERS last times, `own`.
+    """Return the expected seconds for the next question: the median of the LAST_ANSWERS last times, `own`.
 
     With fewer than FEWEST_ANSWERS of them it is `estimate`, None where nobody has estimated it.
     """

@@ -1,4 +1,4 @@
-"""Whether questions can be answered without looking: how often a program is right that sees only part of each.
+"""Blind baselines: accuracy of a program that sees only part of each question.
 
 A benchmark of pictures and texts whose right texts can be told by the texts alone measures nothing of looking
 (Gururangan et al. 2018, "Annotation artifacts in natural language inference data"; Hsieh et al. 2023, SugarCrepe,
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from analytics.people import ROUNDING, share_interval
 from analytics.scores import NOTHING
 
-# Scores of one question that are closer than this are the same but for the rounding of sums.
+# Scores of a question closer than this differ only by rounding of sums.
 SAME = 1e-9
 ONE_GROUP = "All questions hang together, and one group says nothing about others."
 
 
 @dataclass(frozen=True)
 class BlindAccuracy:
-    """How often a program is right that does not see everything, beside guessing.
+    """Accuracy of a blind baseline beside guessing.
 
     share: 0 to 1, a tie counted as a guess between those that tie; None exactly when there is no question. low, high:
     95 % interval for other questions like these; None exactly when `reason` says why. chance: what guessing gives.

@@ -1,4 +1,4 @@
-"""Files and folders that appear under their names only when they are whole."""
+"""Write files and folders that appear under their names only when complete."""
 
 import errno
 import os
@@ -21,9 +21,9 @@ _BLOCK = 1024 * 1024
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield where to write the file or folder that then takes the name `path`, in place of what had it before.
+    """Yield a temporary path whose content replaces `path` at the end of the block.
 
-    When the block fails, nothing of it is left and what was there stays. Raises OSError.
+    If the block fails, nothing of it is left and the old content stays. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".", suffix=".part") as passing:
@@ -44,7 +44,7 @@ def _settle(unfinished: Path) -> None:
 
 
 def pack(folder: Path, into: Path) -> None:
-    """Write the files of `folder`, under its name, as the ZIP file `into`; the same files make the same bytes."""
+    """Pack the files of `folder`, under its name, into the ZIP file `into`; equal files make equal bytes."""
     with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as packed:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(str(path.relative_to(folder.parent)), ZIP_DATE)
@@ -66,7 +66,7 @@ def stored_bytes(sha256: str) -> bytes:
 
 
 def why_not(error: OSError, path: Path) -> str:
-    """Say to people why `path` was not written."""
+    """Return the message for a `path` that could not be written."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"The disk is full, so {path.name} was not written. Free some space and export again."
     return f"{path} cannot be written: {error.strerror}. Choose a folder that you may write to."

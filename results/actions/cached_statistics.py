@@ -1,5 +1,8 @@
-"""Numbers of large studies and projects: made in the background, kept with the moment they are of, and made again when
-somebody looks at them and something has happened since."""
+"""Cached statistics of large studies and projects.
+
+They are computed in the background, stored with the time of their data, and computed again when somebody looks at them
+after a change.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -21,7 +24,7 @@ from results.queries.exports.export_rows import rating_summaries
 from results.queries.people.annotators import persons_answers
 from results.queries.people.text_authors import kinds_written, writing_in
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
-from results.queries.reports.label_spaces import answerable_in, with_all_labels
+from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.progress import study_progress
 from results.reports.base import Report
@@ -32,14 +35,14 @@ from results.reports.study_report import report_of_study
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 
-# Numbers of more answers than this are not made while somebody waits for the page.
+# Statistics of more answers than this are computed in the background.
 MADE_AT_ONCE = 20_000
-# While answers come in, numbers are made again this often at most.
+# While answers come in, statistics are updated at most this often.
 NEW_AT_MOST_EVERY = timedelta(minutes=1)
-# Those who agree least with the others stand first.
+# The annotators with the lowest agreement come first.
 MOST_ANNOTATORS = 1_000
 
-# Raised when what is kept changes its form or what it means, so that older numbers are made anew instead of misread.
+# Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
 FORM = "12"
 
 KIND = "results.numbers"
@@ -47,9 +50,11 @@ Page = KeptNumbers.Page
 
 
 @dataclass(frozen=True)
-class Found:
-    """Kept numbers as somebody found them. `error` says why they could not be made anew the last time, `to_send` is
-    the job of one who is the first to ask for them."""
+class CachedStatistics:
+    """Stored statistics as a page finds them.
+
+    `error`: why the last computation failed. `to_send`: the job that the first request for an update has to enqueue.
+    """
 
     pk: int
     content: Any
@@ -64,13 +69,13 @@ def is_large(answers: int) -> bool:
 
 
 def is_large_to_count(project: Project, answers: int) -> bool:
-    """Tell whether what became of the instances of `project` takes too long to count for somebody who waits."""
+    """Whether the outcomes of the instances of `project` take too long to count during a request."""
     most = Question.objects.filter(study__project=project).order_by().values("pk")[: MADE_AT_ONCE // 4 + 1]
     return is_large(4 * answers) or is_large(4 * most.count())
 
 
-def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> Found:
-    """Return what is kept for a page, and whether whoever looks is to have it made anew."""
+def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> CachedStatistics:
+    """Return the stored statistics of a page, with the job to enqueue if they need an update."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=study, project=project)
     is_current = kept.as_of is not None and kept.fingerprint == _fingerprint(page, project, study)
     failed = None if is_current else _failed(kept)
@@ -81,28 +86,28 @@ def look_up(*, page: Page, project: Project, study: Study | None = None, now: da
         to_send = job if is_new else None
     error = failed.error if failed else ""
     if not kept.fingerprint.startswith(f"{FORM} "):
-        return Found(kept.pk, None, None, False, error, to_send)
-    return Found(kept.pk, kept.content, kept.as_of, is_current, error, to_send)
+        return CachedStatistics(kept.pk, None, None, False, error, to_send)
+    return CachedStatistics(kept.pk, kept.content, kept.as_of, is_current, error, to_send)
 
 
 def _failed(kept: KeptNumbers) -> Job | None:
-    """Return the last job of `kept` if it failed; one that is at it again has not."""
+    """Return the last job of `kept` if it failed and is not running again."""
     last = Job.objects.filter(kind=KIND, key=str(kept.pk)).order_by("-pk").first()
     return last if last and last.state == JobState.FAILED else None
 
 
 def made_at_once(*, page: Page, project: Project, now: datetime) -> None:
-    """Make what a page of a small project rests on while somebody waits, if anything has happened since it was made."""
+    """Compute what a page of a small project needs during the request, if anything changed since the last time."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=None, project=project)
     make(kept=kept, now=now)
 
 
 def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda: None) -> None:
-    """Make kept numbers anew, unless nothing has happened since they were made.
+    """Compute stored statistics again, unless nothing changed since they were computed.
 
-    `keep` is called in the transaction that stores them, and raises where they are not wanted any more.
+    `keep` is called in the transaction that stores them and raises when they are no longer wanted.
     """
-    # Before anything is read, so that what comes meanwhile makes them old, and never goes unnoticed.
+    # Set before reading, so that changes made meanwhile mark the statistics as old.
     fingerprint = _fingerprint(Page(kept.page), kept.project, kept.study)
     if kept.as_of is not None and kept.fingerprint == fingerprint:
         return
@@ -126,9 +131,9 @@ NUMBERS = Work(run=_make, trouble="The server could not make these numbers.", da
 
 
 def drop(*, project: Project, now: datetime) -> None:
-    """Let no page of `project` show numbers that were kept, nor those that are being made of what was read before."""
+    """Delete the stored statistics of `project` and cancel those being computed from old data."""
     kept = KeptNumbers.objects.filter(project=project)
-    # First the jobs: one that is about to store its numbers does so before this goes on, or not at all.
+    # Jobs first: a job about to store its statistics does so before this continues, or not at all.
     for job in Job.objects.filter(
         kind=KIND, key__in=[str(pk) for pk in kept.values_list("pk", flat=True)], state__in=UNFINISHED
     ):
@@ -138,10 +143,10 @@ def drop(*, project: Project, now: datetime) -> None:
 
 
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
-    """Return in a few words all that the numbers depend on; equal words mean that nothing has happened.
+    """Return a short text of all that the statistics depend on; equal texts mean that nothing changed.
 
-    An answer, also a changed one, moves its session on; a draw, a researcher's settling, and who asks for more answers
-    change the decisions.
+    An answer, new or edited, updates its session; a draw, an adjudication and a request for more answers update the
+    decisions.
     """
     studies = Study.objects.filter(project=project) if study is None else _told_of(study)
     if page is Page.INSTANCES:
@@ -151,7 +156,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
         facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
         facts.append({"dataset": [study.pk for study in dataset_studies(project)]})
     if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
-        # Models stand beside people, under names that say whether they read the project's own captions.
+        # Models are listed beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
         facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
         facts.append({"models": list(project.models.values_list("pk", "name", "version"))})
@@ -159,9 +164,9 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
 
 
 def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
-    """Return all that figures of instances depend on, without a look at every row of a project of 100,000 instances.
+    """Return all that instance figures depend on, without reading every row of a project of 100,000 instances.
 
-    Whatever a researcher or a program changes leaves an event.
+    Each change by a researcher or a program leaves an event.
     """
     latest: list[QuerySet[Any]] = [
         Event.objects.filter(project=project),
@@ -174,8 +179,7 @@ def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
 
 
 def _told_of(study: Study) -> QuerySet[Study]:
-    """Return the studies that the numbers of `study` tell of: itself, the one whose answers it asks about, and those
-    that ask about its answers."""
+    """Return the studies that statistics of `study` cover: itself, its source and the studies about its answers."""
     told = {study.pk, *(feed.pk for feed in study.feeds.all() if feed.design.asks_about_answers)}
     if study.fed_by_id is not None and study.design.asks_about_answers:
         told.add(study.fed_by_id)
@@ -189,7 +193,7 @@ def _sessions(studies: QuerySet[Study]) -> Mapping[str, Any]:
 
 
 def _removals(project: Project) -> Mapping[str, Any]:
-    """Whose answers count, and which places were opened again: each leaves its moment on a removal."""
+    """Return the latest times of removals: they decide whose answers count and which places were opened again."""
     moments = [Max(name) for name in ("at", "ended_at", "slots_opened_at")]
     return Removal.objects.filter(project=project).aggregate(Count("pk"), *moments)
 
@@ -202,12 +206,12 @@ def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
 
 
 def whole_report(study: Study) -> Report:
-    """Return the report of a study alone, from all its answers."""
+    """Return the report of one study from all its answers."""
     alone = facts_alone(study)
-    details = answer_details(study, alone.studies[0].answerable)
+    details = answer_details(study, alone.studies[0].label_spaces)
     writing = None
     if kinds_written(study):
-        # Those who wrote stand there under their names.
+        # Writers are listed there under their names.
         name_annotators(project=study.project)
         writing = writing_in(study)
     return report_of_study(alone, details, answer_times(study), writing)
@@ -231,9 +235,9 @@ def _study_annotators(study: Study) -> Any:
 
 
 def annotators_findings(study: Study) -> list[Finding]:
-    """Return the one table of a study's annotators, under their pseudonyms; none when nobody has answered."""
+    """Return the table of a study's annotators under their pseudonyms; none without answers."""
     name_annotators(project=study.project)
-    kinds = with_all_labels(study, answerable_in(study))
+    kinds = with_all_labels(study, label_spaces(study))
     table = annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug)
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 

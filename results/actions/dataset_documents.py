@@ -1,4 +1,4 @@
-"""What lies beside the data of a dataset: its card and its description, with the digest of every file."""
+"""The documents beside a dataset: its card and its Croissant description, with the digest of every file."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -6,44 +6,47 @@ from dataclasses import replace
 from pathlib import Path
 
 from results.exporting import Writer
-from results.exporting.card_text import card
-from results.exporting.croissant import DataFile, Described, croissant, read_described
-from results.exporting.dataset_card import Dossier
+from results.exporting.card_text import card_text
+from results.exporting.croissant import DataFile, FileDescription, croissant, read_descriptions
+from results.exporting.dataset_card import DatasetCard
 
 CARD, DESCRIPTION = "README.md", "croissant.json"
-# What a file is that is none of its writer's own sort.
+# Content types of files that are not of the writer's own type.
 OTHER_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".py": "text/x-python",
     ".txt": "text/plain",
     ".yaml": "application/yaml",
 }
-# The folder for what annotators and models answered.
+# The folder for the answers of annotators and the predictions of models.
 ANNOTATIONS = "annotations"
 
 
-def add_papers(folder: Path, writer: Writer, dossier: Dossier, others: Sequence[Writer] = ()) -> None:
-    """Write the card and the description of the dataset in `folder`. `others` made its folder of annotations."""
+def add_papers(folder: Path, writer: Writer, card: DatasetCard, others: Sequence[Writer] = ()) -> None:
+    """Write the card and the description of the dataset in `folder`.
+
+    others: the writers of the files in its folder of annotations.
+    """
     data = sorted(folder.glob(writer.data_files or writer.filename))
     files = [_data_file(path, folder, writer) for path in data]
-    named = writer.name_after(folder, dossier.name)
+    named = writer.name_after(folder, card.name)
     files += [_listed(path, folder, writer) for path in named]
     files += [_data_file(folder / ANNOTATIONS / other.filename, folder, other) for other in others]
-    (folder / DESCRIPTION).write_text(croissant(dossier, files), encoding="utf-8", newline="\n")
-    text = card(dossier, writer.splits([path.name for path in data]), writer.features, files)
+    (folder / DESCRIPTION).write_text(croissant(card, files), encoding="utf-8", newline="\n")
+    text = card_text(card, writer.splits([path.name for path in data]), writer.features, files)
     (folder / CARD).write_text(text, encoding="utf-8", newline="\n")
 
 
 def describe_files(
-    folder: Path, *, written: Collection[str], ours: Mapping[str, tuple[Writer, str]], dossier: Dossier
+    folder: Path, *, written: Collection[str], ours: Mapping[str, tuple[Writer, str]], card: DatasetCard
 ) -> str:
-    """Return the description of all tables in `folder`, each with a record set of its own.
+    """Return the Croissant description of all tables in `folder`, each with its own record set.
 
-    ours: the name that a table of this project has -> its writer, and what its records are. written: those of them
-    that have just been written. What is described there already, and has not changed since, keeps its description:
-    another project may have written it.
+    ours: file name of a table of this project -> its writer, and what its records are. written: those of them just
+    written. Files described earlier that have not changed keep their description: another project may have written
+    them.
     """
-    before = read_described(_text_of(folder / DESCRIPTION))
+    before = read_descriptions(_text_of(folder / DESCRIPTION))
     kept = [each for each in before if each.path not in written and _unchanged(folder / each.path, each)]
     known = {each.path for each in kept}
     files = [
@@ -51,7 +54,7 @@ def describe_files(
         for name, (writer, about) in sorted(ours.items())
         if name not in known and (folder / name).is_file()
     ]
-    return croissant(dossier, files, kept)
+    return croissant(card, files, kept)
 
 
 def _text_of(path: Path) -> str:
@@ -61,7 +64,7 @@ def _text_of(path: Path) -> str:
         return ""
 
 
-def _unchanged(path: Path, described: Described) -> bool:
+def _unchanged(path: Path, described: FileDescription) -> bool:
     return path.is_file() and _digest(path) == described.file.get("sha256")
 
 
@@ -71,7 +74,7 @@ def _data_file(path: Path, folder: Path, writer: Writer, about: str = "") -> Dat
 
 
 def _listed(path: Path, folder: Path, writer: Writer) -> DataFile:
-    """Describe a file beside the data, which holds no records."""
+    """Describe a file without records."""
     return replace(_data_file(path, folder, writer), columns=())
 
 

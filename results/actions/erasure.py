@@ -1,4 +1,4 @@
-"""Forgetting somebody where the law asks for it: their rows, the files that hold them, frozen rows of releases."""
+"""Erase a person, as privacy law requires: their rows, the files that hold them, and frozen rows of releases."""
 
 import hashlib
 import tempfile
@@ -21,7 +21,7 @@ from annotation.models.responses import RESPONSE
 from results.actions import cached_statistics
 from results.actions.releases import check_frozen
 from results.exporting.base import Rows
-from results.exporting.erasure import AnsweredQuestion, Question, Row, changes, without
+from results.exporting.erasure import AnsweredQuestion, Question, Row, changes, remaining_rows
 from results.exporting.release_rows import read_any_row, row_line
 from results.exporting.rows import AcceptedInstance
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
@@ -36,9 +36,12 @@ DELETED = "Its file was deleted, because somebody whose answers it held is forgo
 
 
 @dataclass(frozen=True)
-class Forgotten:
-    """What forgetting somebody did. `followed` is all 0 for somebody who had withdrawn before; `files` were deleted,
-    `releases` got new rows and a new hash."""
+class ErasureResult:
+    """What an erasure changed.
+
+    `followed` is all 0 for somebody who had withdrawn before; `files` were deleted; `releases` got new rows and a new
+    hash.
+    """
 
     followed: RemovalEffects
     rows: DeletedRows
@@ -47,10 +50,10 @@ class Forgotten:
 
 
 @transaction.atomic
-def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> Forgotten:
-    """Delete everything that `project` knows of `annotator`; what others answered stays.
+def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> ErasureResult:
+    """Delete everything that `project` stores about `annotator`; answers of others stay.
 
-    All or nothing; files go when the rows are gone. Raises CannotExport when the frozen rows of a release that holds
+    All or nothing; files are deleted after the rows. Raises CannotExport when the frozen rows of a release that holds
     them cannot be read.
     """
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
@@ -74,11 +77,11 @@ def forget(*, annotator: Annotator, project: Project, by: Actor, now: datetime) 
         **told,
         releases=[{"name": release.name, "sha256": release.sha256} for release in releases],
     )
-    return Forgotten(followed, rows, files, [release.name for release in releases])
+    return ErasureResult(followed, rows, files, [release.name for release in releases])
 
 
 def _delete_files(project: Project) -> int:
-    """Delete the files that hold answers of people who have withdrawn, once this transaction is through."""
+    """Delete the files that hold answers of withdrawn people, after this transaction commits."""
     made = list(Export.objects.filter(project=project).select_related("study__project", "release"))
     removed = removed_since(exports=made)
     held = [export for export in made if removed.of_export(export).withdrawn_at is not None]
@@ -92,7 +95,7 @@ def _delete_files(project: Project) -> int:
 
 
 def _answered(annotator: Annotator, project: Project) -> dict[Question, AnsweredQuestion]:
-    """Return what `annotator` answered in `project`, as rows of a release name it."""
+    """Return the questions that `annotator` answered in `project`, named as in the rows of a release."""
     given = Response.objects.filter(annotator=annotator, study__project=project)
     found = given.select_related("question__study", "question__instance").order_by("pk")
     return {
@@ -106,7 +109,7 @@ def _answered(annotator: Annotator, project: Project) -> dict[Question, Answered
 
 
 def _asked_about(annotator: Annotator, project: Project) -> set[Question]:
-    """Return the questions that were made from answers of `annotator`, as rows of a release name them."""
+    """Return the questions made from answers of `annotator`, named as in the rows of a release."""
     given = Response.objects.filter(annotator=annotator, study__project=project).values("pk")
     asked = AskedQuestion.objects.filter(source_type=RESPONSE, source_id__in=given).order_by("pk")
     asked = asked.select_related("study", "instance").defer("content", "source", "won")
@@ -121,12 +124,12 @@ def _write_again(
     names: Collection[str],
     now: datetime,
 ) -> None:
-    """Freeze the rows of `release` anew, without `annotator`."""
+    """Freeze the rows of `release` again, without `annotator`."""
     check_frozen(release)
     workers = set(release.pseudonyms.filter(annotator=annotator).values_list("name", flat=True))
     found = changes(_rows(release), workers=workers, answered=answered, asked_about=asked_about)
     before = release.file
-    size = _keep(release, without(_rows(release), found, workers=workers, above=_above(release.project)))
+    size = _keep(release, remaining_rows(_rows(release), found, workers=workers, above=_above(release.project)))
     release.dossier = _dossier(release.dossier, size=size, names={*workers, *names}, now=now)
     release.save(update_fields=["file", "sha256", "instances", "responses", "dossier"])
     if release.file != before:
@@ -140,9 +143,9 @@ def _rows(release: Release) -> Iterator[tuple[Rows, Row]]:
 
 
 def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
-    """Store `rows` as those of `release` under their hash; return how many accepted items they have."""
+    """Store `rows` as the rows of `release` under their hash; return the number of accepted items."""
     counts: Counter[Rows] = Counter()
-    # Releases that an older version froze hold a row for each question.
+    # Releases frozen by an older version hold a row for each question.
     items: set[str] = set()
     digest = hashlib.sha256()
     with tempfile.TemporaryFile("w+b") as out:
@@ -161,7 +164,7 @@ def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
 
 
 def _above(project: Project) -> dict[str, set[str]]:
-    """Return for each study of `project` the names of those that fed it."""
+    """Return for each study of `project` the names of its upstream studies."""
     studies = {study.pk: study for study in Study.objects.filter(project=project)}
     above: dict[str, set[str]] = {}
     for study in studies.values():
@@ -174,7 +177,7 @@ def _above(project: Project) -> dict[str, set[str]]:
 
 
 def _dossier(dossier: dict[str, Any], *, size: int, names: Collection[str], now: datetime) -> dict[str, Any]:
-    """Say in what is told beside the rows that they were changed; its tables stay those of the day of freezing."""
+    """Note in the stored card that rows were changed; its tables stay as they were when frozen."""
     note = (
         f"On {now.date().isoformat()} the answers of one annotator were deleted at their request, and the items that "
         f"were accepted because of them: {counted(size, 'item')} left. The tables of this card were counted before."

@@ -1,4 +1,4 @@
-"""Exports: asked for on a page or a command line, written whole or not at all."""
+"""Exports, requested on a page or the command line; files are complete or absent."""
 
 import logging
 import tempfile
@@ -23,13 +23,13 @@ from results.actions.atomic_files import pack, stored_bytes, why_not, written_wh
 from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import check_format, check_offered, freeze_release, write_release
-from results.actions.row_progress import Report, Written, write_rows
+from results.actions.row_progress import Report, WrittenFile, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
-from results.exporting.dataset_card import About, Dossier
+from results.exporting.dataset_card import About, DatasetCard
 from results.models import Export, Release
 from results.queries.exports.available_exports import removed_since
-from results.queries.exports.dataset_cards import dossier_of_studies, exports_dossier
+from results.queries.exports.dataset_cards import exports_card, studies_card
 from results.queries.exports.descriptions import descriptions_of_project
 from results.queries.exports.export_rows import count_rows, exported_rows
 from studies.actions.events import Actor, What, record
@@ -47,13 +47,13 @@ OF_CHOSEN = (
 )
 NOTHING = "There is nothing to export: {} yet."
 CANCELLED = "It was cancelled."
-# After this long the version before has lost an export that it was asked for, or one that it was at.
+# After this long, an export of an older version counts as lost, whether waiting or running.
 WAITING_AT_MOST = timedelta(minutes=2)
 RUNNING_AT_MOST = timedelta(minutes=15)
 
 
 def launched_studies(project: Project) -> list[Study]:
-    """Return the studies of `project` of which there is something to export, in the order of their launches."""
+    """Return the studies of `project` with something to export, in order of their launches."""
     return list(project.studies.exclude(state=StudyState.DRAFT).order_by("launched_at", "id"))
 
 
@@ -77,12 +77,12 @@ def exportable_study(*, project: Project, name: str) -> Study:
 
 def write_export(
     *, study: Study, format: str, folder: Path, report: Report, selection: Export | None = None
-) -> Written:
-    """Write the export of `study` into `folder`, replacing a file of the same name; `selection`: of the instances that
-    were chosen for it alone, under a name of its own.
+) -> WrittenFile:
+    """Write the export of `study` into `folder`, replacing a file of the same name.
 
-    The file appears under its name only when it is whole. `report` is told the rows done and the rows in all, now
-    and then. Raises CannotExport when the folder or the disk does not allow it.
+    The file appears only when it is complete. selection: export only these chosen instances, under a separate name.
+    `report` is called now and then with the rows done and the total. Raises CannotExport when the folder or the disk
+    does not allow it.
     """
     writer = get_writer(format)
     name_annotators(project=study.project)
@@ -92,15 +92,15 @@ def write_export(
         writer,
         exported_rows(writer.rows, study, among),
         count_rows(writer.rows, study, among),
-        lambda: dossier_of_studies([study], About(description="" if among is None else OF_CHOSEN)),
+        lambda: studies_card([study], About(description="" if among is None else OF_CHOSEN)),
         report,
     )
 
 
-def write_export_of_project(*, project: Project, format: str, folder: Path, report: Report) -> Written:
-    """Write the export of all of `project`, launched or not, as `write_export` does that of a study.
+def write_export_of_project(*, project: Project, format: str, folder: Path, report: Report) -> WrittenFile:
+    """Write the export of all of `project`, launched or not, as `write_export` does for a study.
 
-    Only what rests on instances alone can be had so (`is_of_project`). Raises CannotExport.
+    Only formats that need instances alone allow this (`is_of_project`). Raises CannotExport.
     """
     writer = get_writer(format)
     return _write_whole(
@@ -108,35 +108,35 @@ def write_export_of_project(*, project: Project, format: str, folder: Path, repo
         writer,
         descriptions_of_project(project),
         sum(1 for _ in descriptions_of_project(project)),
-        lambda: exports_dossier(project),
+        lambda: exports_card(project),
         report,
     )
 
 
 def is_of_project(format: str) -> bool:
-    """Tell whether an export that names no study is one of the whole project, and not one for each study."""
+    """Whether an export without a study covers the whole project instead of making one file per study."""
     return get_writer(format).rows == "descriptions"
 
 
 def _write_whole(
-    path: Path, writer: Writer, rows: Iterator[Any], total: int, dossier: Callable[[], Dossier], report: Report
-) -> Written:
+    path: Path, writer: Writer, rows: Iterator[Any], total: int, card: Callable[[], DatasetCard], report: Report
+) -> WrittenFile:
     try:
         with written_whole(path) as unfinished:
             with writer.open(unfinished, stored_bytes) as write:
                 done = write_rows(write, rows, total, report)
             if writer.is_folder:
-                add_papers(unfinished, writer, dossier())
+                add_papers(unfinished, writer, card())
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     report(done, done)
-    return Written(path, done)
+    return WrittenFile(path, done)
 
 
 def describe_exports(*, project: Project, written: Sequence[Path]) -> Path | None:
-    """Say in croissant.json what the tables in the folder of `written` hold: these, and those of earlier exports.
+    """Describe the tables in the folder of `written` in croissant.json: these and those of earlier exports.
 
-    Nothing is written for folders, which have a description inside. Raises CannotExport.
+    Skips folders, which contain their own description. Raises CannotExport.
     """
     tables = [path for path in written if path.is_file()]
     if not tables:
@@ -148,7 +148,7 @@ def describe_exports(*, project: Project, written: Sequence[Path]) -> Path | Non
                 path.parent,
                 written={table.name for table in tables},
                 ours=_tables_of(project),
-                dossier=exports_dossier(project),
+                card=exports_card(project),
             )
             unfinished.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
@@ -157,7 +157,7 @@ def describe_exports(*, project: Project, written: Sequence[Path]) -> Path | Non
 
 
 def _tables_of(project: Project) -> dict[str, tuple[Writer, str]]:
-    """Return the names under which the studies of `project` are exported as tables -> writer, what the records are."""
+    """Return file names of the tables exported from `project` -> writer, and what the records are."""
     writers = [writer for writer in map(get_writer, FORMATS) if not writer.is_folder]
     return {
         _file_name(study, writer): (writer, f"{writer.title}, of the study {study.slug} of {project.name}.")
@@ -167,13 +167,13 @@ def _tables_of(project: Project) -> dict[str, tuple[Writer, str]]:
 
 
 def _file_name(study: Study, writer: Writer, selection: Export | None = None) -> str:
-    # That of the whole study and those of two selections lie beside each other on a disk.
+    # Exports of the whole study and of two selections are separate files.
     of = "" if selection is None else f"selection-{selection.pk}-"
     return f"{study.slug}-{of}{writer.filename}"
 
 
-def export_into(*, study: Study, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:
-    """Write the export of `study` into `folder` for whoever runs the command; see `write_export`."""
+def export_into(*, study: Study, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> WrittenFile:
+    """Write the export of `study` into `folder` for a command; see `write_export`."""
     written = write_export(study=study, format=format, folder=folder, report=report)
     with transaction.atomic():
         made = {"format": format, "rows": written.rows}
@@ -183,8 +183,8 @@ def export_into(*, study: Study, format: str, folder: Path, report: Report, by: 
 
 def export_project_into(
     *, project: Project, format: str, folder: Path, report: Report, by: Actor, now: datetime
-) -> Written:
-    """Write the export of `project` into `folder` for whoever runs the command; see `write_export_of_project`."""
+) -> WrittenFile:
+    """Write the export of `project` into `folder` for a command; see `write_export_of_project`."""
     written = write_export_of_project(project=project, format=format, folder=folder, report=report)
     with transaction.atomic():
         record(project=project, what=What.EXPORT_WRITTEN, by=by, now=now, format=format, rows=written.rows)
@@ -201,9 +201,9 @@ def request_export(
     release: Release | None = None,
     instances: Sequence[int] | None = None,
 ) -> Export:
-    """Note that `by` wants an export of `study`, or of its `release`; its job makes it. Raises CannotExport.
+    """Create an export of `study`, or of its `release`, for `by`; its job writes it. Raises CannotExport.
 
-    instances: ids of those of the project's that alone are wanted, as they were chosen at this moment; None for all.
+    instances: ids of the project's instances to include, as chosen at this moment; None for all.
     """
     if format not in FORMATS:
         raise CannotExport(f"There is no export format called {format}. Choose one of {', '.join(FORMATS)}.")
@@ -236,12 +236,12 @@ def request_export(
 
 
 def make_export(*, export: Export, now: Callable[[], datetime]) -> None:
-    """Make the file of `export` here and now, unless a worker has it or something has come of it already."""
+    """Write the file of `export` now, unless a worker has it or it has ended."""
     run(job_id=job_of(export=export).pk, message="", now=now)
 
 
 def job_of(*, export: Export) -> Job:
-    """Return the job that makes `export`; one that the version before was asked for gets it here."""
+    """Return the job of `export`; an export requested by an older version gets its job here."""
     if export.job is None:
         export.job, _ = request_job(
             kind=KIND,
@@ -255,9 +255,9 @@ def job_of(*, export: Export) -> Job:
 
 
 def _make(job: RunningJob) -> None:
-    """Make the file that a job is about. Begun again after a worker was lost, it is made from the beginning.
+    """Write the file of a job's export, from the start again after a lost worker.
 
-    Each attempt writes a file of its own, and only one whose worker still has the job is kept.
+    Each attempt writes its own file; only the file of the worker that still holds the job is kept.
     """
     unmade = Export.objects.unmade().filter(pk=job.arguments["export"])
     export = unmade.select_related("study__project", "release__study__project").first()
@@ -281,7 +281,7 @@ def _make(job: RunningJob) -> None:
 
 
 def _keep(job: RunningJob, export: Export, name: str, rows: int) -> None:
-    """Note that the file called `name` is what has come of `export`, or delete it when it is not wanted any more."""
+    """Store the file called `name` as the result of `export`, or delete it when it is no longer wanted."""
     kept = 0
     try:
         with transaction.atomic():
@@ -294,7 +294,7 @@ def _keep(job: RunningJob, export: Export, name: str, rows: int) -> None:
 
 
 def _ended(job: Job) -> None:
-    """Note on an export why there will be no file, when its job has failed or was cancelled."""
+    """Note on an export why it has no file, when its job failed or was cancelled."""
     Export.objects.unmade().filter(pk=job.arguments["export"]).update(
         state=Export.State.FAILED, error=job.error or CANCELLED, finished_at=job.finished_at
     )
@@ -305,7 +305,7 @@ EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this ex
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User, now: datetime) -> None:
-    """Give `export` up: at once if it waits, within a second or so if it is being made. Raises CannotExport."""
+    """Cancel `export`: at once if it waits, within about a second if it is running. Raises CannotExport."""
     if not Export.objects.unmade().filter(pk=export.pk).exists():
         raise CannotExport("This export is over already, so there was nothing to cancel.")
     details = {"format": export.format}
@@ -313,7 +313,7 @@ def cancel_export(*, export: Export, by: User, now: datetime) -> None:
     cancel(job=job_of(export=export), now=now)
 
 
-def _write(export: Export, folder: Path, report: Report, *, now: datetime) -> Written:
+def _write(export: Export, folder: Path, report: Report, *, now: datetime) -> WrittenFile:
     if export.release is None:
         selection = _selection(export)
         return write_export(study=export.study, format=export.format, folder=folder, report=report, selection=selection)
@@ -326,7 +326,7 @@ def _selection(export: Export) -> Export | None:
 
 
 def _store(export: Export, path: Path) -> str:
-    """Keep what was made, a folder as one ZIP file; return its name in the storage."""
+    """Store the result, a folder as one ZIP file; return its name in the storage."""
     whole = path
     if path.is_dir():
         whole = path.with_name(f"{path.name}.zip")
@@ -336,21 +336,23 @@ def _store(export: Export, path: Path) -> str:
 
 
 def discard_files() -> int:
-    """Delete the files that are no longer offered, because somebody whose answers they hold has withdrawn; return how
-    many. Their lines stay, and say why there is no file."""
+    """Delete the files that hold answers of somebody who withdrew; return how many.
+
+    Their exports stay listed and say why there is no file.
+    """
     found = Export.objects.filter(project__removals__why=Removal.Why.WITHDRAWN)
     made = list(found.exclude(file="").select_related("study__project", "release").order_by("pk").distinct())
     removed = removed_since(exports=made)
     discarded = [export for export in made if removed.of_export(export).withdrawn_at is not None]
     for export in discarded:
-        # First noted, then deleted: a file that is lost in between is nobody's.
+        # Note first, then delete: a file lost in between belongs to nobody.
         Export.objects.filter(pk=export.pk).update(file="")
         default_storage.delete(export.file)
     return len(discarded)
 
 
 def download_name(export: Export) -> str:
-    """Return under what name `export` is downloaded."""
+    """Return the file name under which `export` is downloaded."""
     if export.release:
         return f"{export.release.file_name}.zip"
     writer = get_writer(export.format)
@@ -358,10 +360,10 @@ def download_name(export: Export) -> str:
 
 
 def adopt_exports(*, now: datetime) -> int:
-    """Give a job to each export that the version before was asked for and has not made; return how many.
+    """Give a job to each unfinished export that an older version requested; return how many.
 
-    One that its worker may still be at is left to it. What they lack in age they have from the day they were asked
-    for: they are sent at the next turn of `background.tasks.resume_jobs`.
+    Skips one whose worker may still be running. The jobs count as requested when the exports were and are sent at the
+    next run of `background.tasks.resume_jobs`.
     """
     lost = Q(state=Export.State.WAITING, requested_at__lt=now - WAITING_AT_MOST) | Q(
         state=Export.State.RUNNING, requested_at__lt=now - RUNNING_AT_MOST

@@ -1,4 +1,4 @@
-"""The four things that can be done about a person's answers, by their names in addresses."""
+"""The four changes to whether a person's answers count, by their names in addresses."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from annotation.actions.removing import removals
 from annotation.actions.removing.removals import RemovalEffects
 from results.actions import participants
-from results.actions.participants import Named
+from results.actions.participants import NamedAnnotator
 from studies.models import Project
 
-Act = Callable[[Named, Project, str, User, datetime], RemovalEffects | int]
+Act = Callable[[NamedAnnotator, Project, str, User, datetime], RemovalEffects | int]
 
 ACTS: Mapping[str, Act] = {
     "withdraw": lambda person, project, _, by, now: participants.withdraw(

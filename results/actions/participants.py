@@ -1,4 +1,4 @@
-"""What a researcher, or a person themselves, does about a person's answers, with everything that was made of them."""
+"""Withdraw, exclude and include participants, with everything that depends on their answers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ Foreseen = TypeVar("Foreseen")
 
 @transaction.atomic
 def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime) -> RemovalEffects:
-    """Take somebody's answers out of `project` as `removals.withdraw` does; no page keeps numbers that hold them."""
+    """Remove somebody's answers from `project` as `removals.withdraw` does, and drop the statistics that hold them."""
     followed = removals.withdraw(annotator=annotator, project=project, by=by, now=now)
     cached_statistics.drop(project=project, now=now)
     return followed
 
 
 def foresee(act: Callable[[], Foreseen]) -> Foreseen:
-    """Return what `act` would lead to, and leave everything as it is."""
+    """Return the effects of `act` without keeping them."""
     with transaction.atomic():
         followed = act()
         transaction.set_rollback(True)
@@ -38,29 +38,29 @@ def foresee(act: Callable[[], Foreseen]) -> Foreseen:
 
 
 @dataclass(frozen=True)
-class Named:
-    """A person, and the name under which the pages of a project show them."""
+class NamedAnnotator:
+    """A person and their name on the pages of a project."""
 
     annotator: Annotator
     name: str
 
 
-def person_called(*, project: Project, name: str) -> Named:
-    """Return who has the pseudonym `name` in `project`. Raises UnknownPerson."""
+def person_called(*, project: Project, name: str) -> NamedAnnotator:
+    """Return the annotator with the pseudonym `name` in `project`. Raises UnknownPerson."""
     name_annotators(project=project)
     found = Pseudonym.objects.select_related("annotator").filter(project=project, name=name).first()
     if found is None:
         raise UnknownPerson(f"Nobody in {project.slug} is called {name}. Look at the page of a study's annotators.")
-    return Named(found.annotator, found.name)
+    return NamedAnnotator(found.annotator, found.name)
 
 
-def person_with_id(*, project: Project, provider: str, provider_id: str) -> Named:
-    """Return who came to `project` with an id of `provider`; for an invited person, the name in their link.
+def person_with_id(*, project: Project, provider: str, provider_id: str) -> NamedAnnotator:
+    """Return the annotator of `project` with an id of `provider`; for an invited person, the name in their link.
 
-    Raises UnknownPerson, without the id: messages end up in logs.
+    Raises UnknownPerson without the id: messages end up in logs.
     """
     name_annotators(project=project)
-    # An invitation's name is kept with a mark in front, so that it cannot be taken for a visit without one.
+    # An invitation's name is stored with a prefix, so that it differs from a visit without one.
     ids = {provider_id, f"name:{provider_id}"} if provider == invite.PROVIDER else {provider_id}
     found = Pseudonym.objects.select_related("annotator").filter(
         project=project, annotator__provider=provider, annotator__provider_id__in=ids
@@ -68,4 +68,4 @@ def person_with_id(*, project: Project, provider: str, provider_id: str) -> Name
     named = found.first()
     if named is None:
         raise UnknownPerson(f"Nobody with that id of {provider} has come to {project.slug}. Check that it is whole.")
-    return Named(named.annotator, named.name)
+    return NamedAnnotator(named.annotator, named.name)

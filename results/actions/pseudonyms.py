@@ -1,4 +1,4 @@
-"""Pseudonyms: the names under which annotators are shown and leave. Random, so that nothing leads back."""
+"""Random pseudonyms under which annotators are shown and exported; nothing leads back to the person."""
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -9,14 +9,14 @@ from annotation.models import Annotator, Removal, Response
 from results.models import Pseudonym, Release, ReleasePseudonym
 from studies.models import Project, Study
 
-# Without the signs that are taken for one another when read aloud or copied by hand (0 O, 1 I L, 8 B, 5 S, 2 Z).
+# Without characters that are confused when read aloud or copied by hand (0 O, 1 I L, 8 B, 5 S, 2 Z).
 ALPHABET = "34679ACDEFGHJKMNPQRTUVWXY"
 LENGTH = 5
 _ATTEMPTS = 20
 
 
 def name_annotators(*, project: Project) -> None:
-    """Give every annotator of `project` who has no name yet one that nobody in the project has."""
+    """Give each unnamed annotator of `project` a name that is unique in the project."""
 
     def store(names: Mapping[int, str]) -> None:
         made = [Pseudonym(project=project, annotator_id=annotator, name=name) for annotator, name in names.items()]
@@ -27,7 +27,7 @@ def name_annotators(*, project: Project) -> None:
 
 
 def name_for_release(*, release: Release, studies: Sequence[Study]) -> None:
-    """Give everybody who answered in `studies` and has not withdrawn a name in `release`, as `name_annotators` does."""
+    """Name everybody who answered in `studies` and has not withdrawn for `release`, as `name_annotators` does."""
 
     def store(names: Mapping[int, str]) -> None:
         made = [ReleasePseudonym(release=release, annotator_id=person, name=name) for person, name in names.items()]

@@ -1,4 +1,4 @@
-"""Releases: what a study accepted and every answer behind it, frozen; written again, the same bytes."""
+"""Releases: a study's accepted items and every answer behind them, frozen; rewriting gives the same bytes."""
 
 import csv
 import hashlib
@@ -21,18 +21,18 @@ from annotation.models import Removal
 from results.actions.atomic_files import stored_bytes, why_not, written_whole
 from results.actions.dataset_documents import ANNOTATIONS, add_papers
 from results.actions.pseudonyms import name_for_release
-from results.actions.row_progress import Report, Written, write_rows
+from results.actions.row_progress import Report, WrittenFile, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.base import Rows
-from results.exporting.dataset_card import About, Dossier
+from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.release_rows import read_row, row_line
 from results.exporting.rows import GivenPrediction
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
 from results.queries.exports.available_exports import removed_since
-from results.queries.exports.dataset_cards import dossier_of_studies
+from results.queries.exports.dataset_cards import studies_card
 from results.queries.exports.descriptions import descriptions_of_studies
 from results.queries.exports.export_rows import (
     conditions_called,
@@ -49,11 +49,11 @@ from studies.models import Study, StudyState
 from studies.names import problem_with_line, problem_with_text
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-# What people say about a release, beside its name.
+# What researchers write about a release, beside its name.
 _TEXTS = ("description", "licence", "citation")
-# What lies beside the data of every release, in its folder of annotations.
+# Formats beside the data of every release, in its folder of annotations.
 OTHERS = ("responses", "decisions", "predictions", "conditions", "events")
-# What can be the data itself.
+# Formats of the data itself.
 DATA: tuple[Rows, ...] = ("instances", "descriptions")
 RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DATA)
 
@@ -64,8 +64,8 @@ def prepare_release(
 ) -> tuple[Release, bool]:
     """Return the release of `study` called `about.release`, and whether it is new. Raises CannotExport.
 
-    beside: other studies whose accepted items it holds, too, such as those of the same dataset. A release that exists
-    already keeps its studies and texts: `beside` and the texts of `about` may be left out, and must not differ.
+    beside: further studies whose accepted items it holds, such as those of the same dataset. An existing release keeps
+    its studies and texts: `beside` and the texts of `about` may be omitted but must not differ.
     """
     if not NAME.fullmatch(about.release):
         raise CannotExport(
@@ -107,7 +107,7 @@ def prepare_release(
 
 
 def released_with(study: Study) -> list[Study]:
-    """Return the other studies of the dataset that `study` belongs to. Raises CannotExport where it belongs to none."""
+    """Return the other studies of the dataset of `study`. Raises CannotExport if it belongs to no dataset."""
     studies = dataset_studies(study.project)
     others = [each for each in studies if each.pk != study.pk]
     if len(others) == len(studies):
@@ -133,7 +133,7 @@ def _check_texts(about: About) -> None:
 
 
 def _check_unchanged(release: Release, about: About) -> None:
-    """Refuse texts that the release does not have: it was frozen with its own, and these would be dropped."""
+    """Refuse texts that differ from those frozen with the release; they would be dropped."""
     for name in _TEXTS:
         text = getattr(about, name)
         if text and text != getattr(release, name):
@@ -144,9 +144,9 @@ def _check_unchanged(release: Release, about: About) -> None:
 
 
 def freeze_release(*, release: Release, now: datetime) -> None:
-    """Keep the rows of `release` as they are now, and note that they are. One that is frozen already is left as it is.
+    """Freeze the current rows of `release`; a frozen release stays as it is.
 
-    It is the act of who made the release, whoever's job comes to freeze it.
+    The event names the person who created the release, whoever's job freezes it.
     """
     if release.file:
         return
@@ -159,7 +159,7 @@ def freeze_release(*, release: Release, now: datetime) -> None:
         citation=release.citation,
         made_on=release.made_at.date().isoformat(),
     )
-    dossier = dossier_of_studies(release.studies(), about)
+    card = studies_card(release.studies(), about)
     with tempfile.TemporaryFile("w+b") as out:
         digest, counts = _freeze_rows(release, studies, out)
         out.seek(0)
@@ -167,7 +167,7 @@ def freeze_release(*, release: Release, now: datetime) -> None:
     kept = {
         "file": name,
         "sha256": digest,
-        "dossier": asdict(dossier),
+        "dossier": asdict(card),
         "instances": counts["instances"],
         "responses": counts["responses"],
     }
@@ -182,7 +182,7 @@ def freeze_release(*, release: Release, now: datetime) -> None:
 
 @transaction.atomic
 def _keep_rows(release: Release, kept: Mapping[str, Any], *, now: datetime) -> bool:
-    """Note what a release holds; of two that freeze at once the first one's rows count. Tell whether it was this."""
+    """Store the frozen rows of a release; of two concurrent freezes the first counts. Return whether this was it."""
     if not Release.objects.filter(pk=release.pk, file="").update(**kept):
         return False
     told = {name: kept[name] for name in ("sha256", "instances", "responses")}
@@ -223,7 +223,7 @@ def _noting_conditions(rows: Iterable[GivenPrediction], under: set[str]) -> Iter
 
 
 def _beside(writer: Writer) -> list[Writer]:
-    """Return what lies beside the data of `writer`: predictions also in the form of the data."""
+    """Return the writers of the files beside the data of `writer`: predictions also in the data's format."""
     likewise = [get_writer(name) for name in FORMATS if name not in OTHERS]
     return [
         *map(get_writer, OTHERS),
@@ -232,13 +232,13 @@ def _beside(writer: Writer) -> list[Writer]:
 
 
 def check_format(format: str) -> None:
-    """Raise CannotExport for a format that a release cannot have."""
+    """Raise CannotExport for a format that releases do not have."""
     if format not in RELEASE_FORMATS:
         raise CannotExport(f"A release cannot be in the format {format}. Choose one of {', '.join(RELEASE_FORMATS)}.")
 
 
-def write_release(*, release: Release, format: str, folder: Path, report: Report) -> Written:
-    """Write `release` into a folder of its own in `folder`, replacing one of the same name. Raises CannotExport."""
+def write_release(*, release: Release, format: str, folder: Path, report: Report) -> WrittenFile:
+    """Write `release` into its own folder in `folder`, replacing one of the same name. Raises CannotExport."""
     check_format(format)
     writer = get_writer(format)
     path = folder / release.file_name
@@ -247,18 +247,18 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
     try:
         with written_whole(path) as unfinished:
             rows = _write_data(release, writer, unfinished, report)
-            # What an older version froze has no events: nothing is said, which is not that nothing was done.
+            # A release frozen by an older version has no events: write no file instead of an empty one.
             others = [each for each in _beside(writer) if each.rows != "events" or _has_any(release, "events")]
             (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
                 with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:
                     for row in _frozen_rows(release, other.rows):
                         write(row)
-            add_papers(unfinished, writer, Dossier(**release.dossier), others)
+            add_papers(unfinished, writer, DatasetCard(**release.dossier), others)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     report(rows, rows)
-    return Written(path, rows)
+    return WrittenFile(path, rows)
 
 
 def _write_data(release: Release, writer: Writer, unfinished: Path, report: Report) -> int:
@@ -272,7 +272,7 @@ def _write_data(release: Release, writer: Writer, unfinished: Path, report: Repo
 
 
 def check_offered(release: Release) -> None:
-    """Raise CannotExport when somebody whose answers `release` holds has withdrawn since it was frozen."""
+    """Raise CannotExport if somebody whose answers `release` holds withdrew since it was frozen."""
     if removed_since(releases=[release]).of_release(release).withdrawn_at is not None:
         raise CannotExport(
             f"Somebody whose answers are in the release {release.name} has withdrawn since it was frozen, so it is no "
@@ -281,7 +281,7 @@ def check_offered(release: Release) -> None:
 
 
 def check_frozen(release: Release) -> None:
-    """Raise CannotExport when the rows of `release` are not there, or not those that were frozen."""
+    """Raise CannotExport if the rows of `release` are missing or differ from those frozen."""
     if not release.file:
         raise CannotExport(f"The release {release.name} is not frozen yet. Make it again.")
     try:
@@ -305,8 +305,10 @@ def _frozen_rows(release: Release, sort: Rows) -> Iterator[Any]:
                 yield row
 
 
-def release_into(*, release: Release, format: str, folder: Path, report: Report, by: Actor, now: datetime) -> Written:
-    """Write `release` into `folder` for whoever runs the command; see `write_release`."""
+def release_into(
+    *, release: Release, format: str, folder: Path, report: Report, by: Actor, now: datetime
+) -> WrittenFile:
+    """Write `release` into `folder` for a command; see `write_release`."""
     written = write_release(release=release, format=format, folder=folder, report=report)
     with transaction.atomic():
         _record(release, What.RELEASE_WRITTEN, by=by, now=now, format=format)
@@ -318,7 +320,7 @@ def _record(release: Release, what: What, *, by: Actor, now: datetime, **details
 
 
 def write_provider_ids(*, release: Release, folder: Path, by: Actor, now: datetime) -> Path:
-    """Write who stands behind the names of `release`, for its owner alone to read. Raises CannotExport."""
+    """Write the provider ids behind the names of `release`, readable by its owner only. Raises CannotExport."""
     path = folder / f"{release.file_name}-provider-ids.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -333,9 +335,9 @@ def write_provider_ids(*, release: Release, folder: Path, by: Actor, now: dateti
 
 @transaction.atomic
 def provider_ids(*, release: Release, by: Actor, now: datetime) -> str:
-    """Return the names of `release` with the ids behind them as CSV; not of people who withdrew.
+    """Return the names of `release` with their provider ids as CSV, without withdrawn people.
 
-    That somebody took them is an event; the ids are in none.
+    Each download leaves an event without the ids.
     """
     _record(release, What.PROVIDER_IDS_TAKEN, by=by, now=now)
     out = io.StringIO(newline="")
@@ -344,6 +346,6 @@ def provider_ids(*, release: Release, by: Actor, now: datetime) -> str:
     withdrawn = Removal.objects.withdrawals().filter(project=release.project_id).values("annotator")
     people = ReleasePseudonym.objects.filter(release=release).exclude(annotator__in=withdrawn).order_by("name")
     for row in people.values_list("name", "annotator__provider", "annotator__provider_id"):
-        # An invited person's id is what they called themselves.
+        # An invited person's id is the name they gave themselves.
         table.writerow([cell(value) for value in row])
     return out.getvalue()

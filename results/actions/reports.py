@@ -1,4 +1,4 @@
-"""Reports: made in one go from what a project holds, written beside their plots."""
+"""Write the report of a project with its plots."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,14 +14,14 @@ from studies.models import Project
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """`text` is the report itself; `paths` where it and its plots were written, if anywhere."""
+    """The `text` of a report, and the `paths` where it and its plots were written, if anywhere."""
 
     text: str
     paths: list[Path]
 
 
 def write_report(*, project: Project, format: str, folder: Path | None, now: datetime) -> WrittenReport:
-    """Make the report of `project` and write its files into `folder`, if there is one. Raises CannotExport."""
+    """Build the report of `project` and write its files into `folder`, if given. Raises CannotExport."""
     facts = project_facts(project)
     if not facts.has_something_to_report:
         raise CannotExport(

@@ -1,4 +1,4 @@
-"""Writing rows one by one, and saying how far it is."""
+"""Write rows one by one and report progress."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from results.exporting import Write
 
-# About this often whoever waits is told.
+# About how often progress is reported.
 REPORTS = 50
 MOST_ROWS_BETWEEN_REPORTS = 1000
 # Takes the rows done and the rows in all.
@@ -15,13 +15,13 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     path: Path
     rows: int
 
 
 def write_rows(write: Write, rows: Iterable[Any], total: int, report: Report) -> int:
-    """Write the rows; return how many rows the data has, which may be others than were given."""
+    """Write the rows; return the number of rows in the data, which may differ from the number given."""
     written = 0
     step = max(1, min(total // REPORTS, MOST_ROWS_BETWEEN_REPORTS))
     report(0, total)

@@ -1,4 +1,4 @@
-"""Counts again what studies have made of instances, and stores what is another than before."""
+"""Recount what studies made of instances, and store what changed."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -6,7 +6,7 @@ from dataclasses import asdict
 from django.db import transaction
 
 from results.models import InstanceFigures
-from results.queries.instances.instance_stats import Figures, figures_of, instances_asked, parting_in
+from results.queries.instances.instance_stats import Figures, disagreements_in, figures_of, instances_asked
 from studies.actions.table_statistics import refresh_statistics
 from studies.models import Project, StudyState
 
@@ -14,23 +14,23 @@ _COUNTED = [name for name in Figures.__dataclass_fields__ if name != "instance"]
 
 
 def count_figures(project: Project, keep: Callable[[], None]) -> None:
-    """Let the figures of `project` be what its answers say now. Twice is once; only what has changed is written.
+    """Recount the figures of `project`; running twice equals once, and only changes are written.
 
-    Some thousand instances are one transaction, so that answers that come in meanwhile wait for no long one. `keep` is
-    called in each, and raises where they are not wanted any more.
+    Some thousand instances are one transaction, so that incoming answers never wait long. `keep` is called in each and
+    raises when the figures are no longer wanted.
     """
-    parting = parting_in(project)
+    disagreements = disagreements_in(project)
     for study in project.studies.exclude(state=StudyState.DRAFT).order_by("pk"):
         for instances in instances_asked(study):
             with transaction.atomic():
                 keep()
-                _store(study.pk, instances, figures_of(study, instances, parting))
+                _store(study.pk, instances, figures_of(study, instances, disagreements))
     refresh_statistics(InstanceFigures)
 
 
 def _store(study: int, instances: list[int], figures: dict[int, Figures]) -> None:
     stored = InstanceFigures.objects.filter(study=study, instance__gte=instances[0], instance__lte=instances[-1])
-    # One at a time: whoever looks at a small project counts it themselves.
+    # One at a time: a request about a small project counts it itself.
     there = {row.instance_id: row for row in stored.select_for_update()}
     changed, new = [], []
     for instance, found in figures.items():

@@ -1,4 +1,4 @@
-"""The export formats, by name. A new format is one file here, its test, and one line of the registry."""
+"""Export formats by name. A new format is one file here, its test, and one line of the registry."""
 
 from functools import cache
 from importlib import import_module
@@ -26,7 +26,7 @@ FORMATS = {
 
 @cache
 def get_writer(name: str) -> Writer:
-    """Return the writer of the format called `name`. Raises KeyError for a name that is not in the registry."""
+    """Return the writer of the format called `name`. Raises KeyError for an unknown name."""
     module, _, attribute = FORMATS[name].rpartition(".")
     writer: Writer = getattr(import_module(module), attribute)()
     return writer

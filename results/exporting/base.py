@@ -1,23 +1,26 @@
-"""What an export format is, and the shape that all formats of one text file share."""
+"""Interface of export formats, and base classes of single-file formats."""
 
+import csv
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
-# What has no split, and what holds several.
+from results.exporting.spreadsheets import cell
+
+# The split of rows without one, and of files with several.
 DEFAULT_SPLIT = "test"
-# The bytes of a stored picture, by its SHA-256. Raises OSError when the storage does not have it.
+# SHA-256 -> bytes of a stored picture. Raises OSError if the storage does not have it.
 ReadImage = Callable[[str], bytes]
 Rows = Literal["instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"]
-# Takes one row of `results.exporting.rows`; returns how many rows of the data it became.
+# Writes one row of `results.exporting.rows`; returns the number of rows of the data it became.
 Write = Callable[[Any], int]
 
 
 def one_for_each(write: Callable[[Any], None]) -> Write:
-    """Return `write` as a `Write`, where each row becomes one row of the data."""
+    """Return `write` as a `Write` that makes one row of the data per row."""
 
     def write_one(row: Any) -> int:
         write(row)
@@ -28,7 +31,7 @@ def one_for_each(write: Callable[[Any], None]) -> Write:
 
 @dataclass(frozen=True)
 class Column:
-    """A column that a machine-readable description names. `type` as Croissant calls it, "sc:Text" for instance."""
+    """A column of a machine-readable description. `type`: Croissant's name, such as "sc:Text"."""
 
     name: str
     type: str
@@ -36,7 +39,7 @@ class Column:
 
 
 class Writer(Protocol):
-    """One format. `rows` says which rows it takes."""
+    """An export format. `rows`: the type of rows it takes."""
 
     title: str
     rows: Rows
@@ -54,17 +57,17 @@ class Writer(Protocol):
     """How the `datasets` library reads its columns; empty where it finds out by itself."""
 
     def open(self, path: Path, read_image: ReadImage) -> AbstractContextManager[Write]:
-        """Begin the file or the folder `path`, which is not there yet; it is whole when the context ends."""
+        """Start the new file or folder `path`; it is complete at the end of the context."""
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        """Return split -> the pattern of its data files, which are called `names`."""
+        """Return split -> pattern of its data files, given the `names` of all data files."""
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
-        """Write what carries the name of the dataset, beside the data in `folder`; return the files, mostly none."""
+        """Write the files that name the dataset beside the data in `folder`; return them (usually none)."""
 
 
 class OneFile:
-    """What is the same for all formats of one file, which holds all splits."""
+    """Base of formats with one file for all splits."""
 
     filename: str
     is_folder = False
@@ -80,10 +83,10 @@ class OneFile:
 
 
 class TextWriter(OneFile, ABC):
-    """A format that is one UTF-8 text file, written row by row."""
+    """Base of formats with one UTF-8 text file, written row by row."""
 
     def start(self, out: IO[str]) -> None:
-        """Write what comes before the first row."""
+        """Write the header before the first row."""
         return
 
     @abstractmethod
@@ -95,3 +98,19 @@ class TextWriter(OneFile, ABC):
         with path.open("w", encoding="utf-8", newline="") as out:
             self.start(out)
             yield one_for_each(lambda row: self.write(row, out))
+
+
+class CsvWriter(TextWriter):
+    """A CSV table under `columns`. Cells are escaped as in `results.exporting.spreadsheets`."""
+
+    content_type = "text/csv; charset=utf-8"
+
+    @abstractmethod
+    def values(self, row: Any) -> Iterable[Any]:
+        """Return the values of one row of `results.exporting.rows`, in the order of the columns."""
+
+    def start(self, out: IO[str]) -> None:
+        csv.writer(out).writerow([column.name for column in self.columns])
+
+    def write(self, row: Any, out: IO[str]) -> None:
+        csv.writer(out).writerow([cell(value) for value in self.values(row)])

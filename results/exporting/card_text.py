@@ -1,4 +1,4 @@
-"""The dataset card: README.md as the Hugging Face hub shows it, written from what the studies hold."""
+"""Text of the dataset card: README.md for the Hugging Face hub, from facts about the studies."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analytics.outcomes import Outcome
 from results.exporting.base import Column
 from results.exporting.croissant import DataFile
-from results.exporting.dataset_card import About, Dossier
+from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.licences import hub_id
 from results.exporting.rows import DECLARED, VERIFIED
 from results.reports.base import Report
@@ -24,20 +24,20 @@ NO_IDS = (
     "not in it."
 )
 PRIVACY = f"Annotators appear under random names that are made for this release alone. {NO_IDS}"
-# The tables of a report that a card shows, in its order; those that nothing could fill are passed over.
+# Tables of the report in a card, in order; empty ones are left out.
 RATING_TABLES = ("ratings",)
 AGREEMENT_TABLES = ("pairs", "reliability", "filtering")
 SCORE_TABLES = ("scores", "intervals", "majority", "models", "comparison")
-# What the rules of `studies.importing.captions` do, for readers who do not have this program.
+# The rules of `studies.importing.captions`, for readers without this program.
 CAPTION_RULES = {
     "as-is-v1": "as the source has them",
     "bivlc-release-v1": "outer white space removed, a full stop at the end, the first letter large and all others not",
     "retrieval-v1": 'small letters, without . ! " ( ) * # : ; ~, at most 30 words, as retrieval models read them',
     "keep-case-v1": "white space tidied, a mark at the end of the sentence, the first letter large, all else kept",
 }
-# What a prediction is about, as `rows.GivenPrediction` says it, in words.
+# The values of `rows.GivenPrediction.about`, in words.
 ABOUT = {VERIFIED: "what people were asked about", DECLARED: "declared, not verified"}
-# What a study was declared to be for, in words.
+# Purposes of studies, in words.
 PURPOSES = {
     "filter": "a filter, which accepts and rejects",
     "baseline": "a human baseline, which accepts nothing",
@@ -49,7 +49,7 @@ PURPOSES = {
 
 @dataclass(frozen=True, order=True)
 class Origin:
-    """Where images in a role come from."""
+    """The origin of images in a role."""
 
     role: str
     source: str
@@ -59,8 +59,7 @@ class Origin:
 
 @dataclass(frozen=True, order=True)
 class PredictedBy:
-    """Which model answered, and what is known of what it saw and under what; the fields are those of
-    `rows.GivenPrediction`."""
+    """A model, and what is known about its inputs and conditions; fields as in `rows.GivenPrediction`."""
 
     model: str
     version: str
@@ -70,7 +69,7 @@ class PredictedBy:
     conditions: str
 
 
-def dossier_of(
+def dataset_card(
     facts: ProjectFacts,
     report: Report,
     *,
@@ -79,11 +78,11 @@ def dossier_of(
     origins: Mapping[Origin, int],
     models: Mapping[PredictedBy, int],
     about: About,
-) -> Dossier:
-    """Say everything that is known of what the studies of the dataset of `facts` accepted.
+) -> DatasetCard:
+    """Return the card of what the studies of the dataset of `facts` accepted.
 
-    name: what the data is called, before the name of its release. size: how many accepted items there are.
-    origins: where images come from -> how many do; models: which model answered -> how many questions.
+    name: of the data, before the name of its release. size: number of accepted items. origins: origin -> number of
+    images. models: model -> number of questions.
     """
     name = "-".join(filter(None, (name, about.release)))
     limits = [*_limits(facts, origins), *_declared(models)]
@@ -116,7 +115,7 @@ def dossier_of(
         "## Citation",
         f"```bibtex\n{citation}\n```",
     ]
-    return Dossier(
+    return DatasetCard(
         name=name,
         title=_title(facts, about),
         release=about.release,
@@ -136,29 +135,29 @@ def dossier_of(
     )
 
 
-def card(
-    dossier: Dossier,
+def card_text(
+    card: DatasetCard,
     splits: Mapping[str, str],
     features: Mapping[str, Mapping[str, str]],
     files: Sequence[DataFile],
 ) -> str:
     """Return README.md.
 
-    splits: split -> its files, as a pattern; features: how `datasets` reads each column; files: what lies beside it.
+    splits: split -> pattern of its files. features: how `datasets` reads each column. files: those beside it.
     """
-    front = [f"pretty_name: {_yaml(dossier.title)}", *_licence(dossier.licence)]
-    front += [f"size_categories:\n- {_size_category(dossier.size)}"]
+    front = [f"pretty_name: {_yaml(card.title)}", *_licence(card.licence)]
+    front += [f"size_categories:\n- {_size_category(card.size)}"]
     if splits:
         front += ["configs:\n- config_name: default\n  data_files:"]
         front += [f"  - split: {_yaml(split)}\n    path: {_yaml(pattern)}" for split, pattern in splits.items()]
     if features:
         front += ["dataset_info:\n  features:"]
         front += [f"  - name: {name}\n    dtype: {_dtype(feature)}" for name, feature in features.items()]
-    return "\n".join(["---", *front, "---", "", dossier.body, *_files_section(files)])
+    return "\n".join(["---", *front, "---", "", card.body, *_files_section(files)])
 
 
 def _licence(licence: str) -> Iterable[str]:
-    """Return what the hub asks for: one of its own ids, or "other" with a name."""
+    """Return the hub's licence fields: one of its ids, or "other" with a name."""
     known = hub_id(licence)
     if known:
         yield f"license: {known}"
@@ -167,7 +166,7 @@ def _licence(licence: str) -> Iterable[str]:
 
 
 def _files_section(files: Sequence[DataFile]) -> Iterable[str]:
-    """Say what every column of every file means; files of the same columns share a table."""
+    """Describe every column of every file; files with the same columns share a table."""
     by_columns: dict[Sequence[Column], list[str]] = {}
     for file in files:
         by_columns.setdefault(file.columns, []).append(f"`{file.path}`")
@@ -187,7 +186,7 @@ def _dtype(feature: Mapping[str, str]) -> str:
 
 
 def _yaml(text: str) -> str:
-    # JSON's strings are YAML's, too.
+    # JSON strings are valid YAML.
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -221,7 +220,7 @@ def _notices(facts: ProjectFacts) -> Iterable[str]:
 
 
 def _imported(facts: ProjectFacts) -> Iterable[str]:
-    """Say which files the candidates came from, and what was done to their captions."""
+    """Describe the source files of the candidates, and the formatting of their captions."""
     for source in facts.sources:
         words = CAPTION_RULES.get(source.caption_rule, "")
         rule = f"{source.caption_rule} ({words})" if words else source.caption_rule
@@ -232,7 +231,7 @@ def _imported(facts: ProjectFacts) -> Iterable[str]:
 
 
 def _made(study: StudyFacts) -> str:
-    """Tell of one study, with the instructions that people read, word for word."""
+    """Describe one study, with the instructions that people read, verbatim."""
     lines = [f"### {escape(study.slug)}: {escape(study.title)}", escape(_protocol(study))]
     for number, part in enumerate(study.parts, start=1):
         which = f"Part {number}. " if len(study.parts) > 1 else ""
@@ -245,12 +244,12 @@ def _quoted(text: str) -> str:
 
 
 def words_for(study: StudyFacts) -> str:
-    """Say what a study is for and which kinds of questions it asks."""
+    """Describe the purpose of a study and its kinds of questions."""
     return f"{PURPOSES[study.purpose]}; {', '.join(study.kinds)}"
 
 
 def _protocol(study: StudyFacts) -> str:
-    """Say in words how a study worked."""
+    """Describe how a study worked."""
     answers = f"{counted(study.answers_wanted, 'answer')} per question"
     if study.max_answers > study.answers_wanted:
         answers += f", up to {study.max_answers} while undecided"
@@ -267,19 +266,19 @@ def _protocol(study: StudyFacts) -> str:
 
 
 def _of_answers(study: StudyFacts) -> str:
-    """Say what answers are paid besides their session."""
+    """Describe the pay per answer beside that of the session."""
     return f" and {cell_text(study.per_answer, 'money')} for each answer" if study.per_answer else ""
 
 
 def _went_missing(study: StudyFacts) -> str:
-    """Say how many questions were skipped, and how many instances left the study."""
+    """Describe skipped questions, and instances that left the study."""
     skipped = f" Questions skipped, because their images could not be shown: {study.skipped:,}."
     undone = f" Instances that left it, because the acceptance that they came from was undone: {study.undone:,}."
     return (skipped if study.skipped else "") + (undone if study.undone else "")
 
 
 def declared_dataset(studies: Sequence[str]) -> str:
-    """Say which studies keep the dataset of the project, "" where none was declared."""
+    """Name the studies that keep the dataset of the project, "" if none was declared."""
     if not studies:
         return ""
     names = " and ".join(studies)
@@ -288,7 +287,7 @@ def declared_dataset(studies: Sequence[str]) -> str:
 
 
 def _dataset(facts: ProjectFacts, kept_by: Sequence[str]) -> str:
-    """Say which studies keep the dataset of the project, and how many instances left what these accepted."""
+    """Name the studies that keep the dataset of the project, and the number of instances that left it."""
     left = [
         f"{counted(each.undone, 'instance')} left the study {each.slug} because the acceptance behind "
         f"{'it' if each.undone == 1 else 'them'} was undone."
@@ -345,7 +344,7 @@ def _models_section(models: Mapping[PredictedBy, int]) -> Iterable[str]:
 
 
 def _declared(models: Mapping[PredictedBy, int]) -> Iterable[str]:
-    """Say of how many predictions nobody can verify what they are about."""
+    """Describe how many predictions have unverifiable inputs."""
     declared = sum(n for by, n in models.items() if by.about == DECLARED)
     if declared:
         yield (
@@ -359,7 +358,7 @@ def _or_unknown(text: str) -> str:
 
 
 def _limits(facts: ProjectFacts, origins: Mapping[Origin, int]) -> Iterable[str]:
-    """Say what the data itself shows of its limits."""
+    """Describe the limits that the data itself shows."""
     notice = simulation_notice(facts.studies)
     if notice:
         yield notice
@@ -392,7 +391,7 @@ def answers_per_question(facts: ProjectFacts) -> str:
 
 
 def _analysis(report: Report) -> list[str]:
-    """Say what agreement there was before filtering, in words."""
+    """Describe agreement before filtering."""
     there = {table.name: table for table in report.tables}
     found = []
     for study, kind, labels, measure, n, value, *_ in there["filtering"].rows if "filtering" in there else ():
@@ -403,7 +402,7 @@ def _analysis(report: Report) -> list[str]:
 
 
 def _citation(name: str, title: str, made_on: str) -> str:
-    """Return an entry with what is known, for a release that nobody said how to cite."""
+    """Return a citation entry from known facts, for a release without one."""
     plain = title.translate({ord(sign): None for sign in "{}\\"})
     year = f",\n  year = {{{made_on[:4]}}}" if made_on else ""
     return f"@misc{{{name},\n  title = {{{{{plain}}}}}{year}\n}}"

@@ -1,7 +1,7 @@
-"""Parquet files written as rows come: bounded memory, and the same bytes from the same rows.
+"""Parquet files written row by row: bounded memory, and the same bytes from the same rows.
 
-A row group is held in memory until it is written, so it ends after so many rows or so many bytes, whichever is first.
-Nothing in the file depends on when or where it was made; its footer names the version of the library.
+A row group is held in memory until written, so it ends after a number of rows or bytes, whichever comes first. Nothing
+in the file depends on when or where it was made; its footer names the version of the library.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ BYTES_PER_GROUP = 32 * 1024 * 1024
 
 
 class TableFile:
-    """One Parquet file. `pictures` names columns that hold encoded images, which no compression makes smaller."""
+    """A Parquet file. `pictures`: columns of encoded images, which are stored uncompressed."""
 
     def __init__(self, path: Path, schema: "pa.Schema", *, pictures: Sequence[str] = ()) -> None:
         import pyarrow.parquet as pq
@@ -71,7 +71,7 @@ class TableFile:
 
 
 def _leaves(schema: "pa.Schema") -> list[str]:
-    """Return the dotted names of the columns that are really stored."""
+    """Return the dotted names of the stored columns."""
     import pyarrow as pa
 
     def under(name: str, type_: "pa.DataType") -> list[str]:

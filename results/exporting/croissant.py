@@ -1,4 +1,4 @@
-"""Croissant 1.0, the machine-readable description of a dataset, with what is known for its responsible-AI part.
+"""Croissant 1.0, the machine-readable description of a dataset, with its responsible-AI extension as far as known.
 
 See http://docs.mlcommons.org/croissant. `mlcroissant` validates it and loads the records by it.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.exporting.base import Column
-from results.exporting.dataset_card import Dossier
+from results.exporting.dataset_card import DatasetCard
 from results.exporting.licences import address
 
 RECORDS = "instances"
@@ -60,9 +60,9 @@ _ENCODINGS = {"application/vnd.apache.parquet": "application/x-parquet", "applic
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of the dataset. `columns` are the columns that are described; without them it is only listed.
+    """A file of the dataset. `columns`: those to describe; without any, the file is only listed.
 
-    `about` says what its records are when they are a record set of their own; "" lets files share one.
+    `about`: what its records are, if they are a separate record set; "" lets files share one.
     """
 
     path: str
@@ -74,8 +74,8 @@ class DataFile:
 
 
 @dataclass(frozen=True)
-class Described:
-    """One file with a record set of its own, as a description has them: JSON-LD of both."""
+class FileDescription:
+    """A file with its own record set, in JSON-LD."""
 
     file: Mapping[str, Any]
     record_set: Mapping[str, Any]
@@ -85,21 +85,21 @@ class Described:
         return str(self.file["@id"])
 
 
-def croissant(dossier: Dossier, files: Sequence[DataFile], others: Sequence[Described] = ()) -> str:
+def croissant(card: DatasetCard, files: Sequence[DataFile], others: Sequence[FileDescription] = ()) -> str:
     """Return the description of a dataset of these files as JSON-LD.
 
-    Files with the same columns are the parts of one record set, in their order, unless `about` tells them apart.
-    `others` are described already; all are put in the order of their names.
+    Files with the same columns are parts of one record set, in order, unless `about` separates them. `others` have
+    descriptions already; all are sorted by name.
     """
     metadata: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
-        "name": dossier.name,
-        "description": " ".join(filter(None, (dossier.description, dossier.notice))),
-        "version": version_of(dossier.release),
-        **_known(license=address(dossier.licence), citeAs=dossier.citation, datePublished=dossier.made_on),
-        **_responsible(dossier),
+        "name": card.name,
+        "description": " ".join(filter(None, (card.description, card.notice))),
+        "version": version_of(card.release),
+        **_known(license=address(card.licence), citeAs=card.citation, datePublished=card.made_on),
+        **_responsible(card),
     }
     parts = _parts(files)
     metadata["distribution"] = [_file_object(file) for file in files]
@@ -111,13 +111,13 @@ def croissant(dossier: Dossier, files: Sequence[DataFile], others: Sequence[Desc
     return json.dumps(metadata, ensure_ascii=False, indent=1) + "\n"
 
 
-def read_described(text: str) -> list[Described]:
-    """Return the files that a description of ours gives a record set of their own; none when it is something else."""
+def read_descriptions(text: str) -> list[FileDescription]:
+    """Return the files with their own record set in one of our descriptions; none for any other text."""
     try:
         metadata = json.loads(text)
         files = {file["@id"]: file for file in metadata["distribution"] if file["@type"] == "cr:FileObject"}
         return [
-            Described(files[source], found)
+            FileDescription(files[source], found)
             for found in metadata["recordSet"]
             if (source := found["field"][0]["source"].get("fileObject", {}).get("@id")) in files
         ]
@@ -138,22 +138,22 @@ def _known(**properties: str) -> dict[str, str]:
     return {name: value for name, value in properties.items() if value}
 
 
-def _responsible(dossier: Dossier) -> dict[str, Any]:
+def _responsible(card: DatasetCard) -> dict[str, Any]:
     return {
-        "rai:dataCollection": dossier.collection,
-        "rai:dataAnnotationProtocol": list(dossier.protocol),
+        "rai:dataCollection": card.collection,
+        "rai:dataAnnotationProtocol": list(card.protocol),
         "rai:dataAnnotationPlatform": ["Lineup, self-hosted"],
-        "rai:annotationsPerItem": dossier.annotations_per_item,
-        **({"rai:dataAnnotationAnalysis": list(dossier.analysis)} if dossier.analysis else {}),
-        "rai:dataLimitations": list(dossier.limits),
-        "rai:personalSensitiveInformation": [dossier.privacy],
+        "rai:annotationsPerItem": card.annotations_per_item,
+        **({"rai:dataAnnotationAnalysis": list(card.analysis)} if card.analysis else {}),
+        "rai:dataLimitations": list(card.limits),
+        "rai:personalSensitiveInformation": [card.privacy],
     }
 
 
 def _parts(files: Sequence[DataFile]) -> list[tuple[str, list[DataFile]]]:
-    """Return the record sets: name -> the files of it. That of the first file is called after what a dataset holds.
+    """Return record set -> its files. The set of the first file has the name for the dataset's records.
 
-    The same table in two formats is two record sets: one is called after its file, the next after its file and format.
+    The same table in two formats is two record sets: one named after its file, the next after file and format.
     """
     own: list[tuple[str, list[DataFile]]] = []
     grouped: dict[tuple[str, str, Sequence[Column]], list[DataFile]] = {}
@@ -192,7 +192,7 @@ def _file_object(file: DataFile) -> dict[str, Any]:
 
 
 def _file_set(name: str, files: Sequence[DataFile]) -> dict[str, Any]:
-    # Contained in nothing: mlcroissant then finds the files beside the description.
+    # Without a container: mlcroissant then finds the files beside the description.
     return {
         "@type": "cr:FileSet",
         "@id": f"{name}-files",

@@ -1,4 +1,4 @@
-"""What travels with a dataset beside its data: said once, written into its card and its description."""
+"""Facts about a dataset for its card and its Croissant description."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class About:
-    """What people say about a release; everything else is counted.
+    """What researchers wrote about a release; everything else is counted.
 
-    `made_on`: an ISO date, or "". `kept_by`: the studies that were declared to keep the dataset of the project.
+    `made_on`: an ISO date, or "". `kept_by`: the studies declared to keep the dataset of the project.
     """
 
     release: str = ""
@@ -20,10 +20,10 @@ class About:
 
 
 @dataclass(frozen=True)
-class Dossier:
-    """`body` is the card below its front matter, in Markdown; `size` how many accepted items there are.
+class DatasetCard:
+    """Contents of a card. `body`: in Markdown, below the front matter; `size`: number of accepted items.
 
-    `notice` says that a program gave answers, "" when all came from people, and where an older version froze it.
+    `notice`: warns of simulated answers, "" if people gave all, and in cards frozen by an older version.
     """
 
     name: str

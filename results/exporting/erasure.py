@@ -1,6 +1,6 @@
-"""Frozen rows without somebody whom the law lets be forgotten: their answers, and what followed from them alone.
+"""Frozen release rows with one person erased: their answers, and the outcomes that depend on them.
 
-What is in the rows decides, not what a study holds today: answers that came after a release was frozen stay out of it.
+The rows decide, not the study today: answers that came after a release was frozen stay out of it.
 """
 
 from collections import Counter
@@ -22,17 +22,19 @@ from results.exporting.rows import (
 from studies.kinds import KINDS, get_kind
 from studies.rules import Vote, VoteContext, decide, get_rule
 
-# The study that asked, and the name of the question in it.
+# Study and name of a question.
 Question = tuple[str, str]
 Answer = AcceptedInstance | DecidedQuestion | GivenResponse | GivenPrediction | DescribedImage
-# The others name nobody and hold nothing that somebody wrote.
+# Other rows name nobody and contain no text that a person wrote.
 Row = Answer | PredictionConditions | NotedEvent
 
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """A question that the forgotten person answered: about which instance, how many answers it wants, and whether its
-    study accepts and rejects."""
+    """A question that the erased person answered.
+
+    Its instance, the number of answers it wants, and whether its study accepts and rejects.
+    """
 
     key: str
     wanted: int
@@ -41,11 +43,11 @@ class AnsweredQuestion:
 
 @dataclass
 class Changes:
-    """What is to be changed in frozen rows.
+    """Changes to frozen rows.
 
-    `votes`, `answers`: the labels of the answers that are left of each question of `answered`, and how many these are;
-    `decided`: what follows from them; `keys`: the instances that are no longer accepted as they were, by study.
-    `asked_about`: questions that were made from answers of the person, from which nothing follows any more.
+    `votes`, `answers`: remaining labels and number of answers of each question of `answered`. `decided`: the outcome
+    that follows. `keys`: instances no longer accepted as before, by study. `asked_about`: questions made from answers
+    of the person, which no longer have effects.
     """
 
     votes: dict[Question, dict[str, int]] = field(default_factory=dict)
@@ -63,8 +65,10 @@ def changes(
     answered: Mapping[Question, AnsweredQuestion],
     asked_about: Set[Question] = frozenset(),
 ) -> Changes:
-    """Return what frozen `rows` are to become without `workers`, who answered the questions `answered`, and about whose
-    answers others were `asked_about`."""
+    """Return the changes to frozen `rows` without `workers`.
+
+    answered: the questions they answered. asked_about: the questions about their answers.
+    """
     left: dict[Question, list[GivenResponse]] = {question: [] for question in answered}
     decisions: list[DecidedQuestion] = []
     for _, row in rows:
@@ -89,29 +93,28 @@ def changes(
 
 
 def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: int) -> tuple[str, str]:
-    """Return the state and the winner that follow from the answers that are left.
+    """Return the state and the winner by the remaining answers.
 
-    A rule that looks at what became of the answers elsewhere finds nothing of that in the rows: the question is
-    undecided then, so that nothing stays accepted for a reason that nobody can see any more.
+    A rule about outcomes elsewhere finds none in the rows: the question is then undecided, so that nothing stays
+    accepted for an invisible reason.
     """
     if get_rule(row.rule).needs.downstream_outcome:
         return State.UNDECIDED.value, ""
     given = [Vote(answer.label, answer.whole_answer) for answer in answers]
-    # Rows may have been frozen with a kind that this site does not have.
+    # Frozen rows may have a kind that this site lacks.
     rejecting = get_kind(row.kind).rejecting_options if row.kind in KINDS else frozenset[str]()
     asked = VoteContext(wanted, max(wanted, len(given)), row.right, rejecting=rejecting)
     verdict = decide(row.rule, asked, given)
     return verdict.state.value, verdict.winner or ""
 
 
-def without(
+def remaining_rows(
     rows: Iterable[tuple[Rows, Row]], found: Changes, *, workers: Set[str], above: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[Rows, Row]]:
-    """Yield `rows` as they are without `workers`.
+    """Yield the rows without `workers`.
 
-    above: for each study of the rows, those that fed it. An instance that its study or one above it no longer accepts
-    as it did leaves the rows, with what models said about it, and nothing follows from a question about it further
-    down.
+    above: upstream studies of each study of the rows. Drops instances that their study or an upstream one no longer
+    accepts as before, and the predictions about them; downstream questions about them have no effects.
     """
     undone = {
         study: set().union(*(found.keys.get(each, set()) for each in feeding)) for study, feeding in above.items()
@@ -123,7 +126,7 @@ def without(
                 yield sort, row
         elif isinstance(row, AcceptedInstance):
             stays = row.key not in undone.get(row.study, set()) and _accepted_as_before(row, found)
-            # Several items may be parts of it, and it is there while one of them stays.
+            # An instance with several items stays while one of them does.
             gone_by_key[row.key] = gone_by_key.get(row.key, True) and not stays
             if stays:
                 yield sort, _counted_again(row, found)
@@ -133,11 +136,11 @@ def without(
         elif isinstance(row, DecidedQuestion):
             again = _decided_again(row, found)
             drawn_from_it = row.key in undone.get(row.study, set()) or (row.study, row.task) in found.asked_about
-            # Rows that an older version froze say neither outcome nor key.
+            # Rows frozen by an older version have neither outcome nor key.
             is_undone = bool(row.outcome) and drawn_from_it
             yield sort, replace(again, outcome=Outcome.UNDONE.value) if is_undone else again
         elif isinstance(row, GivenPrediction):
-            # Instances stand before predictions in the rows.
+            # Instances come before predictions in the rows.
             if not gone_by_key.get(row.key, False):
                 yield sort, row
         else:
@@ -145,7 +148,7 @@ def without(
 
 
 def _accepted_as_before(row: AcceptedInstance, found: Changes) -> bool:
-    """Tell whether every question that made an item accepted still does, with the same winner."""
+    """Whether every question that made an item accepted still does, with the same winner."""
     if not row.questions and row.key in found.keys.get(row.study, set()):
         return False
     asked = {(row.study, question.task) for question in row.questions} or {(row.study, row.task)}
@@ -153,7 +156,7 @@ def _accepted_as_before(row: AcceptedInstance, found: Changes) -> bool:
 
 
 def _still_accepted(row: DescribedImage, found: Changes) -> bool:
-    """Tell whether the question that accepted a description still does; one that nobody was asked about stays."""
+    """Whether the question that accepted a description still does; one that nobody was asked about stays."""
     state, _ = found.decided.get((row.study, row.task), (State.ACCEPTED.value, ""))
     return state == State.ACCEPTED
 
@@ -187,7 +190,7 @@ def _decided_again(row: DecidedQuestion, found: Changes) -> DecidedQuestion:
 
 
 def _in_words(row: DecidedQuestion, wanted: int, *, accepts: bool) -> DecidedQuestion:
-    """Return `row` with what has become of its question now."""
+    """Return `row` with the current outcome of its question."""
     undone = row.outcome == Outcome.UNDONE
     outcome = outcome_of_question(row.state, answers=row.answers, wanted=wanted, accepts=accepts, undone=undone)
     return replace(row, outcome=outcome.value, progress=progress_of(row.answers, wanted).value)

@@ -1,4 +1,4 @@
-"""Licences by the names under which catalogues of data know them."""
+"""Licence names: Hugging Face hub ids and SPDX ids."""
 
 # The id on the Hugging Face hub -> the id in the list of SPDX.
 KNOWN = {
@@ -22,7 +22,7 @@ KNOWN = {
 
 
 def hub_id(licence: str) -> str:
-    """Return the id that the Hugging Face hub takes, "" for a licence it does not know by that name.
+    """Return the id on the Hugging Face hub, "" for a licence without one.
 
     Example: "CC BY 4.0" is "cc-by-4.0".
     """
@@ -32,7 +32,7 @@ def hub_id(licence: str) -> str:
 
 
 def address(licence: str) -> str:
-    """Return the licence's page in the list of SPDX, or what was given where it is not known.
+    """Return the licence's SPDX page, or the given text if unknown.
 
     Example: "cc-by-4.0" is "https://spdx.org/licenses/CC-BY-4.0.html".
     """

@@ -1,4 +1,4 @@
-"""An accepted instance as the questions that benchmarks of its shape ask of models: which caption, which picture."""
+"""Benchmark questions of an accepted instance: which caption, which picture."""
 
 import hashlib
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ CAPTION_OF_IMAGE, IMAGE_OF_CAPTION = "i2t", "t2i"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One question with a right answer: a caption for a picture (`i2t`) or a picture for a caption (`t2i`).
+    """A question with a right answer: a caption for a picture (`i2t`) or a picture for a caption (`t2i`).
 
-    `about`: the role of what is asked about; `images` (by SHA-256) and `captions` in the order in which they are shown;
-    `right`: the place of the right one among those to choose from, 0 or 1.
+    `about`: role of the subject. `images` (by SHA-256) and `captions`: in displayed order. `right`: index of the right
+    option, 0 or 1.
     """
 
     about: str
@@ -25,13 +25,13 @@ class Choice:
 
 
 def pictures_of(row: AcceptedInstance) -> dict[str, str]:
-    """Return the roles of a pair that have an image here -> its SHA-256; for each the first."""
+    """Return role of a pair -> SHA-256 of its first image, for roles with one."""
     firsts = {image.role: image.sha256 for image in reversed(row.images) if image.position == 0}
     return {role: sha256 for role in IMAGE_ROLES if (sha256 := firsts.get(role))}
 
 
 def matched(row: AcceptedInstance) -> Iterator[tuple[str, str, str]]:
-    """Yield for each picture of a pair its role, its SHA-256 and its caption."""
+    """Yield role, SHA-256 and caption of each picture of a pair."""
     pictures = pictures_of(row)
     for image, caption in zip(IMAGE_ROLES, CAPTION_ROLES, strict=True):
         if image in pictures and row.captions.get(caption):
@@ -39,10 +39,11 @@ def matched(row: AcceptedInstance) -> Iterator[tuple[str, str, str]]:
 
 
 def choices(row: AcceptedInstance) -> Iterator[Choice]:
-    """Yield the questions that an instance can be asked: for both its pictures which of the two captions, for both its
-    captions which of the two pictures; without a second picture, for the one that there is.
+    """Yield the possible questions about an instance.
 
-    Which stands first is drawn by the SHA-256 of the question's name, so that half of the right answers stand there.
+    For both pictures which of the two captions, for both captions which of the two pictures; without a second picture,
+    only for the first. The order follows from the SHA-256 of the question's name, so that half of the right answers
+    come first.
     """
     pictures, captions = pictures_of(row), [row.captions.get(role, "") for role in CAPTION_ROLES]
     if not all(captions):

@@ -1,20 +1,20 @@
-"""Pictures as other programs are to see them: as annotators did."""
+"""Pictures for other programs, displayed as annotators saw them."""
 
 from io import BytesIO
 
 from PIL import Image, ImageOps
 
-# What is passed on as it is stored: every program reads it.
+# Formats that stay unchanged: every program reads them.
 _PASSED_ON = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 _ORIENTATION = 0x0112
 
 
 def as_shown(content: bytes) -> tuple[str, bytes]:
-    """Return the bytes of a picture with the ending of their file name, in a format that every program reads, upright.
+    """Return the bytes of a picture, upright and in a common format, with its file name extension.
 
-    What says by EXIF that it is to be turned, which annotators' browsers did and readers of data sets do not, is turned
-    and saved without loss, as PNG; so is what is no JPEG, PNG or WebP. Anything else is passed on as it is. Raises
-    OSError for what is no picture.
+    A picture that EXIF rotates, as annotators' browsers did and dataset readers do not, is rotated and saved losslessly
+    as PNG; so is anything other than JPEG, PNG and WebP. Everything else is unchanged. Raises OSError for data that is
+    no picture.
     """
     with Image.open(BytesIO(content)) as picture:
         ending = _PASSED_ON.get(picture.format or "")

@@ -1,4 +1,4 @@
-"""The rows of a release as they are kept: one JSON array a line, which sort of row and its fields."""
+"""Stored rows of a release: one JSON array per line, with the type of row and its fields."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -21,20 +21,20 @@ from results.exporting.rows import (
 
 
 def row_line(sort: Rows, row: Any) -> bytes:
-    """Return the line that keeps `row`, a row of `results.exporting.rows`."""
+    """Return the line that stores `row`, a row of `results.exporting.rows`."""
     kept = json.dumps([sort, asdict(row)], ensure_ascii=False, default=datetime.isoformat)
     return f"{kept}\n".encode()
 
 
 def read_row(line: bytes, wanted: Rows) -> Any:
-    """Return the row that `line` keeps, exactly as it was, or None when it is of another sort than `wanted`."""
+    """Return the row stored in `line`, unchanged, or None if its type is not `wanted`."""
     if not line.startswith(f'["{wanted}", '.encode()):
         return None
     return _READ[wanted](json.loads(line)[1])
 
 
 def read_any_row(line: bytes) -> tuple[Rows, Any]:
-    """Return the row that `line` keeps, exactly as it was, with which sort it is of."""
+    """Return the row stored in `line`, unchanged, with its type."""
     sort, kept = json.loads(line)
     return sort, _READ[sort](kept)
 

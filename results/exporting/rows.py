@@ -1,4 +1,4 @@
-"""What leaves: the plain rows that an export is made of, and the listed columns they become."""
+"""Exported rows, and their records by column."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,16 +6,17 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from results.exporting.columns import DECISION, INSTANCE, PREDICTION, RESPONSE, WRITING, names
 from studies.descriptions import SET_SIZE
 
-# The roles whose first image and whose caption have columns of their own, as in the released BiVLC.
+# Roles whose first image or caption has its own columns, as in the released BiVLC.
 CAPTION_ROLES = ("caption", "negative_caption")
 IMAGE_ROLES = ("image", "negative_image")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedImage:
-    """One image in a role of an accepted instance. `sha256` is None while its file is still awaited."""
+    """An image in a role of an accepted instance. `sha256` is None while its file is missing."""
 
     role: str
     position: int
@@ -30,8 +31,11 @@ class ExportedImage:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedQuestion:
-    """A question that made an item accepted. `task` names it as in the responses; `votes`: label -> how many answers;
-    `settled`: whether a researcher decided what the answers had left undecided."""
+    """A question that made an item accepted.
+
+    `task`: its name, as in the responses. `votes`: label -> number of answers. `settled`: whether a researcher decided
+    it.
+    """
 
     task: str
     kind: str
@@ -45,14 +49,14 @@ class AcceptedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedInstance:
-    """An accepted item: an instance that a study accepted, or one part of it (`item`), such as one image of a set. It
-    holds what the decisions added to it: for best_of_n the chosen image, for a part its image and description.
+    """An accepted item: an instance, or a part of it (`item`), such as one image of a set.
 
-    `questions`: those that made it accepted; releases that an older version froze name none. `kind` and `rule` list
-    theirs; `answers` counts the answers to all of them; `settled` is True when a researcher settled one. `task`,
-    `winner` and `votes` are those of its only question; where there are several, `task` is the key and the others are
-    empty. `simulated` is True when a program gave one of the counted answers that it rests on, in this study or one
-    that fed it; None where nobody noted that.
+    It includes what decisions added: for best_of_n the chosen image, for a part its image and description.
+
+    `questions`: those that made it accepted; none in releases frozen by an older version. `kind` and `rule` list
+    theirs; `answers` counts the answers to all of them; `settled` is True if a researcher decided one. `task`, `winner`
+    and `votes` are those of its only question; if there are several, `task` is the key and the others are empty.
+    `simulated` is True if a counted answer behind it, in this study or upstream, is simulated; None if unknown.
     """
 
     task: str
@@ -80,21 +84,20 @@ class AcceptedInstance:
 
     @property
     def name(self) -> str:
-        """What no other item of a dataset is called."""
+        """Unique name in the dataset."""
         return f"{self.key}/{self.item}" if self.item else self.key
 
 
 @dataclass(frozen=True, slots=True)
 class GivenResponse:
-    """One version of one answer. `worker` and `session` are pseudonyms; `_ms` are the browser's milliseconds.
+    """One version of an answer. `worker` and `session` are pseudonyms; `_ms` are the browser's milliseconds.
 
-    `is_current` is False for a version that a newer one has replaced; `counted` is True for an answer that decisions
-    and numbers rest on: the current version, in its seat's time, of nobody who was excluded. `left_out` is why it
-    counts nowhere because of who gave it, "excluded" or "". `simulated`: a program gave it; None where nobody noted
-    that. `right` is the right option, or another right answer as JSON; empty where none is known. `label` is what
-    agreement compares, empty for answers without one label; `answer` is what was said, whole, None where the label says
-    it all. `writing` is how a text was written, None where that is not known. `response` is what the tasks of questions
-    about this answer end with.
+    `is_current` is False for a replaced version. `counted` is True for answers behind decisions and numbers: current,
+    within the seat's time, and not by an excluded person. `left_out`: why the annotator's answers do not count,
+    "excluded" or "". `simulated`: given by a program; None if unknown. `right`: the right option, or another right
+    answer as JSON; empty if unknown. `label`: compared by agreement, empty for answers without a single label.
+    `answer`: the whole answer, None if equal to the label. `writing`: how a text was written, None if unknown.
+    `response`: suffix of the tasks about this answer.
     """
 
     task: str
@@ -132,12 +135,12 @@ class GivenResponse:
 
 @dataclass(frozen=True, slots=True)
 class DecidedQuestion:
-    """What has become of a question. `outcome` and `progress` are words of `analytics.outcomes`.
+    """A question with its outcome. `outcome` and `progress` are words of `analytics.outcomes`.
 
-    `state` is what its rule, or a researcher (`settled`), made of its answers, and `winner` the option it decided for,
-    empty without one; the state does not leave, because it calls questions accepted where nothing is. `answers` counted
-    ones are there of so many `wanted` by now. `simulated`: a program gave one of them. In rows that an older version
-    froze, outcome and progress are empty, and wanted and simulated None: it did not keep them.
+    `state`: the decision of its rule, or of a researcher (`settled`). It is not exported, because it calls questions
+    accepted where nothing is. `winner`: the decided option, empty without one. `answers`: counted ones, of so many
+    `wanted` by now. `simulated`: one of them is. Rows frozen by an older version have an empty outcome and progress,
+    and None for wanted and simulated.
     """
 
     task: str
@@ -160,12 +163,11 @@ class DecidedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GivenPrediction:
-    """A model's answer to one question about an instance; `scores` is None where the source has outcomes only.
+    """A model's answer to one question about an instance; `scores` is None if the source has outcomes only.
 
-    `content_hash` is the SHA-256 of what the model was shown (`studies.kinds.content_hash`), "" where a file of answers
-    names no pictures. `about` says what that means for whoever compares it with what people answered: VERIFIED,
-    SUPERSEDED, DECLARED or MISMATCHED, or "" in a release that an older version froze. `conditions`: the digest of what
-    it was computed under, "" where it comes from a file.
+    `content_hash`: SHA-256 of what the model was shown (`studies.kinds.content_hash`), "" if a file of answers names no
+    pictures. `about`: how it compares with people's questions: VERIFIED, SUPERSEDED, DECLARED or MISMATCHED, or "" in a
+    release frozen by an older version. `conditions`: digest of its conditions, "" if it comes from a file.
     """
 
     task: str
@@ -185,12 +187,12 @@ class GivenPrediction:
 
 @dataclass(frozen=True, slots=True)
 class RatingSummary:
-    """The ratings of one kind of question, image role and category of instances. `asked`: which of several things asked
-    at once, "" for others; `type` and `subtype`: "all" for all instances together.
+    """The ratings of one kind of question, image role and category of instances.
 
-    `mean`, its 95 % interval `low` to `high` for other people and other instances, and `sd`, the sample standard
-    deviation, are in steps of the scale, or in its numbers; None where they are undefined. `reason`: why there is no
-    interval, "" where there is one. `steps`: step -> how many of the `answers` chose it.
+    `asked`: which of several things asked at once, "" for others. `type`, `subtype`: "all" for all instances together.
+    `mean`, its 95 % interval `low` to `high` for other people and instances, and `sd`, the sample standard deviation,
+    are in steps of the scale, or in its numbers; None if undefined. `reason`: why there is no interval, else "".
+    `steps`: step -> number of the `answers` with it.
     """
 
     study: str
@@ -210,15 +212,15 @@ class RatingSummary:
     steps: Mapping[str, int]
 
 
-# A prediction is about the texts and pictures that people were asked about, or that the instance shows; about others,
-# which stood there before; or a file declares it, and nobody can verify what the model saw; or it does not answer
-# exactly the options of its question, and `is_right` is None.
+# Values of `about`: the prediction is about the contents that people were asked about, or that the instance shows;
+# about earlier contents; from a file, so that nobody can verify what the model saw; or its options differ from those of
+# its question, and `is_right` is None.
 VERIFIED, SUPERSEDED, DECLARED, MISMATCHED = ("verified", "superseded", "declared", "mismatched")
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionConditions:
-    """What scores were computed under, by its digest: the SHA-256 of `details` as canonical JSON."""
+    """The conditions of scores, by digest: the SHA-256 of `details` as canonical JSON."""
 
     digest: str
     details: Mapping[str, Any]
@@ -226,7 +228,7 @@ class PredictionConditions:
 
 @dataclass(frozen=True, slots=True)
 class NotedEvent:
-    """What was done to the data: `what` is the rest of a sentence about `who`. `study`: "" for the whole project."""
+    """An event about the data: `what` is the rest of a sentence about `who`. `study`: "" for the whole project."""
 
     at: datetime
     who: str
@@ -237,15 +239,14 @@ class NotedEvent:
 
 @dataclass(frozen=True, slots=True)
 class DescribedImage:
-    """One description of an image set; `number` is its place among those of the set, from 1.
+    """A description of an image set; `number` is its position among those of the set, from 1.
 
-    `target` is the place of the image that it is about, from 0, None where that is not known. `author`: whether whoever
-    wrote it also wrote for the training split, as `studies.descriptions` calls it, "" where nobody says. `tags`: the
-    phenomena found in it, of those that somebody `looked_for`. `study` and `task` name the question that accepted it,
-    and `worker` who wrote it, a pseudonym; all "" for one that came with the import and was asked about by nobody.
-    `set_size`: how many images its set has, at least 1; releases that an older version froze do not say, and then had
-    ten. `type`: of the set, such as static or video; None in a release that an older version froze. `paired`: the place
-    of the other image in the published pair, from 0, None where no file says it.
+    `target`: position of its image, from 0, None if unknown. `author`: whether the writer also wrote for the training
+    split, as in `studies.descriptions`, "" if unknown. `tags`: phenomena found in it, of those `looked_for`. `study`,
+    `task`: the question that accepted it; `worker`: its writer, a pseudonym; all "" for an imported one that nobody was
+    asked about. `set_size`: number of images of its set, at least 1; releases frozen by an older version lack it and
+    had ten. `type`: of the set, such as static or video; None in a release frozen by an older version. `paired`:
+    position of the other image in the published pair, from 0, None without one.
     """
 
     key: str
@@ -264,83 +265,15 @@ class DescribedImage:
     paired: int | None = None
 
 
-INSTANCE_COLUMNS = (
-    "key",
-    "image",
-    "caption",
-    "negative_caption",
-    "negative_image",
-    "type",
-    "subtype",
-    "split",
-    "image_sha256",
-    "negative_image_sha256",
-    "original_captions",
-    "caption_rule",
-    "decision",
-    "rule",
-    "winner",
-    "settled",
-    "answers",
-    "votes",
-    "simulated",
-    "study",
-    "kind",
-    "task",
-    "item",
-    "questions",
-    "source_file",
-    "source_row",
-    "images",
-)
-
-# What a version knew that recorded how a text was written; None where it did not, or the browser did not say.
-WRITING_COLUMNS = (
-    "writing_keys",
-    "writing_pastes",
-    "writing_pasted",
-    "writing_focus_losses",
-    "writing_pauses",
-    "writing_paused_ms",
-    "writing_from_first_key_ms",
-)
-
-RESPONSE_COLUMNS = (
-    "task",
-    "worker",
-    "label",
-    "version",
-    "is_current",
-    "counted",
-    "left_out",
-    "simulated",
-    "shown_order",
-    "received_at",
-    "first_choice_ms",
-    "send_ms",
-    "hidden_ms",
-    "changes_of_mind",
-    "window_width",
-    "window_height",
-    "survey",
-    "seat",
-    "session",
-    "study",
-    "kind",
-    "right",
-    "key",
-    "answer",
-    "unmeasured",
-    *WRITING_COLUMNS,
-    "response",
-)
+INSTANCE_COLUMNS, RESPONSE_COLUMNS, WRITING_COLUMNS = names(INSTANCE), names(RESPONSE), names(WRITING)
+DECISION_COLUMNS, PREDICTION_COLUMNS = names(DECISION), names(PREDICTION)
 
 
 def instance_record(row: AcceptedInstance) -> dict[str, Any]:
     """Return `row` under INSTANCE_COLUMNS, in that order.
 
-    An image column holds the file name in the source, empty when the instance has no image in that role; a caption
-    column is empty when the instance has no such caption.
+    An image column holds the source's file name, empty without an image in that role; a caption column is empty without
+    such a caption.
     """
     firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
     record: dict[str, Any] = dict.fromkeys(INSTANCE_COLUMNS, "")
@@ -358,33 +291,13 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
 
 
 def question_record(question: AcceptedQuestion) -> dict[str, Any]:
-    """Return one question of an accepted item; labels by name, as a database may keep them in any order."""
+    """Return a question of an accepted item; labels sorted, as a database may keep them in any order."""
     return asdict(question) | {"votes": dict(sorted(question.votes.items()))}
 
 
 def image_record(image: ExportedImage) -> dict[str, Any]:
-    """Return one image of an instance with everything known about it, None where its file is still awaited."""
+    """Return an image of an instance with all known fields, None while its file is missing."""
     return {name: getattr(image, name) for name in ExportedImage.__slots__}
-
-
-DECISION_COLUMNS = (
-    "task",
-    "study",
-    "kind",
-    "outcome",
-    "progress",
-    "rule",
-    "winner",
-    "right",
-    "answers",
-    "wanted",
-    "votes",
-    "settled",
-    "decided_at",
-    "simulated",
-    "key",
-)
-PREDICTION_COLUMNS = GivenPrediction.__slots__
 
 
 def response_record(row: GivenResponse) -> dict[str, Any]:
@@ -406,7 +319,7 @@ def decision_record(row: DecidedQuestion) -> dict[str, Any]:
 
 
 def prediction_record(row: GivenPrediction) -> dict[str, Any]:
-    """Return `row` under PREDICTION_COLUMNS, in that order; options by name, as a database may keep them in any."""
+    """Return `row` under PREDICTION_COLUMNS, in that order; options sorted, as databases may reorder them."""
     record = {name: getattr(row, name) for name in PREDICTION_COLUMNS}
     record["scores"] = None if row.scores is None else dict(sorted(row.scores.items()))
     return record

@@ -1,4 +1,4 @@
-"""A table that is cut into several Parquet files where it is large, named as the Hugging Face hub does."""
+"""A table split into several Parquet files if large, named as on the Hugging Face hub."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,9 +13,9 @@ BYTES_PER_SHARD = 400 * 1024 * 1024
 
 
 class Shards:
-    """The files of the table called `name`. How many there are stands in every name, so they get it at the end.
+    """The files of the table called `name`. Names contain the number of files, so they are set at the end.
 
-    `pictures` names columns that hold encoded images.
+    `pictures`: columns of encoded images.
     """
 
     def __init__(self, folder: Path, name: str, schema: "pa.Schema", *, pictures: Sequence[str]) -> None:

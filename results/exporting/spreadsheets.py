@@ -1,17 +1,17 @@
-"""Cells of a CSV file that people may open in a spreadsheet."""
+"""CSV cells that are safe in a spreadsheet."""
 
 import json
 from typing import Any
 
-# A spreadsheet takes a cell that begins with one of these for a formula and runs it.
+# A spreadsheet runs a cell that starts with one of these as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def cell(value: Any) -> Any:
-    """Return what stands in the cell for `value`: lists and objects as JSON, None as an empty cell.
+    """Return the cell for `value`: lists and objects as JSON, None as an empty cell.
 
-    Text that a spreadsheet would run as a formula gets an apostrophe in front, so the cell shows it and runs
-    nothing; a reader that needs the text as stored takes the JSONL file. Numbers stay numbers.
+    Text that a spreadsheet would run as a formula gets an apostrophe in front, so that it is shown and not run; readers
+    of the stored text use the JSONL file. Numbers stay numbers.
 
     Example: "=1+1" becomes "'=1+1"; -1 stays -1.
     """

@@ -1,17 +1,17 @@
-"""What is said beside exported tables: where they come from, without counting what is in them."""
+"""Card of exported tables: their origin, without counts."""
 
 from results.exporting.card_text import NO_IDS, answers_per_question, collection, declared_dataset, words_for
-from results.exporting.dataset_card import Dossier
+from results.exporting.dataset_card import DatasetCard
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.cost import people_left_out
 from results.reports.simulated_answers import simulation_notice
 
 
-def outline_of(facts: ProjectFacts) -> Dossier:
-    """Return a dossier without a body, a size and an analysis, which rest on rows."""
+def tables_card(facts: ProjectFacts) -> DatasetCard:
+    """Return the card of exported tables, without body, size and analysis, which need rows."""
     notice = simulation_notice(facts.studies)
     kept = declared_dataset(facts.dataset)
-    return Dossier(
+    return DatasetCard(
         name=facts.slug,
         title=facts.name,
         release="",

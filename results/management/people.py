@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.recruitment.prolific.entry import PROVIDER
-from results.actions.participants import Named, person_called, person_with_id
+from results.actions.participants import NamedAnnotator, person_called, person_with_id
 from results.errors import UnknownPerson
 from studies.management.arguments import actor_named, add_by
 from studies.models import Project
@@ -21,7 +21,7 @@ def add_person(parser: ArgumentParser) -> None:
     add_by(parser)
 
 
-def person_named(project: Project, options: dict[str, Any]) -> Named:
+def person_named(project: Project, options: dict[str, Any]) -> NamedAnnotator:
     """Return whom `options`, read by `add_person`, name. Raises CommandError.
 
     Whoever is named with `--by` needs the right to connect an id with a pseudonym, where an id is given.

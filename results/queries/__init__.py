@@ -1,1 +1,1 @@
-"""The one door from the database to plain rows and numbers; everything beyond it knows no models."""
+"""Database to plain rows and numbers, the only such place; code beyond it knows no models."""

@@ -1,41 +1,41 @@
-"""Tables and plots, before anybody decides how they look. Values are exact; whoever writes them rounds."""
+"""Tables and plots, independent of format. Values are exact; writers round them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Self
 
-# Resampling starts from here, so that a report made again says the same.
+# Seed of resampling, so that a report made again gives the same numbers.
 SEED = 7
-# The version of this program, as pyproject.toml has it.
+# The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
-# Raised when tables or columns of a report change their names or their meaning.
+# Raised when tables or columns of a report change name or meaning.
 REPORT_VERSION = 4
 
 INSTANCES = "instances"
 
-# How a column is shown: a share of 1 as a percentage with two decimals; coefficients and money with two decimals.
+# Formats of columns: shares as percentages with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "coefficient", "p")
 
 
 @dataclass(frozen=True)
 class Undefined:
-    """A number that cannot be had, and why."""
+    """An undefined number, with the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Range:
-    """From `low` to `high`, shown as its column is."""
+    """From `low` to `high`, formatted like its column."""
 
     low: float
     high: float
 
 
-class Listed(int):
-    """A count, and the query by which the list of instances shows exactly these, or the instances that these are about.
+class LinkedCount(int):
+    """A count, and the query of the list of instances that shows exactly these or the instances they are about.
 
     unit: what is counted, in the plural. instances: how many the list shows.
     """
@@ -52,7 +52,7 @@ class Listed(int):
 
     @property
     def explained(self) -> str:
-        """Return what the list shows where that is something else than was counted; else ""."""
+        """Return a text about the list if it shows something other than what was counted; else ""."""
         if self.unit == INSTANCES:
             return ""
         shown = "instance" if self.instances == 1 else f"{self.instances:,} instances"
@@ -71,10 +71,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is the table's name in files. A cell that is None does not apply.
+    """A table; `name` is its name in files. A cell that is None does not apply.
 
-    `rests_on`: the slugs of the studies whose answers it was made of. `is_long_form`: it says at length what another
-    table says in short, so that a page shows it when somebody asks for it.
+    `rests_on`: slugs of the studies with the answers behind it. `is_long_form`: it details another table, so that a
+    page shows it on request.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Table:
 
     @property
     def says_something(self) -> bool:
-        """Whether it has a row and, where it has measures, one that is defined. Counts are no measures."""
+        """Whether it has a row and, if it has measures, a defined one. Counts are not measures."""
         measures = [place for place, column in enumerate(self.columns) if column.shown in MEASURES]
         cells = [row[place] for row in self.rows for place in measures]
         return bool(self.rows) and (
@@ -97,7 +97,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Point:
-    """A value, and where known the interval around it."""
+    """A value, with its interval if known."""
 
     label: str
     value: float | None
@@ -113,10 +113,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Plot:
-    """`bars` from zero, or `points` with intervals; every series has a point for each of the same labels.
+    """`bars` from zero, or `points` with intervals; every series has a point for each label.
 
-    `description` says in words what is to be seen, for those who cannot see it. `shown` as for columns. `axis` is the
-    title of the axis of values.
+    `description` describes the plot in words, for people who cannot see it. `shown` as for columns. `axis`: title of
+    the axis of values.
     """
 
     name: str
@@ -130,7 +130,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Report:
-    """`made_at`: the moment it was made, ISO 8601, "" where nobody said."""
+    """The tables and plots. `made_at`: creation time, ISO 8601, "" if not given."""
 
     title: str
     tables: Sequence[Table]

@@ -1,4 +1,4 @@
-"""From a project's rows to its report."""
+"""Build the report of a project from its facts."""
 
 from datetime import datetime
 
@@ -8,9 +8,9 @@ from results.reports.sections.agreement import filtering_table, reliabilities, r
 from results.reports.sections.annotator_pairs import pair_agreements, pairs_plot, pairs_table
 from results.reports.sections.cost import cost_table, protocol_table
 from results.reports.sections.descriptions import (
-    described_in,
     described_sets_table,
-    fates_table,
+    description_outcomes_table,
+    description_study,
     language_table,
     phenomena_table,
     retrieval_accuracy_table,
@@ -19,7 +19,7 @@ from results.reports.sections.descriptions import (
 from results.reports.sections.estimates import alternative_table, powered_table
 from results.reports.sections.funnel import dataset_table, funnel_plot, funnel_table
 from results.reports.sections.human_model_comparison import comparison_table
-from results.reports.sections.human_model_disagreement import parted_table
+from results.reports.sections.human_model_disagreement import disagreement_table
 from results.reports.sections.models import captions_table, mismatched_table, models_table
 from results.reports.sections.multi_part_answers import units_table
 from results.reports.sections.people import baselines
@@ -37,15 +37,15 @@ from results.reports.simulated_answers import marked
 
 
 def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Report:
-    """Return the tables and plots of `project`; those that nothing could fill are left out.
+    """Return the tables and plots of `project`; empty ones are left out.
 
-    made_at: the moment to print on it, if any.
+    made_at: the time to print on it, if any.
     """
     pairs = {study.slug: pair_agreements(study) for study in project.studies}
     compared = [study for study in project.studies if any(question.answers > 1 for question in study.questions)]
     agreement = {study.slug: reliabilities(study) for study in compared}
     measured = [baseline_of(study, project) for study in baselines(project)]
-    described = described_in(project.studies)
+    described = description_study(project.studies)
     funnel = funnel_table(project)
     tables = [
         protocol_table(project),
@@ -58,7 +58,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         reliability_table(agreement),
         filtering_table(agreement),
         described_sets_table(project.described, described),
-        fates_table(described),
+        description_outcomes_table(described),
         retrieval_agreement_table(described),
         retrieval_accuracy_table(described),
         phenomena_table(described),
@@ -68,7 +68,7 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
-        parted_table(project.parted),
+        disagreement_table(project.disagreements),
         alternative_table(measured),
         powered_table(measured, project),
         models_table(project),
@@ -86,5 +86,5 @@ def report_of(project: ProjectFacts, *, made_at: datetime | None = None) -> Repo
 
 
 def _is_shown(table: Table) -> bool:
-    """Whether a table is in the report; what became of the instances is there before anything is measured."""
+    """Whether a table is in the report; outcomes of instances are shown before anything is measured."""
     return table.says_something or (table.name in ("dataset", "funnel") and bool(table.rows))

@@ -1,4 +1,4 @@
-"""From numbers that may be undefined to cells of a table."""
+"""Table cells from numbers that may be undefined."""
 
 from collections.abc import Hashable, Sequence
 
@@ -31,13 +31,13 @@ def share_range(found: Score) -> Cell:
 
 
 def range_over_instances(values: Sequence[float], instances: Sequence[Hashable]) -> Cell:
-    """Return the interval of a mean of one answerer's scores: Wilson's, or by instance where one has several."""
+    """Return the interval of the mean score of one answerer: Wilson's, or by instance if one has several."""
     if len(set(instances)) == len(instances):
         return share_range(sum_of_scores(values))
     return range_over_both(values, None, instances)
 
 
 def range_over_both(values: Sequence[float], people: Sequence[Hashable] | None, instances: Sequence[Hashable]) -> Cell:
-    """Return the interval of a mean of answers for other people and instances; without `people` for other instances."""
+    """Return the interval of a mean for other people and instances; without `people`, for other instances."""
     found = clustered_mean(values, people, instances)
     return limits_or_reason(found.low, found.high, found.reason)

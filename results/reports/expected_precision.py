@@ -1,4 +1,4 @@
-"""What a study will be able to tell: the intervals to expect, before it is launched."""
+"""Expected precision of a study before launch: the expected widths of its intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from analytics.intervals.expected_widths import (
     USUAL_ICC_OF_QUESTIONS,
     USUAL_RARE,
     USUAL_SHARE,
-    Expected,
+    ExpectedInterval,
     expected_alpha,
     expected_share,
 )
@@ -23,7 +23,7 @@ HUMAN_SCORE, ALPHA = "Human score", "Krippendorff's alpha"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of question that a study will ask: so many about each instance; whether the right answer is known."""
+    """A kind of question in a planned study: its number per instance, and whether the right answer is known."""
 
     name: str
     each: int
@@ -31,10 +31,10 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class ToCome:
-    """What launching a study would make: so many people, if each takes one seat, and instances.
+class PlannedStudy:
+    """The result of a launch: the number of people, if each takes one seat, and of instances.
 
-    answers: to each question; doubled: about how many of the instances twice as many answers are asked for.
+    answers: per question. doubled: number of instances with twice as many answers.
     """
 
     kinds: Sequence[Kind]
@@ -45,18 +45,18 @@ class ToCome:
 
     @property
     def each(self) -> int:
-        """About how many instances a person answers, on average."""
+        """Mean number of instances per person."""
         return max(1, round((self.instances + self.doubled) * self.answers / self.people)) if self.people else 0
 
     @property
     def shared(self) -> tuple[int, int]:
-        """How many instances get several answers to each question, and how many answers."""
+        """Return the number of instances with several answers to each question, and the number of answers."""
         return (self.instances, self.answers) if self.answers > 1 else (self.doubled, 2)
 
     def scores(self) -> Mapping[str, int]:
-        """Return the human scores there will be, and what one is right about once: so many things per instance.
+        """Return the human scores to expect, with their units per instance.
 
-        Of BiVLC's four questions each score counts an instance once; every other kind has a score of its own.
+        Each score of BiVLC's four questions counts an instance once; every other kind has its own score.
         """
         each = {kind.name: kind.each for kind in self.kinds if kind.knows_answers}
         if {(kind, index) for kind, n in each.items() for index in range(n)} >= set(FOUR):
@@ -64,8 +64,8 @@ class ToCome:
         return {HUMAN_SCORE if len(each) == 1 else f"{HUMAN_SCORE} ({kind})": n for kind, n in each.items()}
 
 
-def outlook_table(planned: ToCome) -> Table:
-    """Return the intervals to expect of the human score and of agreement, as planned and with other numbers."""
+def expected_precision_table(planned: PlannedStudy) -> Table:
+    """Return the expected intervals of the human score and of agreement, as planned and with other numbers."""
     columns = [Column("What"), Column("With"), Column("People", "count"), Column("Questions", "count")]
     columns += [Column("Answers", "count"), Column("Expected 95 % interval", "coefficient")]
     columns.append(Column("Width", "coefficient"))
@@ -90,7 +90,7 @@ def outlook_table(planned: ToCome) -> Table:
     return Table("outlook", "What this study will be able to tell", columns, rows, notes)
 
 
-def _scores(planned: ToCome, name: str, units: int) -> Iterable[Sequence[Cell]]:
+def _scores(planned: PlannedStudy, name: str, units: int) -> Iterable[Sequence[Cell]]:
     people, each, answers = planned.people, planned.each * units, planned.answers
     for said, n, questions in (
         (AS_PLANNED, people, each),
@@ -103,8 +103,8 @@ def _scores(planned: ToCome, name: str, units: int) -> Iterable[Sequence[Cell]]:
         yield _row(name, said, n, round(n * questions / answers), n * questions, expected)
 
 
-def _agreement(planned: ToCome, kind: Kind) -> Iterable[Sequence[Cell]]:
-    """Yield what is to be expected of one kind: agreement is never told over several."""
+def _agreement(planned: PlannedStudy, kind: Kind) -> Iterable[Sequence[Cell]]:
+    """Yield the expectations for one kind: agreement is never computed over several."""
     instances, answers = planned.shared
     planned_questions = instances * kind.each
     if not planned_questions:
@@ -119,7 +119,9 @@ def _agreement(planned: ToCome, kind: Kind) -> Iterable[Sequence[Cell]]:
         yield _row(name, said, None, questions, questions * answers, expected)
 
 
-def _row(what: str, said: str, people: int | None, questions: int, answers: int, expected: Expected) -> Sequence[Cell]:
+def _row(
+    what: str, said: str, people: int | None, questions: int, answers: int, expected: ExpectedInterval
+) -> Sequence[Cell]:
     return (
         *(what, said, people, questions, answers),
         limits_or_reason(expected.low, expected.high, expected.reason),

@@ -1,19 +1,25 @@
-"""How the list of instances is narrowed by an address."""
+"""Addresses of the list of instances, and counts that link to the instances behind them. Pure.
 
-from collections.abc import Sequence
+The list is computed from the same facts as the count. A count whose instances no list shows exactly stays without a
+link.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from urllib.parse import urlencode
 
 from analytics.outcomes import Outcome
+from results.reports.base import LinkedCount
+from results.reports.facts import QuestionFacts, StudyFacts
 
-# In the place of a type or subtype: any.
+# Instead of a type or subtype: any.
 ALL = "all"
-# A type, subtype or split that the source does not name.
+# Instead of a type, subtype or split that the source does not name.
 NO_NAME = "(none)"
-# Of a question: that somebody has answered it, that two or more have, and that a researcher has settled it.
+# States of a question: answered by somebody, answered by two or more, adjudicated.
 ANSWERED, SEVERAL, SETTLED = "answered", "several", "settled"
-# Of a question, beside the reasons that annotators give: that they were led past it because its images failed.
+# State of a question, beside the reasons of reports: skipped because its images failed.
 NOT_SHOWN = "not-shown"
-# What a page whose numbers are kept hands to the list: how many instances it counted, which may be others by then.
+# The number of instances on a page with stored statistics, which may differ from the list by then.
 COUNTED = "counted"
 
 
@@ -22,8 +28,10 @@ def in_address(outcome: Outcome) -> str:
 
 
 def narrowed_to(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
-    """Return the query that narrows the list of instances to the type of all `categories`, or to the one that they are;
-    "" where they are of several types, and for none."""
+    """Return the query for the common type of `categories`, or for the category if there is one.
+
+    "" for several types, and for none.
+    """
     if len({type for type, _ in categories}) != 1:
         return ""
     type, subtype = (name or NO_NAME for name in categories[0])
@@ -31,9 +39,47 @@ def narrowed_to(categories: Sequence[tuple[str, str]], *, is_type: bool) -> str:
 
 
 def listing(*, study: str = "", category: tuple[str, str] = (ALL, ALL), **narrowed: str) -> str:
-    """Return the query that narrows the list of instances to what `study` asks about, "" for whatever any does, of a
-    type and subtype, and by what else stands in its addresses."""
+    """Return the query for the instances of `study` ("" for any study), of a type and subtype, with further filters."""
     query = urlencode({name: value for name, value in {"study": study, **narrowed}.items() if value})
     is_type = category[1] == ALL
     where = "" if category == (ALL, ALL) else narrowed_to([category], is_type=is_type)
     return "&".join(filter(None, [query, where]))
+
+
+ACCEPTED, REJECTED = in_address(Outcome.ACCEPTED), in_address(Outcome.REJECTED)
+# What an address asks of a question -> whether a question fulfils it.
+_TESTS: Mapping[str, Callable[[QuestionFacts], bool]] = {
+    ANSWERED: lambda question: question.answers >= 1,
+    SEVERAL: lambda question: question.answers >= 2,
+    ACCEPTED: lambda question: question.outcome is Outcome.ACCEPTED,
+    REJECTED: lambda question: question.outcome is Outcome.REJECTED,
+}
+
+
+def instances_with_question(study: StudyFacts, name: str, *, type: str = ALL) -> Set[int]:
+    """Return the instances of a type that have a question of `study` which fulfils `name`."""
+    asked = {question.instance for question in study.questions if _TESTS[name](question)}
+    return asked if type == ALL else {instance for instance in asked if study.categories[instance][0] == type}
+
+
+def question_count(
+    count: int,
+    about: Iterable[int],
+    study: StudyFacts,
+    name: str,
+    *,
+    type: str = ALL,
+    accepted: Set[int] | None = None,
+) -> int:
+    """Return `count` questions of `study` that fulfil `name`, linked to their instances if a list shows exactly these.
+
+    about: the instances of these questions. accepted: the instances that `study` accepted, where the questions are
+    about these only.
+    """
+    found, shown, state = set(about), instances_with_question(study, name, type=type), ""
+    if accepted is not None:
+        shown, state = shown & accepted, ACCEPTED
+    if found != shown:
+        return count
+    query = listing(study=study.slug, category=(type, ALL), state=state, question=name)
+    return LinkedCount(count, query, unit="questions", instances=len(found))

@@ -1,4 +1,4 @@
-"""What a report is made of: a project's studies in the order of its pipeline, as plain rows."""
+"""Input of reports: the studies of a project in pipeline order, as plain rows."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -13,13 +13,12 @@ from studies.rules.base import LabelSet
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """One question of a study and what followed. `instance` is an id; `variant_index` counts the variants of its kind,
-    from 0.
+    """A question of a study and its outcome.
 
-    `right`: the right option, "" where none is known. `has_own_score`: its kind scores answers itself, and the right
-    answer is known. `winner`: the option that its rule, or a researcher (`settled`), decided for, "" without one.
-    `answers`: counted ones, of so many `wanted` by now. `item`: the part of the instance that it is about, "" for all
-    of it. `role`: the image role that it shows, or all that it shows.
+    `instance`: an id. `variant_index`: of its kind, from 0. `right`: the right option, "" if unknown. `has_own_score`:
+    its kind scores answers itself, and the right answer is known. `winner`: the option decided by the rule or by a
+    researcher (`settled`), "" without one. `answers`: counted ones, of so many `wanted` by now. `item`: the part of the
+    instance it is about, "" for all of it. `role`: the image role shown, or all roles shown.
     """
 
     id: int
@@ -43,11 +42,11 @@ class QuestionFacts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """One label of one counted answer. `annotator` is an id that stands for somebody, and leaves in no report.
+    """One label of a counted answer.
 
-    `choice`: the label. `unit`: what it is of, for kinds whose answers have several; "" for all others.
-    `survey` and `seat`: the numbers of where it was given. `added`: it came after the answers asked for at first, to a
-    question on which those differed.
+    `annotator`: an internal id that no report contains. `choice`: the label. `unit`: its subject, for kinds whose
+    answers have several labels; "" for others. `survey`, `seat`: numbers of where it was given. `added`: requested
+    after the first answers to the question differed.
     """
 
     question: int
@@ -61,7 +60,7 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """How right a counted answer is, from 0 to 1, as its kind scores it."""
+    """The score of a counted answer, from 0 to 1, by its kind."""
 
     question: int
     annotator: int
@@ -70,8 +69,7 @@ class ScoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredQuestion:
-    """How far the people agree who answered a question, by a measure that its kind brings. `value` is None where
-    `reason` says why."""
+    """The agreement on a question by a measure of its kind. `value` is None if `reason` says why."""
 
     question: int
     kind: str
@@ -82,16 +80,15 @@ class MeasuredQuestion:
 
 
 @dataclass(frozen=True)
-class Answerable:
-    """What can be answered to the questions of one kind, and how answers compare; as the kind says.
+class LabelSpace:
+    """The possible answers to questions of a kind, and how answers are compared.
 
-    `options`: every label that there can be, those of a scale in its order; none for a free text. `last`: those of
-    options that always come last. `names`: what people call an option, where that is not its key. `groupings`: how
-    labels are put together, what its rule tells apart first. `has_one_label`: whether an answer is one label.
-    `same_for_all`: whether every question offers the same. `is_preference`: whether a label is the option that was
-    preferred to the others of its question. `apart`: where questions use different scales, each scale with the ids of
-    the questions on it; `scale` is then none. `units`: unit -> its scale, where an answer has several labels that are
-    not all on `scale`. `compares`: by what the rule of the study tells answers apart.
+    `options`: every possible label, those of a scale in order; none for a free text. `last`: options with a fixed last
+    position. `names`: option -> displayed name, if it differs from the key. `groupings`: label groupings, those of its
+    rule first. `has_one_label`: whether an answer is one label. `same_for_all`: whether all questions offer the same.
+    `prefers`: whether a label is the preferred option of its question. `apart`: scales with the ids of their questions,
+    if questions use several; `scale` is then none. `units`: unit -> its scale, if an answer has several labels on
+    different scales. `compares`: the label sets that the study's rule compares.
     """
 
     options: Sequence[str] = ()
@@ -108,19 +105,20 @@ class Answerable:
 
     @property
     def is_scale(self) -> bool:
-        """Whether its labels have an order."""
+        """Whether its labels are ordered."""
         return self.scale.level != "nominal"
 
     @property
     def always(self) -> Sequence[str]:
-        """The options that are offered beside those of the instance, such as None or Both; the steps of a scale are
-        not."""
+        """The options offered beside those of the instance, such as None or Both; steps of a scale are not."""
         return () if self.is_scale else self.last
 
     @property
     def beside(self) -> Sequence[str]:
-        """Those of `always` that stand beside options of the instance; none where every option is always offered, and
-        to have chosen one of them says nothing."""
+        """Those of `always` that appear beside options of the instance.
+
+        None if every option is always offered: choosing one then says nothing.
+        """
         return self.always if len(self.last) < len(self.options) else ()
 
     def name(self, option: str) -> str:
@@ -129,19 +127,18 @@ class Answerable:
 
 @dataclass(frozen=True)
 class PartFacts:
-    """One part of a study: the kind of question, how many questions about one instance at most, and what people
-    read."""
+    """One part of a study: kind of question, maximum number of questions per instance, and texts that people read."""
 
     kind: str
     title: str
     variants: int
     instructions: str
-    answerable: Answerable = field(default_factory=Answerable)
+    label_space: LabelSpace = field(default_factory=LabelSpace)
 
 
 @dataclass(frozen=True)
-class Played:
-    """A study and how many of its annotators, whose answers count, are no people but a program."""
+class SimulatedStudy:
+    """A study and the number of its counted annotators that are simulated."""
 
     slug: str
     simulated: int
@@ -150,12 +147,11 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class DescriptionFacts:
-    """A text about which a question asks what it is about.
+    """A text that a question asks about.
 
-    `writer`: an id that stands for who wrote it, and leaves in no report; None for one that came with an import.
-    `author`: whether they also wrote for the training split, as `studies.descriptions` calls it, "" where nobody knows.
-    `tags`: the phenomena found in it, of those that somebody `looked_for`. `pasted`: whether something was pasted while
-    it was written, None where that was not recorded.
+    `writer`: an internal id that no report contains; None for an imported text. `author`: whether the writer also wrote
+    for the training split, as in `studies.descriptions`, "" if unknown. `tags`: phenomena found in it, of those
+    `looked_for`. `pasted`: whether something was pasted while writing, None if not recorded.
     """
 
     text: str
@@ -168,8 +164,7 @@ class DescriptionFacts:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFacts:
-    """How many texts about instances of one type there are to be asked about, and how often somebody said instead that
-    none could be written."""
+    """The number of texts about instances of a type, and how often somebody declared that none could be written."""
 
     texts: int
     not_possible: int
@@ -177,28 +172,30 @@ class WrittenFacts:
 
 @dataclass(frozen=True)
 class StudyFacts:
-    """`purpose`: what it was declared to be for; `accepts`: whether its answers accept and reject.
+    """One study of a report.
 
-    `sessions`: state -> how many. `paid`: how long each finished session took on our clock.
+    `purpose`: as declared. `accepts`: whether its answers accept and reject. `sessions`: state -> number. `paid`:
+    duration of each finished session on our clock.
 
-    `simulated`: how many of the `annotators` are no people but a program. `first_day`, `last_day`: the ISO dates
-    between which people came, "" when nobody did. `categories`: as in ProjectFacts, of the instances it asks about.
-    `skipped`: how often a session went on without a question, because its images could not be shown; `settled`: how
-    many questions a researcher settled; each with the number of instances that they are about.
-    `surveys`: the instances that each survey asks about, by its number.
-    `above`: the studies that fed it, directly or through others, in which a program answered.
-    `owed_for_sessions`: what is owed for its sessions without their answers, waiting in vain included, by
-    `annotation.session_pay`. `per_answer`: what each of the `answers_paid`, which are all that were stored, is paid
-    besides; these are 0 without it.
-    `beside`: the options that stood beside each other, by the id of the question, of kinds that ask which is preferred.
-    `described`: the texts that its questions ask about, by the id of the question; `written`: all that there are to ask
-    about, by the type of their instances.
-    `predicted`: model -> id of a question -> how right it was, from 0 to 1, about what this very question shows; only
-    of studies that do not ask the four questions of `analytics.scores`.
-    `predicted_otherwise`: model, as lists call it -> the instances about which it answered questions with other options
-    than those of this study; only of studies that ask the four.
-    `scored`: the answers that their kind scores itself. `measured`: the questions with several answers, by each measure
-    of agreement that their kind brings.
+    `simulated`: number of the `annotators` that are simulated. `first_day`, `last_day`: ISO dates of the first and last
+    arrival, "" without any. `categories`: as in ProjectFacts, of its instances. `skipped`: how often a session skipped
+    a question, because its images could not be shown; `settled`: number of adjudicated questions; each with the number
+    of their instances. `surveys`: survey number -> instances. `above`: the upstream studies, direct or indirect, with
+    simulated answers.
+
+    `owed_for_sessions`: amount due for its sessions without their answers, including waiting, by
+    `annotation.session_pay`. `per_answer`: additional pay for each of the `answers_paid`, which are all stored ones;
+    both 0 without it.
+
+    `beside`: question id -> options shown together, of kinds that ask for a preference. `described`: question id ->
+    text it asks about. `written`: type of instance -> all texts to ask about.
+
+    `predicted`: model -> question id -> score from 0 to 1, for exactly the content of this question; only for studies
+    that do not ask the four questions of `analytics.scores`. `predicted_otherwise`: model, as in lists -> instances for
+    which it answered questions with options other than this study's; only for studies that ask the four.
+
+    `scored`: answers that their kind scores itself. `measured`: questions with several answers, by each agreement
+    measure of their kind.
     """
 
     slug: str
@@ -227,7 +224,7 @@ class StudyFacts:
     skipped: int = 0
     skipped_about: int = 0
     surveys: Mapping[int, Set[int]] = field(default_factory=dict)
-    above: Sequence[Played] = ()
+    above: Sequence[SimulatedStudy] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
     written: Mapping[str, WrittenFacts] = field(default_factory=dict)
@@ -244,31 +241,31 @@ class StudyFacts:
         return [part.kind for part in self.parts]
 
     @property
-    def answerable(self) -> Mapping[str, Answerable]:
-        """What can be answered: kind -> as its first part has it."""
-        found: dict[str, Answerable] = {}
+    def label_spaces(self) -> Mapping[str, LabelSpace]:
+        """Return kind -> label space of its first part."""
+        found: dict[str, LabelSpace] = {}
         for part in self.parts:
-            found.setdefault(part.kind, part.answerable)
+            found.setdefault(part.kind, part.label_space)
         return found
 
     @property
     def undone(self) -> int:
-        """How many instances left it, because the acceptance that they were drawn from was undone."""
+        """Number of instances that left the study because the acceptance they came from was undone."""
         return len({question.instance for question in self.questions if question.outcome is Outcome.UNDONE})
 
     @property
     def knows_answers(self) -> bool:
-        """Whether it asks questions whose right answer is known."""
+        """Whether it asks questions with a known right answer."""
         return any(question.knows_right for question in self.questions)
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a model got right: instance id -> its outcomes in the order Ipos2T, Ineg2T, Tpos2I, Tneg2I.
+    """The outcomes of a model: instance id -> outcomes in the order Ipos2T, Ineg2T, Tpos2I, Tneg2I.
 
-    `captions`: instance id -> whether it chose the caption of the image, of the instances about which it was not asked
-    all four questions. `is_declared`: its predictions come from files that name no pictures, so that nobody can verify
-    what they are about. `listed_as`: what lists of instances call it, whichever captions it read.
+    `captions`: instance id -> whether it chose the caption of the image, for instances without all four questions.
+    `is_declared`: its predictions come from files that name no pictures, so that their content cannot be verified.
+    `listed_as`: its name in lists of instances, whichever captions it read.
     """
 
     name: str
@@ -280,8 +277,10 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class MismatchedPredictions:
-    """How many predictions of a model do not answer exactly the options of their question, so that they count nowhere,
-    and why."""
+    """The number of a model's predictions that do not match the options of their question, and why.
+
+    They count nowhere.
+    """
 
     model: str
     problem: str
@@ -289,16 +288,19 @@ class MismatchedPredictions:
 
 
 class Way(StrEnum):
-    """Who is right where people and models part."""
+    """Who is right when people and all models disagree."""
 
     PEOPLE = "people"
     MODELS = "models"
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
-    """A question on which people and all models part. `instance` is an id; `right` of its counted `answers` are right;
-    `models`: how many models answered the very same question."""
+class Disagreement:
+    """A question on which people and all models disagree.
+
+    `instance`: an id. `right`: number of its counted `answers` that are right. `models`: number of models that answered
+    exactly this question.
+    """
 
     question: int
     instance: int
@@ -315,7 +317,7 @@ class Parted:
 
 @dataclass(frozen=True, slots=True)
 class DescribedSets:
-    """The image sets of one split and type that have descriptions, how many, and all of these."""
+    """The number of image sets of one split and type with descriptions, and all descriptions."""
 
     sets: int
     texts: Sequence[str]
@@ -323,7 +325,7 @@ class DescribedSets:
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """A file that instances came from, the rule that formatted their captions, and how many there are."""
+    """A source file of instances, the caption formatting rule, and the number of instances."""
 
     file: str
     caption_rule: str
@@ -332,14 +334,13 @@ class SourceFacts:
 
 @dataclass(frozen=True)
 class ProjectFacts:
-    """`categories`: instance id -> (type, subtype), of all instances of the project.
+    """A project with its studies.
 
-    `dataset`: the studies whose accepted items are the dataset, none where all instances are. `withdrawn`, `excluded`:
-    how many people's answers count nowhere in the project, by their own wish or because a researcher left them out.
-    `parted`: the questions on which people and all models part.
-    `predicted_by`: model, as lists call it -> the instances about which it answered anything.
-    `described`: the descriptions of image sets that leave with the data, by split and type.
-    `mismatched`: predictions that count nowhere.
+    `categories`: instance id -> (type, subtype), of all instances of the project. `dataset`: the studies whose accepted
+    items are the dataset, none if all instances are. `withdrawn`, `excluded`: number of people whose answers do not
+    count, by their own wish or a researcher's decision. `disagreements`: questions on which people and all models
+    disagree. `predicted_by`: model, as in lists -> instances with any prediction of it. `described`: (split, type) ->
+    exported descriptions of image sets. `mismatched`: predictions that count nowhere.
     """
 
     slug: str
@@ -349,7 +350,7 @@ class ProjectFacts:
     dataset: Sequence[str] = ()
     models: Sequence[ModelFacts] = field(default=())
     predicted_by: Mapping[str, Set[int]] = field(default_factory=dict)
-    parted: Sequence[Parted] = field(default=())
+    disagreements: Sequence[Disagreement] = field(default=())
     sources: Sequence[SourceFacts] = field(default=())
     withdrawn: int = 0
     excluded: int = 0

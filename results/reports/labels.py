@@ -1,4 +1,4 @@
-"""What answers are compared by: the labels of a kind, declared by what could be answered and not by what was."""
+"""Labels by which answers are compared, declared by what could be answered, not by what was."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,31 +16,31 @@ from analytics.coefficients import (
 )
 from analytics.ratings import Coded, by_unit
 from analytics.scales import number_of
-from results.reports.facts import Answerable, AnswerFacts, StudyFacts
+from results.reports.facts import AnswerFacts, LabelSpace, StudyFacts
 from studies.kinds.base import LabelGrouping, Scale
 
 OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
-# Kappa is called low below the first though agreement is at least the second, and a label rare below the third.
+# Kappa is low below the first if agreement is at least the second; a label is rare below the third.
 LOW_KAPPA, HIGH_AGREEMENT, RARE_LABEL = 0.4, 0.8, 0.2
 PARTS = "Labels of the same answer are not independent, so that there is no interval."
 OTHER_OPTIONS = "The questions offer different options, so how often chance alone agrees is another in each."
 
 
 @dataclass(frozen=True)
-class Labels:
-    """How answers to a kind of question are compared. `categories`: every label there can be, in order; `collapse`: how
-    labels are put together first, None where they stand as they are, with the `scale` that they are on.
+class AgreementLabels:
+    """How answers to a kind of question are compared.
 
-    `no_chance`: why agreement by chance cannot be told, "" mostly. `are_parts`: an answer has several labels, so that
-    those of one question are not independent. `unit`: the one thing asked that they are compared on, None for all.
-    `questions`: the ids of those whose answers compare so, None for all.
+    `categories`: every possible label, in order. `grouping`: the grouping of labels, None for labels as they are, on
+    their `scale`. `no_chance`: why chance agreement is undefined, usually "". `are_parts`: an answer has several
+    labels, so that those of one question are not independent. `unit`: the one thing compared, None for all.
+    `questions`: ids of the questions compared this way, None for all.
     """
 
     kind: str
     title: str
     categories: Sequence[str]
-    collapse: LabelGrouping | None = None
+    grouping: LabelGrouping | None = None
     scale: Scale = field(default_factory=Scale)
     no_chance: str = ""
     are_parts: bool = False
@@ -48,11 +48,11 @@ class Labels:
     questions: frozenset[int] | None = None
 
     def label(self, choice: str) -> str:
-        return choice if self.collapse is None else self.collapse.label(choice)
+        return choice if self.grouping is None else self.grouping.label(choice)
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """The coefficients over all annotators that fit the scale."""
+        """The coefficients over all annotators for this scale."""
         if self.scale.level == "nominal":
             return {
                 PERCENT: PercentAgreement(),
@@ -68,11 +68,11 @@ class Labels:
 
     @property
     def kappa(self) -> CohenKappa:
-        """The kappa of two annotators that fits the scale: on one with an order, near misses weigh less."""
+        """The pairwise kappa for this scale: with an order, near misses weigh less."""
         return CohenKappa() if self.scale.level == "nominal" else CohenKappa("quadratic")
 
     def ratings(self, answers: Sequence[AnswerFacts]) -> Coded:
-        """Return units x answers, with who gave each; a question is one unit for most kinds."""
+        """Return units x answers, with the annotator of each; a question is one unit for most kinds."""
         index = {category: number for number, category in enumerate(self.categories)}
         label = {choice: index[self.label(choice)] for choice in {answer.choice for answer in answers}}
         units: dict[tuple[int, str], int] = {}
@@ -100,87 +100,91 @@ class Labels:
         return Coded(codes.reshape(-1, 2), tuple(self.categories), None, ordered=True)
 
 
-def labels_of(study: StudyFacts) -> Iterable[Labels]:
-    """Yield the labels by which agreement on each kind of a study is told: put together first, then as they are."""
-    for kind, answerable in study.answerable.items():
-        if answerable.units:
-            yield from _by_unit(kind, answerable)
+def labels_of(study: StudyFacts) -> Iterable[AgreementLabels]:
+    """Yield the labels for agreement on each kind of a study: groupings first, then as they are."""
+    for kind, label_space in study.label_spaces.items():
+        if label_space.units:
+            yield from _by_unit(kind, label_space)
             continue
-        yield from _collapsed(kind, answerable)
-        options = _options(study, kind, answerable)
-        # Free texts have nothing that could be the same.
-        if options or answerable.has_one_label:
-            yield _as_they_are(kind, answerable, options)
-            yield from _apart(kind, answerable, options)
-        if options and not answerable.has_one_label:
-            together = _as_they_are(kind, answerable, options)
+        yield from _grouped(kind, label_space)
+        options = _options(study, kind, label_space)
+        # Free texts have no labels to compare.
+        if options or label_space.has_one_label:
+            yield _as_they_are(kind, label_space, options)
+            yield from _apart(kind, label_space, options)
+        if options and not label_space.has_one_label:
+            together = _as_they_are(kind, label_space, options)
             for unit in units_of(answers_to(study, kind)):
                 yield replace(together, title=f"{unit}: {together.title}", are_parts=False, unit=unit)
 
 
 def units_of(answers: Iterable[AnswerFacts]) -> list[str]:
-    """Return what was asked at once, in the order of the first answers."""
+    """Return the units asked at once, in order of the first answers."""
     return list(dict.fromkeys(answer.unit for answer in answers))
 
 
-def rule_labels(kind: str, answerable: Answerable) -> list[Labels]:
-    """Return the labels of a kind that the rule of the study compares, the coarsest first; all there are where it names
-    a grouping that the kind does not have."""
-    if answerable.units:
-        return list(_by_unit(kind, answerable))
-    as_they_are = _as_they_are(kind, answerable, answerable.options)
-    grouped = next(iter(_collapsed(kind, answerable)), as_they_are)
-    found = [grouped if compared == "groups" else as_they_are for compared in answerable.compares]
+def rule_labels(kind: str, label_space: LabelSpace) -> list[AgreementLabels]:
+    """Return the labels of a kind that the study's rule compares, coarsest first.
+
+    All labels if the rule names a grouping that the kind does not have.
+    """
+    if label_space.units:
+        return list(_by_unit(kind, label_space))
+    as_they_are = _as_they_are(kind, label_space, label_space.options)
+    grouped = next(iter(_grouped(kind, label_space)), as_they_are)
+    found = [grouped if compared == "groups" else as_they_are for compared in label_space.compares]
     return list({labels.title: labels for labels in found}.values())
 
 
-def _by_unit(kind: str, answerable: Answerable) -> Iterable[Labels]:
-    """Yield the labels of each unit, where each has a scale of its own."""
-    for unit, scale in answerable.units.items():
+def _by_unit(kind: str, label_space: LabelSpace) -> Iterable[AgreementLabels]:
+    """Yield the labels of each unit, if each has its own scale."""
+    for unit, scale in label_space.units.items():
         name = f"scale {scale.labels[0]} to {scale.labels[-1]}" if scale.level != "nominal" else OPTIONS
-        yield Labels(kind, f"{unit}: {name}", scale.labels, scale=scale, unit=unit)
+        yield AgreementLabels(kind, f"{unit}: {name}", scale.labels, scale=scale, unit=unit)
 
 
-def _collapsed(kind: str, answerable: Answerable) -> Iterable[Labels]:
-    parts = not answerable.has_one_label
-    for collapse in answerable.groupings:
-        yield Labels(kind, collapse.title, collapse.categories, collapse, are_parts=parts)
+def _grouped(kind: str, label_space: LabelSpace) -> Iterable[AgreementLabels]:
+    parts = not label_space.has_one_label
+    for grouping in label_space.groupings:
+        yield AgreementLabels(kind, grouping.title, grouping.categories, grouping, are_parts=parts)
 
 
-def _as_they_are(kind: str, answerable: Answerable, options: Sequence[str]) -> Labels:
-    return Labels(
+def _as_they_are(kind: str, label_space: LabelSpace, options: Sequence[str]) -> AgreementLabels:
+    return AgreementLabels(
         kind,
-        f"scale {options[0]} to {options[-1]}" if answerable.is_scale and options else OPTIONS,
+        f"scale {options[0]} to {options[-1]}" if label_space.is_scale and options else OPTIONS,
         options,
-        scale=answerable.scale,
-        no_chance="" if answerable.same_for_all else OTHER_OPTIONS,
-        are_parts=not answerable.has_one_label,
+        scale=label_space.scale,
+        no_chance="" if label_space.same_for_all else OTHER_OPTIONS,
+        are_parts=not label_space.has_one_label,
     )
 
 
-def _apart(kind: str, answerable: Answerable, options: Sequence[str]) -> Iterable[Labels]:
-    """Yield the labels of the questions on each scale, where a kind has questions on several."""
-    for scale, questions in answerable.apart:
+def _apart(kind: str, label_space: LabelSpace, options: Sequence[str]) -> Iterable[AgreementLabels]:
+    """Yield the labels of the questions on each scale, if a kind uses several."""
+    for scale, questions in label_space.apart:
         if scale.level == "nominal":
             title, on_it = f"{OPTIONS}, where they have no order", options
         else:
             on_it = [option for option in options if option in scale.values]
             title = f"scale {on_it[0]} to {on_it[-1]}, where they have one"
-        together = _as_they_are(kind, answerable, on_it)
+        together = _as_they_are(kind, label_space, on_it)
         yield replace(together, title=title, scale=scale, questions=questions)
 
 
-def main_labels(study: StudyFacts) -> list[Labels]:
-    """Return the labels by which pairs are compared: of each kind the first that the rule of the study compares, and of
-    units with scales of their own those of each unit."""
-    found: list[Labels] = []
-    by_kind: dict[str, list[Labels]] = {}
+def main_labels(study: StudyFacts) -> list[AgreementLabels]:
+    """Return the labels for pairs: of each kind the first that the study's rule compares.
+
+    For units with their own scales, those of each unit.
+    """
+    found: list[AgreementLabels] = []
+    by_kind: dict[str, list[AgreementLabels]] = {}
     for labels in labels_of(study):
         by_kind.setdefault(labels.kind, []).append(labels)
     for kind, of_kind in by_kind.items():
-        answerable = study.answerable[kind]
-        first = rule_labels(kind, answerable)[0].title
-        if answerable.units:
+        label_space = study.label_spaces[kind]
+        first = rule_labels(kind, label_space)[0].title
+        if label_space.units:
             found += of_kind
         else:
             found.append(next((labels for labels in of_kind if labels.title == first), of_kind[0]))
@@ -188,22 +192,22 @@ def main_labels(study: StudyFacts) -> list[Labels]:
 
 
 def answers_to(study: StudyFacts, kind: str, unit: str | None = None) -> list[AnswerFacts]:
-    """Return the counted answers to questions of one kind, in the order in which they came.
+    """Return the counted answers to questions of one kind, in order of arrival.
 
-    unit: only the labels of this one of several things that are asked at once.
+    unit: only the labels of this one of several things asked at once.
     """
     of_kind = {question.id for question in study.questions if question.kind == kind}
     return [answer for answer in study.answers if answer.question in of_kind and (unit is None or answer.unit == unit)]
 
 
-def _options(study: StudyFacts, kind: str, answerable: Answerable) -> list[str]:
-    """Return what could be answered; what was answered too, should a question have offered something of its own."""
+def _options(study: StudyFacts, kind: str, label_space: LabelSpace) -> list[str]:
+    """Return all possible answers, plus those given if a question offered others."""
     given = {answer.choice for answer in answers_to(study, kind)}
-    return [*answerable.options, *sorted(given - set(answerable.options))]
+    return [*label_space.options, *sorted(given - set(label_space.options))]
 
 
 def rarity(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:
-    """Return one sentence where kappa is low because nearly all answers have the same label, "" elsewhere.
+    """Return a sentence if kappa is low because nearly all answers have the same label, else "".
 
     Source: Feinstein and Cicchetti 1990, "High agreement but low kappa: I. The problems of two paradoxes".
     """

@@ -1,4 +1,4 @@
-"""A report as a page shows it: its tables as text with their plots, and the same as plain values that can be kept."""
+"""A report for pages: tables as text with plots, and the same as plain values for storage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,23 +8,26 @@ from results.reports.base import Column, Report, Table
 from results.reports.plots import svg
 from results.reports.text import TextTable, text_table
 
-# Longer tables are no use on a page, and the browser takes seconds over them.
+# Longer tables are useless on a page and take browsers seconds.
 MOST_ROWS = 200
-# Longer ones than this stand in a frame of their own.
+# Longer ones get their own frame.
 MOST_UNFRAMED = 24
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A table, and the plot of the same where there is one: SVG, every word in it escaped."""
+    """A table, and its plot if there is one: SVG with escaped text."""
 
     text: TextTable
     plot: str
 
     @property
     def rows(self) -> Sequence[Sequence[tuple[str, bool, str, str, int]]]:
-        """Return the cells of each row, each with whether it is a number, the query that lists what it counts, what
-        that shows where it is something else, and how many instances these are."""
+        """Return the cells of each row.
+
+        Each with whether it is a number, the query of its list, what that shows if it differs from the count, and the
+        number of instances.
+        """
         text = self.text
         return [
             list(zip(row, text.is_number, *of_row, strict=True))
@@ -33,12 +36,12 @@ class Finding:
 
     @property
     def leads_elsewhere(self) -> bool:
-        """Return whether some of its counts lead to something else than was counted."""
+        """Whether a count links to something other than what was counted."""
         return any(any(row) for row in self.text.explained)
 
     @property
     def is_long(self) -> bool:
-        """Return whether it would push what follows too far down; it is then scrolled in a frame that says so."""
+        """Whether it is so long that it scrolls in its own frame, which says so."""
         return len(self.text.rows) > MOST_UNFRAMED
 
     @property
@@ -47,14 +50,14 @@ class Finding:
 
 
 def findings_of(report: Report, *, most_rows: int | None = MOST_ROWS) -> Iterator[Finding]:
-    """Yield the tables of `report`, the long ones without their middle."""
+    """Yield the tables of `report`; long ones lose their middle."""
     plots = {plot.name: plot for plot in report.plots}
     for table in report.tables:
         yield Finding(text_table(_shortened(table, most_rows)), svg(plots[table.name]) if table.name in plots else "")
 
 
 def _shortened(table: Table, most: int | None) -> Table:
-    # The last row may sum up the others.
+    # The last row may be a total.
     if most is None or len(table.rows) <= most:
         return table
     note = f"The first {most - 1:,} rows and the last of {len(table.rows):,} are shown."
@@ -62,7 +65,7 @@ def _shortened(table: Table, most: int | None) -> Table:
 
 
 def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Return what JSON can hold of `findings`; `from_plain` makes them again."""
+    """Return JSON-compatible values of `findings`; `from_plain` reads them."""
     return [
         {
             "name": finding.text.table.name,
@@ -83,7 +86,7 @@ def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 
 def from_plain(kept: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """Return findings as a page shows them; their tables have no exact values any more."""
+    """Return findings for a page; their tables no longer hold exact values."""
     return [
         Finding(
             TextTable(

@@ -1,4 +1,4 @@
-"""Plots as SVG: labels down the side, values to the right. Plain attributes only, so that any page may show them."""
+"""Plots as SVG: labels on the left, values to the right. Plain attributes only, so that any page can show them."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -10,14 +10,14 @@ from results.reports.text import cell_text
 WIDTH = 800
 _LEFT, _RIGHT, _TOP = 250, 90, 48
 _THICK, _GAP, _FOOT = 18, 10, 56
-# Told apart by people who see colours differently, too (Okabe and Ito).
+# Distinct for people with colour blindness, too (Okabe and Ito).
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#595959")
 _TICKS = 5
 _LONGEST_LABEL = 36
 
 
 def svg(plot: Plot) -> str:
-    """Return the plot as an <svg> element with a title and a description for those who cannot see it."""
+    """Return the plot as an <svg> element with an accessible title and description."""
     labels = list(dict.fromkeys(point.label for series in plot.series for point in series.points))
     block = _THICK * len(plot.series) + _GAP
     legend = _THICK * len(plot.series) + _GAP if len(plot.series) > 1 else 0
@@ -57,7 +57,7 @@ class _Scale:
 
 
 def _limits(plot: Plot) -> tuple[float, float]:
-    """Return where the axis starts and ends: shares and coefficients at 1, counts at a round number."""
+    """Return the ends of the axis: 1 for shares and coefficients, a round number for counts."""
     values = [
         value
         for series in plot.series
@@ -71,7 +71,7 @@ def _limits(plot: Plot) -> tuple[float, float]:
 
 
 def _round_number(value: float) -> float:
-    """Return the least of 5, 10, 20, 50, 100 and so on that is not under `value`."""
+    """Return the smallest of 5, 10, 20, 50, 100 and so on that is at least `value`."""
     power = 1
     while True:
         for step in (5, 10, 20):
@@ -105,7 +105,7 @@ def _mark(plot: Plot, point: Point, scale: _Scale, top: float, colour: str) -> I
     if point.low is not None and point.high is not None:
         end = max(end, scale(point.high))
         ends = f'x1="{scale(point.low)}" x2="{scale(point.high)}"'
-        # On its own bar an interval must not vanish.
+        # An interval must stay visible on its own bar.
         drawn = "#1c1c1c" if plot.form == "bars" else colour
         yield f'<line {ends} y1="{middle}" y2="{middle}" stroke="{drawn}" stroke-width="2"/>'
     if plot.form == "points":

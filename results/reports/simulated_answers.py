@@ -1,22 +1,21 @@
-"""Tables that rest on answers say so when a program gave them."""
+"""Mark tables that contain simulated answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from results.reports.base import Table
-from results.reports.facts import Played, StudyFacts
+from results.reports.facts import SimulatedStudy, StudyFacts
 
 
 def simulation_notice(studies: Iterable[StudyFacts]) -> str:
-    """Return a warning about the studies in which simulated annotators answered, "" when people gave every answer."""
+    """Return a warning about the studies with simulated annotators, "" if people gave every answer."""
     return notice_of(played for study in studies for played in _played(study))
 
 
 def marked(tables: Iterable[Table], studies: Sequence[StudyFacts]) -> list[Table]:
-    """Return the tables, with that warning below those that rest on such answers.
+    """Return the tables, with the warning below those that contain simulated answers.
 
-    A table rests on the answers of the studies it was made of, and of those that fed them: what people were asked
-    about is what came out there.
+    A table depends on the answers of its studies and of their upstream studies.
     """
     by_slug: Mapping[str, StudyFacts] = {study.slug: study for study in studies}
     found = []
@@ -27,12 +26,12 @@ def marked(tables: Iterable[Table], studies: Sequence[StudyFacts]) -> list[Table
     return found
 
 
-def _played(study: StudyFacts) -> list[Played]:
-    return [Played(study.slug, study.simulated, study.annotators)] if study.simulated else []
+def _played(study: StudyFacts) -> list[SimulatedStudy]:
+    return [SimulatedStudy(study.slug, study.simulated, study.annotators)] if study.simulated else []
 
 
-def notice_of(played: Iterable[Played]) -> str:
-    """Return the warning about answers that a program gave, "" when there are none."""
+def notice_of(played: Iterable[SimulatedStudy]) -> str:
+    """Return the warning about simulated answers, "" without any."""
     said = dict.fromkeys(f"{each.simulated:,} of {each.annotators:,} annotators of {each.slug}" for each in played)
     if not said:
         return ""

@@ -1,4 +1,4 @@
-"""The report of a single study: its decisions, what people said, how far they agree, and what they got right."""
+"""Report of a single study: decisions, answers, agreement and accuracy."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from results.reports.sections.agreement import reliabilities, reliability_table
 from results.reports.sections.annotator_pairs import pair_agreements, pairs_plot, pairs_table
 from results.reports.sections.answers import (
     AnswerDetails,
-    Timed,
+    TimedAnswer,
     positions_plot,
     positions_table,
     rates_plot,
@@ -19,8 +19,8 @@ from results.reports.sections.answers import (
 )
 from results.reports.sections.cost import cost_table
 from results.reports.sections.descriptions import (
-    described_in,
-    fates_table,
+    description_outcomes_table,
+    description_study,
     language_table,
     phenomena_table,
     retrieval_accuracy_table,
@@ -29,7 +29,7 @@ from results.reports.sections.descriptions import (
 from results.reports.sections.estimates import alternative_table
 from results.reports.sections.funnel import funnel_table
 from results.reports.sections.human_model_comparison import comparison_table
-from results.reports.sections.human_model_disagreement import parted_table
+from results.reports.sections.human_model_disagreement import disagreement_table
 from results.reports.sections.multi_part_answers import units_plot, units_table
 from results.reports.sections.preferences import preferences_of, preferences_plot, preferences_table
 from results.reports.sections.ratings import ratings_of, ratings_plot, ratings_table
@@ -48,23 +48,23 @@ from results.reports.simulated_answers import marked
 def report_of_study(
     alone: ProjectFacts,
     answers: Sequence[AnswerDetails],
-    timed: Sequence[Timed] | None = None,
+    timed: Sequence[TimedAnswer] | None = None,
     writing: Writing | None = None,
 ) -> Report:
-    """Return the tables and plots of the only study of `alone`; those that nothing could fill are left out.
+    """Return the tables and plots of the only study of `alone`; empty ones are left out.
 
-    `timed`: the same answers by the time they took, where `answers` does not tell. `writing`: the texts that were
-    written in it, None where it asks for none.
+    `timed`: the same answers by time, if `answers` has no times. `writing`: the texts written in it, None if it asks
+    for none.
     """
     study = alone.studies[0]
     timed = answers if timed is None else timed
     pairs = {study.slug: pair_agreements(study)}
     measured = [baseline_of(study, alone)] if study.knows_answers else []
     preferred, rated = preferences_of(study), ratings_of(study)
-    described = described_in(alone.studies)
+    described = description_study(alone.studies)
     tables = [
         _decisions_table(alone),
-        fates_table(described),
+        description_outcomes_table(described),
         retrieval_agreement_table(described),
         retrieval_accuracy_table(described),
         phenomena_table(described),
@@ -75,7 +75,7 @@ def report_of_study(
         intervals_table(measured),
         majority_table(measured),
         comparison_table(measured),
-        parted_table(alone.parted),
+        disagreement_table(alone.disagreements),
         alternative_table(measured),
         rates_table(study),
         ratings_table(rated),
@@ -97,7 +97,7 @@ def report_of_study(
         times_plot(timed),
     ]
     plots += [scores_plot(measured)] if measured else []
-    # What says nothing of it is made of the answers to this one study.
+    # Tables without this column are about this one study.
     shown = (
         replace(_without_study(table), rests_on=table.rests_on or [study.slug]) for table in tables if _is_shown(table)
     )
@@ -109,7 +109,7 @@ def report_of_study(
 
 
 def _is_shown(table: Table) -> bool:
-    """Whether a table is in the report; what became of the questions is there before anything is measured."""
+    """Whether a table is in the report; outcomes of questions are shown before anything is measured."""
     return table.says_something or (table.name == "decisions" and bool(table.rows))
 
 
@@ -122,7 +122,7 @@ def _decisions_table(alone: ProjectFacts) -> Table:
 
 
 def _without_study(table: Table) -> Table:
-    """Drop the column that says the same in every row."""
+    """Drop the column that is the same in every row."""
     if table.columns[0].title != "Study":
         return table
     return replace(table, columns=table.columns[1:], rows=[row[1:] for row in table.rows])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from results.reports.base import Cell, Listed, Range, Shown, Table, Undefined
+from results.reports.base import Cell, LinkedCount, Range, Shown, Table, Undefined
 
 _TWO = Decimal("0.01")
 _THREE = Decimal("0.001")
@@ -12,11 +12,10 @@ _THREE = Decimal("0.001")
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table ready to be written: `rows` of text and `reasons`, which cells name as (a), (b) and so on.
+    """A table ready to be written: `rows` of text and `reasons`, which cells cite as (a), (b) and so on.
 
-    `queries`: for each cell that counts instances, or what is about them, the query that lists these, from its question
-    mark on, "" for others; `explained`: what is listed, where that is not what was counted, "" for others; `instances`:
-    how many are listed, 0 for others.
+    Per cell: `queries`: the query of the instances of a count, starting with a question mark, else "". `explained`:
+    what is listed, if it differs from what was counted, else "". `instances`: the number listed, else 0.
     """
 
     table: Table
@@ -33,7 +32,7 @@ class TextTable:
 
     @property
     def remarks(self) -> list[str]:
-        """Return the notes of the table, and then why some of its numbers are undefined."""
+        """Return the notes of the table, then why numbers are undefined."""
         return [*self.table.notes, *(f"({_letter(index)}) {reason}" for index, reason in enumerate(self.reasons))]
 
 
@@ -49,10 +48,14 @@ def text_table(table: Table) -> TextTable:
 
     rows = [[text(cell, column.shown) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
     headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
-    # Nobody follows a nought.
-    queries = [[f"?{cell.query}" if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
-    explained = [[cell.explained if isinstance(cell, Listed) and cell else "" for cell in row] for row in table.rows]
-    instances = [[cell.instances if isinstance(cell, Listed) else 0 for cell in row] for row in table.rows]
+    # Zeros have no link.
+    queries = [
+        [f"?{cell.query}" if isinstance(cell, LinkedCount) and cell else "" for cell in row] for row in table.rows
+    ]
+    explained = [
+        [cell.explained if isinstance(cell, LinkedCount) and cell else "" for cell in row] for row in table.rows
+    ]
+    instances = [[cell.instances if isinstance(cell, LinkedCount) else 0 for cell in row] for row in table.rows]
     return TextTable(table, headings, rows, reasons, queries, explained, instances)
 
 
@@ -61,7 +64,7 @@ def _letter(index: int) -> str:
 
 
 def cell_text(cell: Cell, shown: Shown) -> str:
-    """Return what people read in the cell; "" where nothing applies.
+    """Return the displayed text of a cell; "" if it does not apply.
 
     Example: the share 0.00125 is "0.13", the count 7512 is "7,512", the p 0.0002 is "< 0.001".
     """

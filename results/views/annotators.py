@@ -1,4 +1,4 @@
-"""Who answered a study, under their pseudonyms, and what their answers say about them."""
+"""The annotators of a study under their pseudonyms, with statistics of their answers."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -26,7 +26,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
     findings = annotators_findings(study) if kept is None else from_plain(kept.content or ())
     if kept is not None:
-        # The findings of small studies have done it.
+        # For small studies the findings have done it.
         name_annotators(project=study.project)
     who = typed(request.GET, "who")
     context = {

@@ -1,6 +1,6 @@
-"""What is done with several instances at once: those that were ticked in the explorer, or all that its filters match.
+"""Actions on several instances: those selected in the explorer, or all that match its filters.
 
-Each is a page of its own under the address of the choice, which says how many they are, and does it when it is sent.
+Each action has a page under the address of the selection, which shows its size and acts when sent.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ NOT_COUNTED = (
     "list in a minute, and choose again once it says of when they are."
 )
 OTHERS_MATCH = "When this page was shown other instances matched: now it is {}. Send it again if these are meant."
-# No page of the list has as many to tick.
+# No page of the list has this many check boxes.
 MOST_TICKED = 1_000
 
 
@@ -50,11 +50,11 @@ View = Callable[[HttpRequest, Project], HttpResponse]
 
 
 class NotCounted(Exception):
-    """Which instances match is not known yet."""
+    """The matching instances are not counted yet."""
 
 
 def _once_counted(view: View) -> View:
-    """Lead back to the list where nobody can say yet what is chosen."""
+    """Redirect to the list while the selection is not counted yet."""
 
     @wraps(view)
     def with_figures(request: HttpRequest, project: Project) -> HttpResponse:
@@ -68,10 +68,10 @@ def _once_counted(view: View) -> View:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The instances that an address names, and the list that they were chosen from.
+class ChosenInstances:
+    """The instances that an address selects, and the list they come from.
 
-    `ids`: theirs, in order. `problems`: why nothing is done with them.
+    `ids`: in order. `problems`: why nothing can be done with them.
     """
 
     ids: Sequence[int]
@@ -84,11 +84,11 @@ class Chosen:
 
     @property
     def digest(self) -> str:
-        """Return what tells these instances from any others."""
+        """Return a fingerprint of these instances."""
         return hashlib.sha256(",".join(map(str, self.ids)).encode()).hexdigest()
 
 
-def _chosen(request: HttpRequest, project: Project) -> Chosen:
+def _chosen(request: HttpRequest, project: Project) -> ChosenInstances:
     search = Search.of(request)
     if request.GET.get("which") == ALL:
         if search.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
@@ -96,8 +96,8 @@ def _chosen(request: HttpRequest, project: Project) -> Chosen:
         found = listed(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
     else:
         found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
-    chosen = Chosen(sorted(found.values_list("pk", flat=True)), search)
-    # What matches may have changed since the page was shown.
+    chosen = ChosenInstances(sorted(found.values_list("pk", flat=True)), search)
+    # The matches may have changed since the page was shown.
     if request.POST.get("shown", "") in ("", chosen.digest):
         return chosen
     return replace(chosen, problems=[OTHERS_MATCH.format(counted(chosen.count, "instance"))])
@@ -172,7 +172,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @_once_counted
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
-    """Make a draft out of one of the project's studies, about the chosen instances and no others."""
+    """Create a draft from one of the project's studies, about the chosen instances only."""
     chosen = _chosen(request, project)
     problems = chosen.problems
     given = {name: typed(request.POST, name) for name in ("study", "name", "title")}

@@ -1,4 +1,4 @@
-"""Numbers that are made in the background, for the pages of what has many answers."""
+"""Statistics computed in the background, for pages about many answers."""
 
 from django.utils import timezone
 
@@ -11,15 +11,15 @@ from studies.models import Project, Study
 
 def numbers_for(
     page: KeptNumbers.Page, project: Project, study: Study | None = None, *, answers: int
-) -> cached_statistics.Found | None:
-    """Return what is kept for a page, and have it made anew when it is due; None when the page can make it itself."""
+) -> cached_statistics.CachedStatistics | None:
+    """Return the stored statistics of a page and update them when due; None if the page can compute them itself."""
     if not cached_statistics.is_large(answers):
         return None
     return _looked_up(page, project, study)
 
 
-def figures_for(project: Project) -> cached_statistics.Found | None:
-    """Have the figures of the instances of `project` counted: at once where it is small, else behind the page.
+def figures_for(project: Project) -> cached_statistics.CachedStatistics | None:
+    """Count the figures of the instances of `project`: at once if it is small, else in the background.
 
     `project` is read with its `answers_sent`.
     """
@@ -30,7 +30,9 @@ def figures_for(project: Project) -> cached_statistics.Found | None:
     return _looked_up(page, project)
 
 
-def _looked_up(page: KeptNumbers.Page, project: Project, study: Study | None = None) -> cached_statistics.Found:
+def _looked_up(
+    page: KeptNumbers.Page, project: Project, study: Study | None = None
+) -> cached_statistics.CachedStatistics:
     found = cached_statistics.look_up(page=page, project=project, study=study, now=timezone.now())
     if found.to_send is not None:
         send(found.to_send)

@@ -1,4 +1,4 @@
-"""The questions of a study that people do not agree on, side by side, and what a researcher makes of them."""
+"""Questions of a study on which annotators disagree, side by side, and their adjudication."""
 
 from urllib.parse import urlencode
 
@@ -71,7 +71,7 @@ def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
 
 
 def _back(request: HttpRequest, study: Study) -> HttpResponse:
-    """Return to the list as it was."""
+    """Redirect to the list in its previous state."""
     query = {"show": _shown(request.POST.get("show", ""))}
     if (page := request.POST.get("page", "")).isdecimal():
         query["page"] = page
@@ -79,7 +79,7 @@ def _back(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, study: Study, question: Question, problem: str, note: str) -> HttpResponse:
-    """Show the question alone with what is wrong; the note is kept."""
+    """Show only this question with the error; the note is kept."""
     name_annotators(project=study.project)
     asked = histories(Question.objects.filter(pk=question.pk), project=study.project)[0]
     show = _shown(request.POST.get("show", ""))

@@ -1,4 +1,4 @@
-"""Exports asked for on a page: made in the background, watched, downloaded. Only who may export gets them."""
+"""Exports: request, watch, cancel and download. Needs the permission to export."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -28,7 +28,7 @@ from studies.permissions import Verb
 @study_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_one(request: HttpRequest, study: Study) -> HttpResponse:
-    """Ask for an export. Reached by GET (after signing in again, say) it only leads to the place to ask."""
+    """Request an export. A GET, such as after signing in again, redirects to the form."""
     if request.method == "POST":
         try:
             format = request.POST.get("format", "")
@@ -58,7 +58,7 @@ def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Respon
 @_export_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, export: Export) -> HttpResponse:
-    """How far an export is, which asks for itself again; once it is over, its line in the list of exports."""
+    """Progress fragment of an export, which polls until done and then shows its line in the list."""
     (line,) = offered_exports([export])
     context = {"export": export, "since": line.since, "may": may_do(request, export.project)}
     if export.is_unmade and line.since.withdrawn_at is None:
@@ -70,7 +70,7 @@ def status(request: HttpRequest, export: Export) -> HttpResponse:
 @_export_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, export: Export) -> HttpResponse:
-    """Give an export up. Reached by GET (after signing in again, say) it only leads to the list of exports."""
+    """Cancel an export. A GET, such as after signing in again, redirects to the list of exports."""
     if request.method == "POST":
         try:
             cancel_export(export=export, by=signed_in(request), now=timezone.now())

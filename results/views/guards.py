@@ -1,6 +1,6 @@
-"""Who may see and do what: the table of roles and verbs decides, others do not learn that there is anything.
+"""Permission checks for views: roles and verbs decide.
 
-A member who may see a project, but not do this in it, is told who may (403); a stranger gets 404.
+A member who may see a project but not do this gets 403 with the people who may; a stranger gets 404.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ Guarded: TypeAlias = Callable[..., Response]
 def project_view(
     verb: Verb, *, post: Verb | None = None
 ) -> Callable[[Callable[Concatenate[HttpRequest, Project, P], Response]], Guarded]:
-    """Give the view the project whose slug stands in the address, to who may do `verb` in it.
+    """Pass the project named in the address to the view, for people who may do `verb` in it.
 
-    `post`: what a post does, where it does something else.
+    post: the verb of a POST, where it differs.
     """
 
     def guard(view: Callable[Concatenate[HttpRequest, Project, P], Response]) -> Guarded:
@@ -53,10 +53,10 @@ def project_view(
 def study_view(
     verb: Verb, *, post: Verb | None = None
 ) -> Callable[[Callable[Concatenate[HttpRequest, Study, P], Response]], Guarded]:
-    """Give the view the study that the address names, `project` and `slug`, to who may do `verb` in its project.
+    """Pass the study named in the address (`project` and `slug`) to the view, for people who may do `verb`.
 
-    `post`: what a post does, where it does something else. An address that names no study which the person may see may
-    be an old one, without the project, which leads on; if it is not, 404.
+    post: the verb of a POST, where it differs. An address without a visible study may be an old one without the project
+    and redirects; otherwise 404.
     """
 
     def guard(view: Callable[Concatenate[HttpRequest, Study, P], Response]) -> Guarded:
@@ -77,14 +77,14 @@ def study_view(
 
 
 def asked_by(request: HttpRequest, verb: Verb, post: Verb | None) -> Verb:
-    """Return what the request would do: `post`, where there is one, unless it only looks."""
+    """Return the verb of the request: `post` if given and the request is not a read."""
     return verb if post is None or request.method in {"GET", "HEAD", "OPTIONS"} else post
 
 
 def refusal(request: HttpRequest, project: Project, verb: Verb) -> HttpResponse | None:
-    """Return the page that tells a member who may do this and whom to ask; None if they may do it themselves.
+    """Return the 403 page that names who may do this; None if the person may.
 
-    Whoever sees the project may see it: for that nothing is asked again.
+    Seeing needs no second check: the project was found among the visible ones.
     """
     user = signed_in(request)
     if verb is Verb.VIEW or may(user, verb, project):
@@ -102,13 +102,13 @@ def refusal(request: HttpRequest, project: Project, verb: Verb) -> HttpResponse 
 
 
 def may_do(request: HttpRequest, project: Project) -> dict[str, bool]:
-    """Return what the person may do, by the name of the verb: a template shows a button to who may press it."""
+    """Return what the person may do, by verb: templates show only buttons that work."""
     rights = rights_in(signed_in(request), project)
     return {verb.value: verb in rights for verb in Verb}
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Return who asks; nobody who has not signed in gets past these guards."""
+    """Return the signed-in user; the guards let nobody else pass."""
     return cast(User, request.user)
 
 
@@ -121,10 +121,10 @@ def visible_studies(request: HttpRequest) -> QuerySet[Study]:
 
 
 def lead_on(request: HttpRequest) -> HttpResponse:
-    """Lead from an address without a project, `/studies/<slug>/...`, to the page that is meant.
+    """Redirect an address without a project, `/studies/<slug>/...`, to the page with one.
 
-    Only where the person may see exactly one study of that name, and the rest of the address is one of its pages;
-    otherwise 404, which does not tell whether the study exists.
+    Only if the person may see exactly one study of that name and the rest of the address is one of its pages; otherwise
+    404, which does not reveal whether the study exists.
     """
     _, _, slug, tail = request.path_info.split("/", 3)
     found = list(visible_studies(request).filter(slug=slug)[:2])

@@ -1,4 +1,4 @@
-"""Where people and models part: the questions of a project that one side is right about, and the other all wrong."""
+"""Questions where humans are right and all models wrong, or vice versa."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,10 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.queries.instances.human_model_disagreement import Wanted, asked_as, page_of_parted, parted_questions
+from results.queries.instances.human_model_disagreement import (
+    Wanted,
+    asked_as,
+    disagreement_page,
+    human_model_disagreements,
+)
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.explorer_links import ALL, NO_NAME
-from results.reports.facts import Parted, Way
+from results.reports.facts import Disagreement, Way
 from results.reports.sections.human_model_disagreement import TITLES, counted_lines
 from results.views.guards import project_view
 from studies.models import Project
@@ -21,8 +26,8 @@ from studies.permissions import Verb
 
 @project_view(Verb.VIEW)
 @require_safe
-def parted(request: HttpRequest, project: Project) -> HttpResponse:
-    everything = parted_questions(project)
+def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
+    everything = human_model_disagreements(project)
     wanted = _wanted(request)
     shown = [one for one in everything if wanted.takes(one)]
     context = {
@@ -34,7 +39,7 @@ def parted(request: HttpRequest, project: Project) -> HttpResponse:
         "ways": _ways(everything, wanted),
         "instances": len({one.instance for one in shown}),
         "instances_listed": _listed(wanted),
-        "lines": page_of_parted(project, shown, request.GET.get("page")),
+        "lines": disagreement_page(project, shown, request.GET.get("page")),
         "studies": sorted({one.study for one in everything}),
         "asked": sorted({asked_as(one.kind, one.variant) for one in everything}),
         "types": sorted({one.type for one in everything if one.type}),
@@ -45,17 +50,19 @@ def parted(request: HttpRequest, project: Project) -> HttpResponse:
 
 @dataclass(frozen=True)
 class CountedLine:
-    """A row of the table of counts: study, type and subtype; for each way the queries that lead to the questions and
-    to the instances that were counted, and how many they are."""
+    """A row of counts: study, type and subtype.
+
+    counts: for each way the queries of its questions and of its instances, and how many there are.
+    """
 
     names: Sequence[str]
     counts: Sequence[tuple[str, str, int, int]]
 
 
-def counted(project: Project, parted: Sequence[Parted]) -> dict[str, Any]:
-    """Return what a page needs for the table in which every count leads to what it counts."""
+def counted(project: Project, human_model_disagreements: Sequence[Disagreement]) -> dict[str, Any]:
+    """Return the template context of the table whose counts link to what they count."""
     lines = []
-    for line in counted_lines(parted):
+    for line in counted_lines(human_model_disagreements):
         named = {"study": line.study, "type": line.category[0], "subtype": line.category[1]}
         where = {name: value or NO_NAME for name, value in named.items() if value != ALL}
         counts = [
@@ -63,12 +70,14 @@ def counted(project: Project, parted: Sequence[Parted]) -> dict[str, Any]:
             for way, numbers in line.counts.items()
         ]
         lines.append(CountedLine(list(named.values()), counts))
-    return {"parted": lines, "parted_titles": list(TITLES.values()), "parted_in": project}
+    return {"disagreements": lines, "disagreement_titles": list(TITLES.values()), "disagreement_project": project}
 
 
 def _listed(wanted: Wanted) -> str:
-    """Return the query that lists the instances of what is wanted, "" where it is questions of one sort: no list of
-    instances tells those apart."""
+    """Return the query of the matching instances, "" when one kind of question is selected.
+
+    No list of instances distinguishes questions by kind.
+    """
     named = {"parted": wanted.way, "study": wanted.study, "type": wanted.type, "subtype": wanted.subtype}
     return "" if wanted.asked else urlencode({name: value for name, value in named.items() if value})
 
@@ -79,9 +88,8 @@ def _wanted(request: HttpRequest) -> Wanted:
     return Wanted(**given)
 
 
-def _ways(everything: Sequence[Parted], wanted: Wanted) -> list[tuple[Way, str, int, str]]:
-    """Return both ways with their titles, how many questions each has of what is wanted, and the query that leads to
-    them."""
+def _ways(everything: Sequence[Disagreement], wanted: Wanted) -> list[tuple[Way, str, int, str]]:
+    """Return each way with its title, its number of matching questions and its query."""
     found = []
     for way in Way:
         there = Wanted(**(asdict(wanted) | {"way": way}))

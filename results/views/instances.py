@@ -1,4 +1,4 @@
-"""The instances of a project, and the whole history of one."""
+"""The instances of a project, and the history of one instance."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ from results.queries.instances.instance_list import (
 )
 from results.queries.instances.paging import neighbours
 from results.queries.studies.pipeline import studies_in_order
-from results.queries.studies.simulated_answers import played_in, simulated_in_project
+from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
 from results.reports.explorer_links import COUNTED, NO_NAME
 from results.reports.simulated_answers import notice_of
 from results.views.cached_statistics import figures_for
@@ -51,7 +51,7 @@ LONGEST_COUNT = 12
 @project_view(Verb.VIEW)
 @require_safe
 def instances(request: HttpRequest, project: Project) -> HttpResponse:
-    """The explorer: the instances that the address asks for, as a gallery or a table."""
+    """Explorer: the instances that match the address, as a gallery or a table."""
     search = Search.of(request)
     kept = figures_for(project) if search.needs_figures else None
     studies = studies_in_order(project)
@@ -84,14 +84,14 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _counted_otherwise(request: HttpRequest, count: int) -> int | None:
-    """Return how many the page counted that led here, where the list has others by now."""
+    """Return the count on the page that linked here, if the list now has another."""
     told = request.GET.get(COUNTED, "")
     is_number = told.isascii() and told.isdigit() and len(told) < LONGEST_COUNT
     return int(told) if is_number and int(told) != count else None
 
 
 def _choices(project: Project, wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
-    """Return what can be chosen in the form of filters."""
+    """Return the options of the filter form."""
     categories = categories_of(project)
     fixed = {
         "state": ("State", "Any", STATES),
@@ -129,7 +129,7 @@ def instance(request: HttpRequest, project: Project, key: str) -> HttpResponse:
 @project_view(Verb.VIEW)
 @require_safe
 def instance_by_id(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The same page, for an instance whose key cannot stand in an address."""
+    """Page of an instance whose key cannot be part of an address."""
     return _page(request, get_object_or_404(Instance, project=project, pk=pk), project)
 
 
@@ -151,10 +151,10 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "search": search,
         "previous": previous,
         "following": following,
-        # The page of the list that begins with it.
+        # The page of the list that starts with it.
         "up": search.query(after=str(previous.pk) if previous else ""),
         "tags": tags_of([instance])[instance.pk],
-        "simulated": notice_of(played_in(asked.question.study for asked in history)),
+        "simulated": notice_of(simulated_studies(asked.question.study for asked in history)),
         "instance": instance,
         "captions": [
             (role, text, instance.original_captions.get(role, ""), told.get(role, ""))

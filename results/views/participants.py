@@ -1,4 +1,4 @@
-"""Whether a person's answers count: what a researcher does about it, after having seen what follows."""
+"""Change whether a person's answers count, after a preview of the effects."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from annotation.recruitment.prolific import entry as prolific
 from results import tasks
 from results.actions import participants
 from results.actions.participant_changes import ACTS
-from results.actions.participants import Named
+from results.actions.participants import NamedAnnotator
 from results.errors import UnknownPerson
 from results.sentences import in_numbers, told
 from results.views.form_values import typed
@@ -29,7 +29,7 @@ PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the na
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that can be done about a person's answers; `what` says it before it is done."""
+    """A change to whether a person's answers count; `what` describes it beforehand."""
 
     button: str
     what: str
@@ -69,13 +69,13 @@ CHANGES = {
 @project_view(Verb.REMOVE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, project: Project, name: str, change: str) -> HttpResponse:
-    """Say in numbers what the change will do, and do it when it is confirmed."""
+    """Show the effects of the change in numbers, and make it when confirmed."""
     person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
     reason = typed(request.POST, "reason")
     confirmed = request.method == "POST"
 
     def act() -> RemovalEffects | int:
-        # A look at what would follow needs a reason that nobody has typed yet.
+        # The preview needs a reason that nobody has typed yet.
         return ACTS[change](person, project, reason if confirmed else "foreseen", by, timezone.now())
 
     problem, followed = "", None
@@ -100,7 +100,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
 
 
-def _called(project: Project, name: str) -> Named:
+def _called(project: Project, name: str) -> NamedAnnotator:
     try:
         return participants.person_called(project=project, name=name)
     except UnknownPerson as error:
@@ -110,7 +110,7 @@ def _called(project: Project, name: str) -> Named:
 @project_view(Verb.IDENTIFY_PEOPLE)
 @require_POST
 def find(request: HttpRequest, project: Project) -> HttpResponse:
-    """Lead an owner from a provider's id, which stands in no address, to the pseudonym of whoever has it."""
+    """Redirect an owner from a provider's id, which no address contains, to the person's pseudonym."""
     provider_id, asked = typed(request.POST, "provider_id"), typed(request.POST, "study")
     provider = request.POST.get("provider", "")
     try:
@@ -124,14 +124,14 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
     return _to_people(project, person, asked)
 
 
-def _study(project: Project, person: Named, asked: str) -> Study | None:
-    """Return the study called `asked` if the person has been there, or else the last one where they have been."""
+def _study(project: Project, person: NamedAnnotator, asked: str) -> Study | None:
+    """Return the study called `asked` if the person took part in it, else their latest study."""
     sat = Session.objects.filter(study__project=project, annotator=person.annotator).select_related("study")
     found = sat.filter(study__slug=asked).first() or sat.order_by("-arrived_at").first()
     return found.study if found else None
 
 
-def _to_people(project: Project, person: Named, asked: str) -> HttpResponse:
+def _to_people(project: Project, person: NamedAnnotator, asked: str) -> HttpResponse:
     study = _study(project, person, asked)
     if study is None:
         return redirect("project", project.slug)

@@ -1,4 +1,4 @@
-"""What is owed to whom for a study: the page, and the same as CSV."""
+"""Payments due per person for a study, as a page and as CSV."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ def owed(request: HttpRequest, study: Study) -> HttpResponse:
 @study_view(Verb.VIEW)
 @require_safe
 def owed_csv(request: HttpRequest, study: Study) -> HttpResponse:
-    """Send the list as CSV, one row for each annotator."""
+    """Return the list as CSV, one row per annotator."""
     name_annotators(project=study.project)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Releases asked for on a page: frozen and made in the background. Who stands behind them is for owners alone."""
+"""Releases requested on a page, frozen and written in the background. Only owners get provider ids."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dataset_card import About
 from results.models import Release
-from results.queries.exports.available_exports import OfferedExport, Since, removed_since
+from results.queries.exports.available_exports import OfferedExport, RemovalDates, removed_since
 from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Study, StudyState
@@ -32,7 +32,7 @@ FIELDS = ("name", "description", "licence", "citation")
 @study_view(Verb.VIEW, post=Verb.RELEASE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def releases(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the releases of a study and take orders for more."""
+    """List the releases of a study and accept requests for new ones."""
     problem = ""
     if request.method == "POST":
         try:
@@ -56,10 +56,10 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
 
 @dataclass(frozen=True)
 class ReleaseLine:
-    """A release with its exports, and what has happened to the people in it since it was frozen."""
+    """A release with its exports, and what happened to its people since it was frozen."""
 
     release: Release
-    since: Since
+    since: RemovalDates
     exports: Sequence[OfferedExport]
 
 
@@ -83,7 +83,7 @@ def _lines(study: Study) -> list[ReleaseLine]:
 def _ask(request: HttpRequest, study: Study, user: User) -> None:
     name, description, licence, citation = (request.POST.get(field, "").strip() for field in FIELDS)
     now = timezone.now()
-    # Before anything is stored, so that a wrong format leaves no release behind.
+    # Checked before anything is stored, so that a wrong format leaves no release behind.
     check_format(request.POST.get("format", ""))
     about = About(release=name, description=description, licence=licence, citation=citation)
     beside = released_with(study) if request.POST.get("dataset") else None
@@ -93,7 +93,7 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
 
 
 def release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:
-    """Give the view the release whose id stands in the address, to who may do `verb` in its project."""
+    """Pass the release with the id in the address to the view, for people who may do `verb` in its project."""
 
     def guard(view: Callable[[HttpRequest, Release], HttpResponse]) -> Guarded:
         @never_cache
@@ -112,7 +112,7 @@ def release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpR
 @release_view(Verb.IDENTIFY_PEOPLE)
 @require_safe
 def people(request: HttpRequest, release: Release) -> HttpResponse:
-    """Send the ids behind the pseudonyms of a release to who may know them."""
+    """Return the provider ids behind the pseudonyms of a release to those with permission."""
     name = f"{release.file_name}-provider-ids.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(

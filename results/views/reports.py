@@ -1,4 +1,4 @@
-"""The report of a project to take away: its tables in one of the report formats, with its plots, as a ZIP file."""
+"""Download the report of a project: tables in one of the report formats, with plots, as a ZIP file."""
 
 import io
 import zipfile
@@ -20,7 +20,7 @@ from studies.permissions import Verb
 @project_view(Verb.VIEW)
 @require_safe
 def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
-    """Answer with the files of the report; made at once, since it takes a fraction of a second."""
+    """Return the files of the report; built during the request, in a fraction of a second."""
     if format not in FORMATS:
         raise Http404
     facts = project_facts(project)
@@ -30,7 +30,7 @@ def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in get_files(format)(report_of(facts, made_at=timezone.now())).items():
-            # Without the time of packing, so that the same report is the same file.
+            # Without the packing time, so that the same report is the same file.
             archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
     response = HttpResponse(packed.getvalue(), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-report-{format}.zip"'

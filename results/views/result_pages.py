@@ -1,4 +1,4 @@
-"""The results of a study and of a project: the tables and plots of its report, as pages."""
+"""Results of a study and of a project: the tables and plots of the report as pages."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from django.views.decorators.http import require_safe
 
 from results.actions.cached_statistics import whole_report
 from results.models import KeptNumbers
-from results.queries.instances.human_model_disagreement import parted_questions
+from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.people.text_authors import asking_about, kinds_written
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_in_study
 from results.reports.build import report_of
-from results.reports.facts import Parted
+from results.reports.facts import Disagreement
 from results.reports.page_tables import Finding, findings_of, from_plain
 from results.views.cached_statistics import numbers_for
 from results.views.guards import project_view, study_view
@@ -33,14 +33,14 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     elif study.state != StudyState.DRAFT:
         findings += findings_of(whole_report(study))
     context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
-    if _tells_of_parting(findings):
-        context |= counted(study.project, parted_questions(study.project, study))
+    if _has_disagreement_table(findings):
+        context |= counted(study.project, human_model_disagreements(study.project, study))
     context["simulated"] = simulated_in_study(study)
     context["asking"] = asking_about(study) if kinds_written(study) else []
     return render(request, "results/results/study.html", context)
 
 
-def _tells_of_parting(findings: Sequence[Finding]) -> bool:
+def _has_disagreement_table(findings: Sequence[Finding]) -> bool:
     return any(finding.text.table.name == "parted" for finding in findings)
 
 
@@ -50,11 +50,13 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
     if kept is not None:
         findings = from_plain(kept.content or ())
-        # Counted anew, so that every count is that of the list that it leads to.
-        parted: Sequence[Parted] = parted_questions(project) if _tells_of_parting(findings) else ()
+        # Counted again, so that every count matches the list it links to.
+        disagreements: Sequence[Disagreement] = (
+            human_model_disagreements(project) if _has_disagreement_table(findings) else ()
+        )
     else:
         facts = project_facts(project)
-        findings, parted = list(findings_of(report_of(facts))), facts.parted
+        findings, disagreements = list(findings_of(report_of(facts))), facts.disagreements
     context = {"project": project, "findings": findings, "kept": kept, "simulated": simulated_in_project(project)}
-    context |= counted(project, parted)
+    context |= counted(project, disagreements)
     return render(request, "results/results/project.html", context)

@@ -1,4 +1,4 @@
-"""The search of the explorer, as its address has it, and that of what is done with its instances."""
+"""The search of the explorer and of its bulk actions, as the address has it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,7 +13,10 @@ from results.views.form_values import typed
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, and how it is shown: `order` is one of `ORDERS`, `look` "table" or "" for the gallery."""
+    """What is searched and how it is shown.
+
+    `order` is one of `ORDERS`; `look`: "table", or "" for the gallery.
+    """
 
     wanted: Wanted
     order: str = ""
@@ -26,22 +29,22 @@ class Search:
 
     @property
     def needs_figures(self) -> bool:
-        """Whether the list is narrowed or sorted by figures, or shows them: those of the study that it is about."""
+        """Whether the list filters or sorts by figures, or shows them: those of its study."""
         return self.wanted.needs_figures or self.order in BY_FIGURES or bool(self.wanted.study)
 
     @property
     def is_about_answers(self) -> bool:
-        """Whether anything is asked for that people or models have to do with."""
+        """Whether any filter is about people's answers or models' predictions."""
         return bool(self.values.keys() & ABOUT_ANSWERS)
 
     @property
     def values(self) -> Mapping[str, str]:
-        """Everything that is asked for, by the names it has in addresses."""
+        """Return every filter by its name in addresses."""
         named = asdict(self.wanted) | {"order": self.order, "look": self.look}
         return {name: value for name, value in named.items() if value}
 
     def query(self, **others: str) -> str:
-        """Return the address's query, with `others` in place of what is asked for."""
+        """Return the address's query, with `others` replacing filters."""
         return urlencode({name: value for name, value in ({**self.values, **others}).items() if value})
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """Intervals against naive resampling, against theory, and their edge cases. Every seed is fixed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import exp, log, sqrt
 from typing import Any
 
@@ -20,11 +20,9 @@ from analytics.coefficients import (
 )
 from analytics.intervals.bootstrap import (
     Interval,
-    agreement_over_annotators,
     agreement_over_both,
     agreement_over_units,
     interval_of,
-    mean_over_annotators,
     mean_over_units,
 )
 from analytics.ratings import Ratings, code
@@ -116,88 +114,13 @@ def test_alpha_of_a_hundred_thousand_units_has_the_narrow_interval_of_so_many() 
     assert widths[0] / widths[1] == pytest.approx(10, rel=0.15)
 
 
-@pytest.mark.parametrize("measure", OF_MANY, ids=repr)
-def test_drawing_annotators_is_agreement_of_those_drawn_without_pairs_of_copies(measure: Measure) -> None:
-    ratings = noisy_ratings(60, 8, missing=0.3)
-    interval = agreement_over_annotators(measure, ratings, rng=seeded(), resamples=200)
-    rng = seeded()
-    values = []
-    for _ in range(200):
-        times = rng.multinomial(8, np.full(8, 1 / 8))
-        values.append(agreement_without_copies(measure, ratings, times))
-    assert (interval.low, interval.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=1e-9)
-    assert (interval.over, interval.n) == ("annotators", 8)
-
-
-def agreement_without_copies(measure: Measure, ratings: np.ndarray[Any, Any], times: np.ndarray[Any, Any]) -> float:
-    """Work the coefficient out pair by pair: a rating counts `times`, pairs of two different annotators only."""
-    labels = [1.0, 2.0, 3.0, 4.0]
-    units = [
-        [(label, int(copies)) for label, copies in zip(unit, times, strict=True) if copies and not np.isnan(label)]
-        for unit in ratings
-    ]
-    units = [unit for unit in units if unit]
-    comparable = [unit for unit in units if len(unit) > 1]
-
-    def over_pairs(unit: list[tuple[float, int]], of: Any) -> float:
-        pairs = [(a, b) for i, a in enumerate(unit) for j, b in enumerate(unit) if i != j]
-        weights = [a[1] * b[1] for a, b in pairs]
-        return float(sum(w * of(a[0], b[0]) for w, (a, b) in zip(weights, pairs, strict=True)) / sum(weights))
-
-    if isinstance(measure, KrippendorffAlpha):
-        drawn = [label for unit in comparable for label, copies in unit for _ in range(copies)]
-        totals = np.array([drawn.count(label) for label in labels])
-        ranks = dict(zip(labels, totals.cumsum() - totals / 2, strict=True))
-        distances: dict[str, Callable[[float, float], float]] = {
-            "nominal": lambda a, b: float(a != b),
-            "ordinal": lambda a, b: (ranks[a] - ranks[b]) ** 2,
-            "interval": lambda a, b: (a - b) ** 2,
-            "ratio": lambda a, b: ((a - b) / (a + b)) ** 2,
-        }
-        distance = distances[measure.metric]
-        observed = sum(sum(copies for _, copies in unit) * over_pairs(unit, distance) for unit in comparable)
-        apart_by_chance = sum(
-            n * m * distance(a, b)
-            for a, n in zip(labels, totals, strict=True)
-            for b, m in zip(labels, totals, strict=True)
-        )
-        return float(1 - (len(drawn) - 1) * observed / apart_by_chance)
-    agreed = float(np.mean([over_pairs(unit, lambda a, b: float(a == b)) for unit in comparable]))
-    shares = np.mean(
-        [[sum(c for x, c in unit if x == label) / sum(c for _, c in unit) for label in labels] for unit in units],
-        axis=0,
-    )
-    by_chance = {
-        PercentAgreement: 0.0,
-        BrennanPrediger: 1 / 4,
-        FleissKappa: float((shares**2).sum()),
-        GwetAC1: float((shares * (1 - shares)).sum() / 3),
-    }[type(measure)]
-    return (agreed - by_chance) / (1 - by_chance)
-
-
-@pytest.mark.parametrize("over", [agreement_over_units, agreement_over_annotators])
-def test_a_long_table_has_the_interval_of_its_array(over: Any) -> None:
+def test_a_long_table_has_the_interval_of_its_array() -> None:
     ratings = noisy_ratings(80, 6, missing=0.5)
     answers = [(unit, rater, label) for unit, row in enumerate(ratings.tolist()) for rater, label in enumerate(row)]
-    expected = over(FleissKappa(), ratings, rng=seeded(), resamples=100)
-    # Annotators are numbered in order of appearance, so the same draws fall on others.
-    interval = over(FleissKappa(), long_table(answers), rng=seeded(), resamples=2000)
+    expected = agreement_over_units(FleissKappa(), ratings, rng=seeded(), resamples=100)
+    interval = agreement_over_units(FleissKappa(), long_table(answers), rng=seeded(), resamples=2000)
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=0.08)
     assert interval.n == expected.n
-
-
-def test_annotators_of_two_rater_coefficients_cannot_be_drawn() -> None:
-    with pytest.raises(ValueError, match="resample its units"):
-        agreement_over_annotators(CohenKappa(), [[1, 2]], rng=seeded())
-
-
-def test_too_few_annotators_leave_too_many_resamples_undefined() -> None:
-    # Three draws of three annotators are all the same one in 3 of 27 resamples.
-    interval = agreement_over_annotators(KrippendorffAlpha(), noisy_ratings(50, 3), rng=seeded())
-    assert (interval.low, interval.high, interval.n) == (None, None, 3)
-    assert interval.n_undefined == pytest.approx(1000 / 9, abs=40)
-    assert interval.reason == f"{interval.n_undefined} of 1000 resamples leave it undefined."
 
 
 @pytest.mark.parametrize(
@@ -228,8 +151,6 @@ def test_an_undefined_coefficient_has_an_undefined_interval_for_the_same_reason(
     interval = agreement_over_units(KrippendorffAlpha(), [["a", "a"], ["a", "a"]], rng=seeded())
     assert interval.reason == estimate(KrippendorffAlpha(), [["a", "a"], ["a", "a"]]).reason
     assert (interval.low, interval.high) == (None, None)
-    annotators = agreement_over_annotators(KrippendorffAlpha(), [["a"], ["b"]], rng=seeded())
-    assert annotators.reason == "Only one rater gave ratings, and agreement takes two."
 
 
 def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
@@ -246,22 +167,11 @@ def test_the_interval_of_a_mean_of_numbers_is_that_of_the_normal() -> None:
     assert (interval.low, interval.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.003)
 
 
-def test_a_mean_of_clustered_answers_is_less_certain_over_annotators() -> None:
-    # 20 annotators, half always right and half never: the mean varies as that of 20 throws of a coin.
-    outcomes, annotators = np.repeat([True, False], 250), np.repeat(np.arange(20), 25)
-    over_annotators = mean_over_annotators(outcomes, annotators, rng=seeded(), resamples=20_000)
-    assert (over_annotators.low, over_annotators.high) == pytest.approx((0.3, 0.7), abs=0.01)
-    over_units = mean_over_units(outcomes, rng=seeded())
-    assert (over_units.low, over_units.high) == pytest.approx((0.456, 0.544), abs=0.01)
-    assert over_annotators.n == 20
-
-
 @pytest.mark.parametrize(
     ("interval", "reason"),
     [
         (lambda: mean_over_units([], rng=seeded()), "nothing to average"),
         (lambda: mean_over_units([1], rng=seeded()), "there is one"),
-        (lambda: mean_over_annotators([1, 0], ["w", "w"], rng=seeded()), "takes two, and there are 1"),
     ],
 )
 def test_a_mean_of_too_little_has_no_interval(interval: Any, reason: str) -> None:
@@ -276,7 +186,6 @@ def test_a_mean_of_too_little_has_no_interval(interval: Any, reason: str) -> Non
         (lambda: mean_over_units([1, float("nan")], rng=seeded()), "Outcome 1 "),
         (lambda: mean_over_units([1, 2], rng=seeded(), level=1), "between 0 and 1"),
         (lambda: mean_over_units([1, 2], rng=seeded(), resamples=0), "at least 1"),
-        (lambda: mean_over_annotators([1, 2], ["w"], rng=seeded()), "2 outcomes of 1 annotators"),
     ],
 )
 def test_what_cannot_be_resampled_is_refused(call: Any, message: str) -> None:

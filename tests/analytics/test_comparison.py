@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analytics.comparison import difference, holm, mcnemar, people_against
+from analytics.comparison import holm, mcnemar, people_against
 from benchmarks.coverage import Design, rejections
 
 
@@ -42,21 +42,6 @@ def test_answerers_nothing_tells_apart_cannot_be_tested() -> None:
     test = mcnemar([True, False], [True, False])
     assert (test.p, test.chi_squared, test.p_chi_squared) == (None, None, None)
     assert test.reason == "No question tells the two apart."
-
-
-def test_a_difference_has_a_paired_interval() -> None:
-    first, second = outcomes(600, 150, 50, 200)
-    result = difference(first, second, rng=np.random.default_rng(6), resamples=10_000)
-    assert result.n == 1000
-    assert result.value == pytest.approx(0.1)
-    # Variance of one difference: 0.2 - 0.1^2; unpaired it would be 0.75 * 0.25 + 0.65 * 0.35.
-    half = 1.96 * np.sqrt((0.2 - 0.01) / 1000)
-    assert (result.interval.low, result.interval.high) == pytest.approx((0.1 - half, 0.1 + half), abs=0.002)
-
-
-def test_the_difference_of_no_questions_is_undefined() -> None:
-    result = difference([], [], rng=np.random.default_rng(6))
-    assert (result.value, result.reason, result.n) == (None, "There is nothing to average.", 0)
 
 
 def test_comparisons_need_the_same_questions() -> None:

@@ -1,11 +1,11 @@
 """Position bias against hand computation and tables of the chi-squared distribution."""
 
-from math import comb, exp, sqrt
+from math import exp, sqrt
 from typing import Any
 
 import pytest
 
-from analytics.position_bias import own_positions, position_bias, side_bias
+from analytics.position_bias import own_positions, position_bias
 
 
 def chosen(*counts: int) -> list[int]:
@@ -57,31 +57,11 @@ def test_one_place_only_is_undefined() -> None:
         (lambda: position_bias([4], 4), "not shown"),
         (lambda: position_bias([-1], 4), "not shown"),
         (lambda: position_bias([0, 1], [2]), "2 choices of 1 questions"),
-        (lambda: side_bias(["original"], []), "1 choices of 0 questions"),
-        (lambda: side_bias(["left"], [True]), "'left' is none of original, generated, both"),
     ],
 )
 def test_choices_that_cannot_have_been_made_are_refused(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_sides_are_counted_whatever_was_on_them() -> None:
-    choices = ["original"] * 7 + ["generated"] + ["both"] * 3 + ["original"] + ["generated"] + ["both"] * 2
-    bias = side_bias(choices, [True] * 11 + [False] * 4)
-    assert bias.by_side == {
-        "first": {"original": 7, "generated": 1, "both": 3},
-        "second": {"original": 1, "generated": 1, "both": 2},
-    }
-    assert (bias.first, bias.second, bias.both, bias.n) == (8, 2, 5, 15)
-    assert bias.share_first == 0.8
-    assert bias.p == pytest.approx(2 * sum(comb(10, count) for count in range(3)) / 2**10)
-
-
-def test_both_every_time_tells_nothing_of_sides() -> None:
-    bias = side_bias(["both"] * 3, [True, False, True])
-    assert (bias.share_first, bias.p, bias.both) == (None, None, 3)
-    assert bias.reason == "Nobody has chosen a side."
 
 
 def test_four_people_stuck_on_four_places_are_seen_one_by_one() -> None:

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from analytics.retrieval import (
+    AnswerSelection,
     Coding,
-    Fates,
+    DescriptionOutcomes,
     Retrieval,
-    Taken,
     accuracy_of_answers,
     accuracy_of_describers,
     accuracy_of_retrievers,
     alpha_intervals,
     alphas,
     phenomena,
-    taken,
+    select_answers,
 )
 from analytics.scores import Score
 
@@ -56,9 +56,9 @@ def test_nominal_alpha_three_ways() -> None:
     # 1 - (2/5)(5/4) = 1/2.
     found = alphas(retrievals(), metric="nominal")
     assert {which: each.value for which, each in found.items()} == {
-        Taken.ALL: pytest.approx(5 / 14),
-        Taken.FIRST: pytest.approx(2 / 9),
-        Taken.ACCEPTED: pytest.approx(1 / 2),
+        AnswerSelection.ALL: pytest.approx(5 / 14),
+        AnswerSelection.FIRST: pytest.approx(2 / 9),
+        AnswerSelection.ACCEPTED: pytest.approx(1 / 2),
     }
     assert [(each.n_units, each.n_pairable, each.n_ratings, each.n_raters) for each in found.values()] == [
         (4, 4, 10, 3),
@@ -134,7 +134,7 @@ def test_the_interval_of_alpha_is_that_of_all_resamples_there_can_be() -> None:
                 return each
         return every[-1][0]
 
-    found = alpha_intervals(of_places(*units), metric="nominal", seed=7)[Taken.ALL]
+    found = alpha_intervals(of_places(*units), metric="nominal", seed=7)[AnswerSelection.ALL]
     assert (found.method, found.over, found.n) == ("BCa", "units", 6)
     for limit, tail in ((found.low, 0.025), (found.high, 0.975)):
         shifted = bias + normal.inv_cdf(tail)
@@ -151,10 +151,12 @@ def test_intervals_of_the_three_alphas_stand_on_what_these_stand_on() -> None:
     units = [(3, 3), (5, 5), (7, 7), (1, 2), (4, 6, 4), (8, 9)]
     every = alpha_intervals(of_places(*units, (5,)), metric="nominal", seed=7)
     first = alpha_intervals(of_places(*units[:4], (4, 6), (8, 9)), metric="nominal", seed=7)
-    assert every[Taken.FIRST] == first[Taken.FIRST]
-    assert every[Taken.ALL] == alpha_intervals(of_places(*units), metric="nominal", seed=7)[Taken.ALL]
-    assert every[Taken.ALL] != every[Taken.FIRST]
-    assert every[Taken.ACCEPTED].low is None
+    assert every[AnswerSelection.FIRST] == first[AnswerSelection.FIRST]
+    assert (
+        every[AnswerSelection.ALL] == alpha_intervals(of_places(*units), metric="nominal", seed=7)[AnswerSelection.ALL]
+    )
+    assert every[AnswerSelection.ALL] != every[AnswerSelection.FIRST]
+    assert every[AnswerSelection.ACCEPTED].low is None
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_intervals_of_the_three_alphas_stand_on_what_these_stand_on() -> None:
     ],
 )
 def test_where_other_descriptions_cannot_be_told_of_the_interval_says_why(units: Sequence[Sequence[int]]) -> None:
-    found = alpha_intervals(of_places(*units), metric="nominal", seed=7)[Taken.ALL]
+    found = alpha_intervals(of_places(*units), metric="nominal", seed=7)[AnswerSelection.ALL]
     assert (found.low, found.high) == (None, None)
     assert found.reason
 
@@ -183,8 +185,11 @@ def test_one_answer_to_each_description_agrees_with_nobody() -> None:
 def test_first_are_those_asked_for_at_first_and_not_those_that_are_left() -> None:
     # Ben's answer counts no more; cleo was asked only because his differed from ann's.
     left = [one for one in retrievals() if (one.description, one.retriever) != ("d2", "ben")]
-    assert [one.retriever for one in taken(left, Taken.FIRST) if one.description == "d2"] == ["ann"]
-    assert [one.retriever for one in taken(left, Taken.ALL) if one.description == "d2"] == ["ann", "cleo"]
+    assert [one.retriever for one in select_answers(left, AnswerSelection.FIRST) if one.description == "d2"] == ["ann"]
+    assert [one.retriever for one in select_answers(left, AnswerSelection.ALL) if one.description == "d2"] == [
+        "ann",
+        "cleo",
+    ]
 
 
 def test_accuracy_is_averaged_over_retrievers() -> None:
@@ -200,7 +205,7 @@ def test_accuracy_is_averaged_over_retrievers() -> None:
 def test_the_accuracy_of_answers_counts_each_once_and_may_leave_out_what_was_not_accepted() -> None:
     # Right: ann 3 of 4, ben 1 of 4, cleo 1 of 2.
     assert accuracy_of_answers(retrievals()) == Score(5, 10)
-    accepted = taken(retrievals(), Taken.ACCEPTED)
+    accepted = select_answers(retrievals(), AnswerSelection.ACCEPTED)
     # d1 is found by 2 of 2 and d2 by 2 of 3.
     assert accuracy_of_answers([one for one in accepted if one.description in {"d1", "d2"}]) == Score(4, 5)
     assert accuracy_of_answers([]).share is None
@@ -221,10 +226,10 @@ def test_accuracy_is_averaged_over_describers_where_they_are_known() -> None:
 
 
 def test_what_was_filtered_out_is_a_share_of_what_was_decided() -> None:
-    found = Fates(written=10, not_possible=2, retrieved=8, accepted=5, rejected=2)
+    found = DescriptionOutcomes(written=10, not_possible=2, retrieved=8, accepted=5, rejected=2)
     assert found.undecided == 3
     assert found.filtered_out == Score(2, 7)
-    assert Fates(3, 0, 1, 0, 0).filtered_out.reason is not None
+    assert DescriptionOutcomes(3, 0, 1, 0, 0).filtered_out.reason is not None
 
 
 def test_phenomena_are_told_of_the_descriptions_that_somebody_looked_at() -> None:

@@ -20,7 +20,6 @@ from analytics.scores import (
     outcomes_of_detectors,
     outcomes_of_scores,
     ranks,
-    recall_at,
     right_choices,
     score,
     scores_by,
@@ -123,7 +122,6 @@ def test_detectors_are_right_when_they_see_the_side_and_order_the_two(text: Any,
         (lambda: right_choices([1, 2], 0), "n x options"),
         (lambda: ranks([[1, 2]], [[True]]), "queries x gallery"),
         (lambda: ranks([[1, 2]], [[False, False]]), "Query 0 has no relevant item"),
-        (lambda: recall_at([1], 0), "1 or more"),
         (lambda: drop_rate(Score(1, 2), Score(1, 3)), "same queries"),
         (lambda: fooled([[1, 2]], [True]), "queries x gallery"),
         (lambda: count_sets({"flickr-1": []}), "starts with none of"),
@@ -157,10 +155,6 @@ def test_ties_push_the_relevant_item_back() -> None:
     scores = [[0.9, 0.5, 0.5], [0.1, 0.2, 0.3], [0.4, 0.4, 0.1]]
     relevant = [[False, False, True], [False, True, True], [True, True, False]]
     assert ranks(scores, relevant).tolist() == [3, 1, 1]
-
-
-def test_recall_counts_ranks_up_to_k() -> None:
-    assert [recall_at([1, 3, 2], k) for k in (1, 2, 3)] == [Score(1, 3), Score(2, 3), Score(3, 3)]
 
 
 def test_drop_rate_is_relative_to_what_was_found_before() -> None:

@@ -46,7 +46,7 @@ def said(study: Study, *of_ann_and_ben: Sequence[Any]) -> Report:
     by_person = dict(zip(PEOPLE, of_ann_and_ben, strict=True))
     answered(study, say=lambda person, number: by_person[person][number - 1])
     alone = facts_alone(study)
-    return report_of_study(alone, answer_details(study, alone.studies[0].answerable), answer_times(study))
+    return report_of_study(alone, answer_details(study, alone.studies[0].label_spaces), answer_times(study))
 
 
 def rows(table: Table) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ def test_what_could_be_said_is_what_any_question_offers(django_user_model: Any) 
     offered = {
         option["key"] for content in study.questions.values_list("content", flat=True) for option in content["options"]
     }
-    assert set(facts.answerable["own_words"].options) == offered
+    assert set(facts.label_spaces["own_words"].options) == offered
     assert len(offered) > len(study.questions.order_by("pk")[0].content["options"])
 
 
@@ -232,7 +232,7 @@ def test_the_tenth_option_is_offered_and_stored() -> None:
     key = "zqxjkv_caption-9"
     said(study, [key] * 3, [key] * 3)
     name_annotators(project=study.project)
-    answers = list(persons_answers(study, facts_alone(study).studies[0].answerable))
+    answers = list(persons_answers(study, facts_alone(study).studies[0].label_spaces))
     assert {answer.choice for answer in answers} == {key}
     assert {answer.positions for answer in answers} == {10}
 

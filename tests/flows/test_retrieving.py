@@ -10,7 +10,7 @@ from annotation.models import Decision, Response
 from results.actions.pseudonyms import name_annotators
 from results.queries.people.annotators import persons_answers
 from results.queries.reports.answers import answer_details
-from results.queries.reports.label_spaces import answerable_in
+from results.queries.reports.label_spaces import label_spaces
 from results.queries.reports.report_rows import study_facts
 from results.queries.studies.pipeline import funnel
 from results.reports.sections.agreement import reliabilities
@@ -174,8 +174,8 @@ def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> 
             (slot,) = responses.open_slots(session=session, limit=1)
             choose(session, place=places[slot.question.instance.key])
     (part,) = study_facts(find).parts
-    assert part.answerable.scale.level == "nominal"
-    assert [scale.level for scale, _ in part.answerable.apart] == ["interval", "nominal"]
+    assert part.label_space.scale.level == "nominal"
+    assert [scale.level for scale, _ in part.label_space.apart] == ["interval", "nominal"]
     found = {(each.labels, each.measure): each for each in reliabilities(study_facts(find)) if each.when == "before"}
     titles = ["options", "scale image_1 to image_10, where they have one", "options, where they have no order"]
     assert list(dict.fromkeys(labels for labels, _ in found)) == titles
@@ -196,7 +196,7 @@ def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
     session = arrive_at_work(find, "ann")
     for _ in range(2):
         choose(session, place=8)
-    kinds = answerable_in(find)
+    kinds = label_spaces(find)
     shown = {each.category[0]: (each.position is None, each.positions) for each in answer_details(find, kinds)}
     assert shown == {"static": (False, 10), "video": (True, 0)}
     name_annotators(project=project)

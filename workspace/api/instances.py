@@ -13,7 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results.actions.cached_statistics import Found
+from results.actions.cached_statistics import CachedStatistics
 from results.queries.instances.explorer import listed as narrowed
 from results.queries.studies.overview import with_answers_sent
 from results.queries.studies.pipeline import studies_in_order
@@ -96,7 +96,7 @@ class Instances(ProjectEndpoint):
         page.data["as_of"] = kept and kept.as_of
         return page
 
-    def _figures(self) -> Found | None:
+    def _figures(self) -> CachedStatistics | None:
         """Compute the statistics that filters use. Raises Refused if they are not ready, or failed."""
         project = with_answers_sent(Project.objects.filter(pk=self.project.pk), study="study__project").get()
         kept = figures_for(project)

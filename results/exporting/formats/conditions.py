@@ -1,18 +1,16 @@
-"""`conditions`: what the scores of predictions were computed under, with the details as JSON."""
+"""`conditions`: the conditions under which scores of predictions were computed, with details as JSON."""
 
-import csv
-from typing import IO, Literal
+from collections.abc import Iterable
+from typing import Any, Literal
 
-from results.exporting.base import Column, TextWriter
+from results.exporting.base import Column, CsvWriter
 from results.exporting.rows import PredictionConditions
-from results.exporting.spreadsheets import cell
 
 
-class Conditions(TextWriter):
+class Conditions(CsvWriter):
     title = "Conditions of the predictions, CSV"
     rows: Literal["conditions"] = "conditions"
     filename = "conditions.csv"
-    content_type = "text/csv; charset=utf-8"
     columns = (
         Column("digest", "sc:Text", "What predictions call it: the SHA-256 of the details as canonical JSON."),
         Column(
@@ -23,8 +21,5 @@ class Conditions(TextWriter):
         ),
     )
 
-    def start(self, out: IO[str]) -> None:
-        csv.writer(out).writerow([column.name for column in self.columns])
-
-    def write(self, row: PredictionConditions, out: IO[str]) -> None:
-        csv.writer(out).writerow([cell(row.digest), cell(row.details)])
+    def values(self, row: PredictionConditions) -> Iterable[Any]:
+        return (row.digest, row.details)

@@ -5,12 +5,12 @@ A view of the JSONL: text that a spreadsheet would run as a formula gets an apos
 """
 
 import csv
+from collections.abc import Iterable
 from typing import IO, Any, Literal
 
-from results.exporting.base import TextWriter
-from results.exporting.column_descriptions import INSTANCE_DESCRIPTIONS
+from results.exporting.base import CsvWriter
+from results.exporting.columns import TYPED_INSTANCE
 from results.exporting.rows import IMAGE_ROLES, INSTANCE_COLUMNS, AcceptedInstance, instance_record
-from results.exporting.spreadsheets import cell
 
 ORIGIN = ("source", "licence", "generator")
 COLUMNS = (
@@ -19,19 +19,18 @@ COLUMNS = (
 )
 
 
-class Csv(TextWriter):
+class Csv(CsvWriter):
     title = "Accepted items, CSV for spreadsheets"
     rows: Literal["instances"] = "instances"
     filename = "instances.csv"
-    columns = INSTANCE_DESCRIPTIONS
-    content_type = "text/csv; charset=utf-8"
+    columns = TYPED_INSTANCE
 
     def start(self, out: IO[str]) -> None:
         csv.writer(out).writerow(COLUMNS)
 
-    def write(self, row: AcceptedInstance, out: IO[str]) -> None:
+    def values(self, row: AcceptedInstance) -> Iterable[Any]:
         record = instance_record(row) | _origins(row)
-        csv.writer(out).writerow([cell(record.get(name, "")) for name in COLUMNS])
+        return [record.get(name, "") for name in COLUMNS]
 
 
 def _origins(row: AcceptedInstance) -> dict[str, Any]:

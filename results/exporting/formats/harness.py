@@ -42,7 +42,8 @@ COLUMNS = (
 )
 LM_EVAL, LMMS_EVAL = "lm-eval", "lmms-eval"
 TASK = "task.yaml"
-_READER = Path(read_answers.__file__)
+# The name of `read_answers` in a release.
+_READER = "read_answers"
 _LONGEST_ANSWER = 16
 
 
@@ -65,14 +66,14 @@ class Harness:
             (folder / harness).mkdir()
             file = folder / harness / TASK
             file.write_text(task, encoding="utf-8", newline="\n")
-            made += [file, Path(shutil.copyfile(_READER, folder / harness / _READER.name))]
+            made += [file, Path(shutil.copyfile(read_answers.__file__, folder / harness / f"{_READER}.py"))]
         return made
 
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
         questions = Shards(path / "data", DEFAULT_SPLIT, _schema(), pictures=("images",))
-        # Releases that an older version froze hold a row for each question.
+        # Releases frozen by an older version hold a row for each question.
         written: set[str] = set()
 
         def write(row: AcceptedInstance) -> int:
@@ -113,7 +114,7 @@ def _record(row: AcceptedInstance, choice: Choice, pictures: Sequence[Mapping[st
 
 
 def _prompt(choice: Choice) -> str:
-    # A line break in a caption would look like the end of it.
+    # A line break would look like the end of the caption.
     captions = [" ".join(caption.split()) for caption in choice.captions]
     letters = read_answers.LETTERS
     if choice.direction == CAPTION_OF_IMAGE:
@@ -128,8 +129,8 @@ def _prompt(choice: Choice) -> str:
 
 
 def _task(dataset: str, **own: Any) -> dict[str, Any]:
-    """Return what both harnesses are told. Data files are found from the folder in which they are begun."""
-    reader = f"!function {_READER.stem}"
+    """Return the task definition for both harnesses. Data files are relative to the working folder."""
+    reader = f"!function {_READER}"
     return {
         "task": dataset,
         "dataset_path": "parquet",
@@ -154,8 +155,8 @@ def _for_lm_eval(dataset: str) -> str:
     return _yaml(
         _task(
             dataset,
-            doc_to_image=f"!function {_READER.stem}.pictures",
-            # It puts the pictures where these words stand.
+            doc_to_image=f"!function {_READER}.pictures",
+            # The harness inserts the pictures at these words.
             doc_to_text="{% if direction == 't2i' %}<image><image>{% else %}<image>{% endif %}\n{{prompt}}",
             generation_kwargs={"until": ["\n\n"], "do_sample": False, "max_gen_toks": _LONGEST_ANSWER},
         )
@@ -166,7 +167,7 @@ def _for_lmms_eval(dataset: str) -> str:
     return _yaml(
         _task(
             dataset,
-            doc_to_visual=f"!function {_READER.stem}.pictures",
+            doc_to_visual=f"!function {_READER}.pictures",
             doc_to_text="prompt",
             generation_kwargs={"do_sample": False, "temperature": 0, "max_new_tokens": _LONGEST_ANSWER},
         )
@@ -174,7 +175,7 @@ def _for_lmms_eval(dataset: str) -> str:
 
 
 class _Function(str):
-    """A name of a function, which the harnesses read by a tag of their own."""
+    """The name of a function, which the harnesses read by their own YAML tag."""
 
     __slots__ = ()
 

@@ -30,7 +30,7 @@ COLUMNS = (
     Column("item", "sc:Text", "The part of the instance that was accepted, such as one image of a set; else empty."),
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
-# What the `datasets` library reads to know that a column holds images.
+# Metadata that tells the `datasets` library which columns hold images.
 FEATURES: Mapping[str, Mapping[str, str]] = {
     column.name: {"_type": "Image"}
     if column.type == "sc:ImageObject"
@@ -60,7 +60,7 @@ class HuggingFace:
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
         splits: dict[str, Shards] = {}
-        # Releases that an older version froze hold a row for each question.
+        # Releases frozen by an older version hold a row for each question.
         written: set[str] = set()
 
         def write(row: AcceptedInstance) -> int:
@@ -88,7 +88,7 @@ def _split(folder: Path, name: str) -> Shards:
 
 
 def split_name(split: str) -> str:
-    """Return the name under which a split can be asked for: letters, digits and underscores.
+    """Return the queryable name of a split: letters, digits and underscores.
 
     Example: "" is "test", "val-2" is "val_2".
     """

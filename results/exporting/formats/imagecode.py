@@ -26,14 +26,14 @@ from results.exporting.rows import DescribedImage
 from studies.descriptions import VIDEO
 
 TEST = "test"
-# How far apart the two images of a published pair stand: near, but not neighbours. In sets of three or fewer there are
-# only neighbours. Which side was drawn at random, by a script that was not published.
+# Distance of the two images of a published pair: near, but not neighbours. Sets of three or fewer have only neighbours.
+# The side was drawn at random, by a script that was not published.
 APART, NEXT = 2, 1
 # Spaces of an indent, as in the published files.
 INDENT, INDENT_OF_PAIRS = 2, 4
-# The paper's scripts take a set for static when this stands anywhere in the name of its directory, else for video.
+# The paper's scripts take a set for static if its directory name contains this, else for video.
 STATIC_MARK = "open-images"
-# Put before the key of a set that lacks the mark. A key that begins with it gets it too, so that names stay unique.
+# Prefix for the key of a set that lacks the mark. A key that starts with it gets it too, so that names stay unique.
 RENAMED = f"static-{STATIC_MARK}--"
 
 
@@ -75,7 +75,7 @@ class ImageCode:
 
 
 class _Folder:
-    """The files of an export. One that is begun is closed by `files`."""
+    """The files of an export. `files` closes the open one."""
 
     def __init__(self, path: Path, files: ExitStack) -> None:
         self._path, self._files = path, files
@@ -83,7 +83,7 @@ class _Folder:
         self._yaml: dict[str, IO[str]] = {}
 
     def add(self, rows: Sequence[DescribedImage]) -> None:
-        """Write the descriptions of one set, in their order."""
+        """Write the descriptions of one set, in order."""
         key, split = directory_of(rows[0].key, rows[0].type), rows[0].split
         if key != rows[0].key:
             self._file("directories", "{}").add(f"{json.dumps(key)}: {json.dumps(rows[0].key)}")
@@ -96,7 +96,7 @@ class _Folder:
             self._entry(_name(split, "further"), key, further)
         for row in rows:
             if row.target is not None and row.set_size > 1:
-                # Releases that an older version froze come out as they did, byte for byte.
+                # Releases frozen by an older version keep their bytes.
                 indent = INDENT if row.type is None else INDENT_OF_PAIRS
                 self._line(_name(split, "simple"), _pair(key, row, row.target), indent)
         if split == TEST or any(row.target is None for row in rows):
@@ -109,7 +109,7 @@ class _Folder:
             self._add_coding(_name("manual_annotation", split), key, coded)
 
     def finish(self) -> None:
-        """Leave a file without sets where there are no descriptions: data is never missing without a word."""
+        """Write an empty file if there are no descriptions, so that none is missing silently."""
         if not self._json:
             self._file(_name("data"), "{}")
 
@@ -125,7 +125,7 @@ class _Folder:
         return self._json[name]
 
     def _add_coding(self, name: str, key: str, value: Mapping[str, Mapping[str, str]]) -> None:
-        """Write what coders found in the descriptions of one set, as PyYAML wrote it where it was released."""
+        """Write the phenomena coded in the descriptions of one set, as PyYAML wrote the published file."""
         if name not in self._yaml:
             self._yaml[name] = self._open(f"{name}.yaml")
         yaml.safe_dump({key: value}, self._yaml[name], default_style='"', allow_unicode=True, sort_keys=False)
@@ -135,7 +135,7 @@ class _Folder:
 
 
 class _JsonFile:
-    """An object or a list that is written entry by entry, as `json.dumps` writes it whole with an `indent`."""
+    """A JSON object or list written entry by entry, with the same bytes as `json.dumps` with an `indent`."""
 
     def __init__(self, out: IO[str], indent: int) -> None:
         self._out = out
@@ -155,7 +155,7 @@ def _json_file(out: IO[str], brackets: str, indent: int) -> Iterator[_JsonFile]:
 
 
 def _by_target(rows: Sequence[DescribedImage]) -> dict[int, list[DescribedImage]]:
-    """Group the descriptions whose image is known by it, in their order."""
+    """Group the descriptions with a known image by it, in order."""
     found: dict[int, list[DescribedImage]] = {}
     for row in rows:
         if row.target is not None:
@@ -164,21 +164,21 @@ def _by_target(rows: Sequence[DescribedImage]) -> dict[int, list[DescribedImage]
 
 
 def _coded(row: DescribedImage) -> dict[str, str]:
-    # What was looked for is ours: the released file tells it by the number of the description alone.
+    # Our addition: which phenomena were looked for. The published file shows it only by the number of the description.
     return {"description": row.text, "annotation": ",".join(row.tags), "looked_for": ",".join(row.looked_for)}
 
 
 def _indented(value: Any, indent: int = INDENT) -> str:
-    # A line break inside of a text is written as two characters, so each one here is between two lines.
+    # A line break in a text is escaped, so each one here separates two lines.
     return json.dumps(value, indent=indent).replace("\n", "\n" + " " * indent)
 
 
 def directory_of(key: str, type: str | None) -> str:
-    """Return the name under which a set of `type` leaves, which the paper's scripts read as video or as static.
+    """Return the exported name of a set of `type`, which the paper's scripts read as video or as static.
 
-    A name that they read correctly stays. Any other static name gets `RENAMED` before it, and each "open-images" of a
-    video one more dash. Both can be reversed, so that two sets never share a name. `type` None: a release that an older
-    version froze; its names stay.
+    A name that they read correctly stays. Any other static name gets the prefix `RENAMED`, and each "open-images" of a
+    video one more dash. Both can be reversed, so that two sets never share a name. `type` None: a release frozen by an
+    older version; its names stay.
 
     Example: static "cups" is "static-open-images--cups"; video "open-images-7" is "open--images-7".
     """
@@ -190,13 +190,15 @@ def directory_of(key: str, type: str | None) -> str:
 
 
 def _name(*parts: str) -> str:
-    """Return the name of a file. A split may be any text, and a set may have none."""
+    """Return a file name. A split may be any text, and a set may have none."""
     return "_".join(re.sub(r"\W", "_", part) for part in parts if part)
 
 
 def _pair(directory: str, row: DescribedImage, target: int) -> dict[str, Any]:
-    """Return a description with its image and another one of the set: the published one where a file says it, else the
-    one before or after it as the SHA-256 falls."""
+    """Return a description with its image and another one of the set.
+
+    The published one if a file says it, else the one before or after it, by the SHA-256.
+    """
     sides = _beside(target, APART, row.set_size) or _beside(target, NEXT, row.set_size)
     other = row.paired
     if other is None:
@@ -205,5 +207,5 @@ def _pair(directory: str, row: DescribedImage, target: int) -> dict[str, Any]:
 
 
 def _beside(target: int, apart: int, size: int) -> list[int]:
-    """Return the places in a set of `size` images that are so far apart from `target`; at most two, all from 0."""
+    """Return the positions in a set of `size` images at the fixed distance from `target`; at most two, all from 0."""
     return [at for at in (target - apart, target + apart) if 0 <= at < size]

@@ -1,10 +1,10 @@
-"""`jsonl`: accepted instances, one JSON object a line, UTF-8, exactly as stored. The canonical format."""
+"""`jsonl`: accepted instances, one JSON object per line, UTF-8, unescaped. The canonical format."""
 
 import json
 from typing import IO, Literal
 
 from results.exporting.base import TextWriter
-from results.exporting.column_descriptions import INSTANCE_DESCRIPTIONS
+from results.exporting.columns import TYPED_INSTANCE
 from results.exporting.rows import AcceptedInstance, instance_record
 
 
@@ -13,7 +13,7 @@ class Jsonl(TextWriter):
     rows: Literal["instances"] = "instances"
     filename = "instances.jsonl"
     content_type = "application/jsonl"
-    columns = INSTANCE_DESCRIPTIONS
+    columns = TYPED_INSTANCE
 
     def write(self, row: AcceptedInstance, out: IO[str]) -> None:
         out.write(json.dumps(instance_record(row), ensure_ascii=False) + "\n")

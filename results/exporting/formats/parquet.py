@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import OneFile, ReadImage, Write, one_for_each
-from results.exporting.column_descriptions import INSTANCE_DESCRIPTIONS
 from results.exporting.columnar import TableFile
+from results.exporting.columns import TYPED_INSTANCE
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, instance_record
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Parquet(OneFile):
     rows: Literal["instances"] = "instances"
     filename = "instances.parquet"
     content_type = "application/vnd.apache.parquet"
-    columns = INSTANCE_DESCRIPTIONS
+    columns = TYPED_INSTANCE
 
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:

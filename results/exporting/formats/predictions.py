@@ -1,23 +1,18 @@
-"""`predictions`: what models answered, with the score of every option where there are scores."""
+"""`predictions`: predictions of models, with the score of every option if known."""
 
-import csv
-from typing import IO, Literal
+from collections.abc import Iterable
+from typing import Any, Literal
 
-from results.exporting.base import TextWriter
-from results.exporting.column_descriptions import PREDICTION_DESCRIPTIONS
-from results.exporting.rows import PREDICTION_COLUMNS, GivenPrediction, prediction_record
-from results.exporting.spreadsheets import cell
+from results.exporting.base import CsvWriter
+from results.exporting.columns import PREDICTION
+from results.exporting.rows import GivenPrediction, prediction_record
 
 
-class Predictions(TextWriter):
+class Predictions(CsvWriter):
     title = "All predictions of models, CSV"
     rows: Literal["predictions"] = "predictions"
     filename = "predictions.csv"
-    content_type = "text/csv; charset=utf-8"
-    columns = PREDICTION_DESCRIPTIONS
+    columns = PREDICTION
 
-    def start(self, out: IO[str]) -> None:
-        csv.writer(out).writerow(PREDICTION_COLUMNS)
-
-    def write(self, row: GivenPrediction, out: IO[str]) -> None:
-        csv.writer(out).writerow([cell(value) for value in prediction_record(row).values()])
+    def values(self, row: GivenPrediction) -> Iterable[Any]:
+        return prediction_record(row).values()

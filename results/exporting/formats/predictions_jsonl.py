@@ -1,10 +1,10 @@
-"""`predictions-jsonl`: what models answered, one JSON object a line, exactly as stored."""
+"""`predictions-jsonl`: predictions of models, one JSON object per line, unescaped."""
 
 import json
 from typing import IO, Literal
 
 from results.exporting.base import TextWriter
-from results.exporting.column_descriptions import TYPED_PREDICTION_DESCRIPTIONS
+from results.exporting.columns import TYPED_PREDICTION
 from results.exporting.rows import GivenPrediction, prediction_record
 
 
@@ -13,7 +13,7 @@ class PredictionsJsonl(TextWriter):
     rows: Literal["predictions"] = "predictions"
     filename = "predictions.jsonl"
     content_type = "application/jsonl"
-    columns = TYPED_PREDICTION_DESCRIPTIONS
+    columns = TYPED_PREDICTION
 
     def write(self, row: GivenPrediction, out: IO[str]) -> None:
         out.write(json.dumps(prediction_record(row), ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""`predictions-parquet`: what models answered, a Parquet file with typed columns; `scores` is a list."""
+"""`predictions-parquet`: predictions of models, a Parquet file with typed columns; `scores` is a list."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import OneFile, ReadImage, Write, one_for_each
-from results.exporting.column_descriptions import TYPED_PREDICTION_DESCRIPTIONS
 from results.exporting.columnar import TableFile
+from results.exporting.columns import TYPED_PREDICTION
 from results.exporting.rows import PREDICTION_COLUMNS, GivenPrediction, prediction_record
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class PredictionsParquet(OneFile):
     rows: Literal["predictions"] = "predictions"
     filename = "predictions.parquet"
     content_type = "application/vnd.apache.parquet"
-    columns = TYPED_PREDICTION_DESCRIPTIONS
+    columns = TYPED_PREDICTION
 
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:

@@ -1,19 +1,17 @@
 """`ratings`: mean, spread and distribution of ratings on a scale, by kind, image role and category of instances."""
 
-import csv
+from collections.abc import Iterable
 from dataclasses import astuple
-from typing import IO, Literal
+from typing import Any, Literal
 
-from results.exporting.base import Column, TextWriter
+from results.exporting.base import Column, CsvWriter
 from results.exporting.rows import RatingSummary
-from results.exporting.spreadsheets import cell
 
 
-class Ratings(TextWriter):
+class Ratings(CsvWriter):
     title = "Ratings: mean, spread and distribution, CSV"
     rows: Literal["ratings"] = "ratings"
     filename = "ratings.csv"
-    content_type = "text/csv; charset=utf-8"
     columns = (
         Column("study", "sc:Text", "The study that asked for ratings."),
         Column("kind", "sc:Text", "The kind of question."),
@@ -32,8 +30,5 @@ class Ratings(TextWriter):
         Column("steps", "sc:Text", "How many answers chose each step, as a JSON object."),
     )
 
-    def start(self, out: IO[str]) -> None:
-        csv.writer(out).writerow([column.name for column in self.columns])
-
-    def write(self, row: RatingSummary, out: IO[str]) -> None:
-        csv.writer(out).writerow([cell(value) for value in astuple(row)])
+    def values(self, row: RatingSummary) -> Iterable[Any]:
+        return astuple(row)

@@ -16,7 +16,7 @@ from results.actions.exports import (
     exportable_study,
     is_of_project,
 )
-from results.actions.row_progress import Written
+from results.actions.row_progress import WrittenFile
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from studies.actions.events import Actor
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         studies = [exportable_study(project=project, name=named)] if named else exportable_studies(project=project)
         return [self._shown(study.slug, partial(export_into, study=study, **wanted)) for study in studies]
 
-    def _shown(self, name: str, export: Callable[..., Written]) -> Path:
+    def _shown(self, name: str, export: Callable[..., WrittenFile]) -> Path:
         with tqdm(desc=name, unit=" rows", file=self.stderr, disable=None) as bar:
 
             def report(done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Which files are still offered: none that holds answers of somebody who has withdrawn since it was made."""
+"""Which exports are still offered: none with answers of somebody who withdrew after it was made."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ from studies.models import Study
 
 
 @dataclass(frozen=True)
-class Since:
-    """The last time that somebody whose answers a file holds withdrew, or was excluded, after it was made."""
+class RemovalDates:
+    """When somebody whose answers a file holds last withdrew or was excluded, after the file was made."""
 
     withdrawn_at: datetime | None = None
     excluded_at: datetime | None = None
@@ -23,32 +23,32 @@ class Since:
 
 @dataclass(frozen=True)
 class OfferedExport:
-    """An export, and what has happened since to the people in it."""
+    """An export, and what happened to its people since."""
 
     export: Export
-    since: Since
+    since: RemovalDates
 
 
 @dataclass
-class RemovedSince:
-    """Who has been taken out of the counts of some projects, and whose answers their files hold."""
+class Removals:
+    """People removed from the counts of some projects, and the files that hold their answers."""
 
     removals: Sequence[Removal]
     in_releases: Mapping[int, set[int]]
     first_answers: Mapping[int, Mapping[int, datetime]]
     _studies: dict[int, set[int]] = field(default_factory=dict)
 
-    def of_release(self, release: Release) -> Since:
-        """Return what has happened to people who have a name in `release`: whoever withdrew before got none."""
+    def of_release(self, release: Release) -> RemovalDates:
+        """Return the removals of people with a name in `release`; whoever withdrew earlier has no name."""
         held = self.in_releases.get(release.pk, set())
         return self._since(release.project_id, held, made=release.made_at, frozen=True)
 
-    def of_export(self, export: Export) -> Since:
-        """Return what has happened to people who had answered before `export` was made, in a study behind it."""
+    def of_export(self, export: Export) -> RemovalDates:
+        """Return the removals of people who answered a study of `export` before it was made."""
         if export.release is not None:
             return self.of_release(export.release)
         if not self.removals or get_writer(export.format).rows == "predictions":
-            return Since()
+            return RemovalDates()
         behind = self._behind(export.study)
         held = {
             annotator
@@ -62,9 +62,9 @@ class RemovedSince:
             self._studies[study.pk] = {each.pk for each in release_studies([study])}
         return self._studies[study.pk]
 
-    def _since(self, project: int, held: set[int], *, made: datetime, frozen: bool = False) -> Since:
+    def _since(self, project: int, held: set[int], *, made: datetime, frozen: bool = False) -> RemovalDates:
         mine = [each for each in self.removals if each.project_id == project and each.annotator_id in held]
-        return Since(
+        return RemovalDates(
             _last(each.at for each in mine if each.why == Removal.Why.WITHDRAWN and (frozen or each.at >= made)),
             _last(each.at for each in mine if each.why == Removal.Why.EXCLUDED and each.at >= made),
         )
@@ -78,13 +78,13 @@ def _last(moments: Iterable[datetime]) -> datetime | None:
     return max(moments, default=None)
 
 
-def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> RemovedSince:
-    """Read what is needed to tell which of `exports` and `releases` are still offered, in three queries at most."""
+def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> Removals:
+    """Return the removals that matter to `exports` and `releases`, in three queries at most."""
     exports, releases = list(exports), [*releases, *(each.release for each in exports if each.release is not None)]
     projects = {each.project_id for each in exports} | {each.project_id for each in releases}
     removals = list(Removal.objects.in_force().filter(project__in=projects).order_by("at"))
     if not removals:
-        return RemovedSince([], {}, {})
+        return Removals([], {}, {})
     people = {each.annotator_id for each in removals}
     named = ReleasePseudonym.objects.filter(release__in=releases, annotator__in=people)
     in_releases: dict[int, set[int]] = {}
@@ -94,11 +94,11 @@ def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release]
     first_answers: dict[int, dict[int, datetime]] = {}
     for annotator, study, at in given.values_list("annotator_id", "study_id").annotate(first=Min("received_at")):
         first_answers.setdefault(annotator, {})[study] = at
-    return RemovedSince(removals, in_releases, first_answers)
+    return Removals(removals, in_releases, first_answers)
 
 
 def offered_exports(exports: Iterable[Export]) -> list[OfferedExport]:
-    """Return `exports`, read with their studies and releases, each with what has happened since."""
+    """Return `exports`, read with their studies and releases, each with what happened to its people since."""
     listed = list(exports)
     removed = removed_since(exports=listed)
     return [OfferedExport(export, removed.of_export(export)) for export in listed]

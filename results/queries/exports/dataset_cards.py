@@ -1,13 +1,13 @@
-"""What is said beside a dataset, gathered."""
+"""Collect the contents of dataset cards."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
-from results.exporting.card_text import Origin, PredictedBy, dossier_of
-from results.exporting.dataset_card import About, Dossier
+from results.exporting.card_text import Origin, PredictedBy, dataset_card
+from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance
-from results.exporting.table_outline import outline_of
+from results.exporting.table_outline import tables_card
 from results.queries.exports.export_rows import released_predictions
 from results.queries.instances.accepted_items import instances_of_studies
 from results.queries.reports.report_rows import project_outline, release_facts
@@ -16,8 +16,8 @@ from studies.actions.projects.datasets import dataset_studies
 from studies.models import Project, Study
 
 
-def dossier_of_studies(studies: Sequence[Study], about: About) -> Dossier:
-    """Return what there is to say about what `studies`, of one project, accepted; at least one."""
+def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
+    """Return the card of what `studies`, one or more of a project, accepted."""
     facts = release_facts(studies)
     project = studies[0].project
     about = replace(about, kept_by=[study.slug for study in dataset_studies(project)])
@@ -29,12 +29,12 @@ def dossier_of_studies(studies: Sequence[Study], about: About) -> Dossier:
     names = [field.name for field in fields(PredictedBy)]
     models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
     name = studies[0].slug if len(studies) == 1 else project.slug
-    return dossier_of(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
+    return dataset_card(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
 
 
-def exports_dossier(project: Project) -> Dossier:
-    """Return what there is to say about the tables exported from `project`; reads no row of them."""
-    return outline_of(project_outline(project))
+def exports_card(project: Project) -> DatasetCard:
+    """Return the card of the tables exported from `project`; reads none of their rows."""
+    return tables_card(project_outline(project))
 
 
 def _origins(instance: AcceptedInstance) -> Iterable[Origin]:

@@ -1,5 +1,7 @@
-"""The descriptions of image sets that leave, streamed: the accepted items of studies about descriptions. A project that
-has declared no dataset gives all descriptions that were imported, too."""
+"""Descriptions of image sets for exports, streamed: the accepted items of studies about descriptions.
+
+A project without a declared dataset exports all imported descriptions, too.
+"""
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,14 +31,17 @@ from studies.kinds import get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study
 
 CHUNK = 1000
-# The instances that rows are about (a query for their ids), None for all.
+# Ids of the instances to include (a query), None for all.
 Among = QuerySet[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The description of an item. `target`: the place of its image in the set, from 0; `number`: its place among the
-    imported descriptions of the set, from 1, None for one that somebody wrote; `writer`: the annotator who did."""
+    """The description of an item.
+
+    `target`: the position of its image in the set, from 0. `number`: its position among the imported descriptions of
+    the set, from 1; None for one that a person wrote. `writer`: the annotator who wrote it.
+    """
 
     text: str
     target: int
@@ -46,7 +51,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`imported`: how many imported descriptions the set has. One that was written has no number yet: it is 0."""
+    """`imported`: the number of imported descriptions of the set. A written description has number 0 until numbered."""
 
     instance: int
     imported: int
@@ -56,20 +61,20 @@ class _Row:
 def descriptions_of_studies(
     studies: Sequence[Study], workers: Mapping[int, str] | None = None, *, among: Among = None
 ) -> Iterator[DescribedImage]:
-    """Yield the descriptions of the accepted items of `studies`, by their sets in the order of the import.
+    """Yield the descriptions of the accepted items of `studies`, by set in import order.
 
-    An item that several of them accepted is that of the first. workers: annotator -> the name that a writer leaves
-    under. among: of these sets alone.
+    An item that several studies accepted belongs to the first. workers: annotator -> exported name of the writer.
+    among: only these sets.
     """
     items = (accepted_items(study, except_in=studies[:n]) for n, study in enumerate(studies))
     yield from _by_set([_described(each, workers or {}, among) for each in items])
 
 
 def descriptions_of_project(project: Project) -> Iterator[DescribedImage]:
-    """Yield the descriptions of the dataset of `project`, by their sets in the order of the import.
+    """Yield the descriptions of the dataset of `project`, by set in import order.
 
-    Without a declared dataset these are all that were imported, whatever became of them, and all that people wrote and
-    the last studies of its pipelines accepted.
+    Without a declared dataset: all imported descriptions, whatever their outcome, and all that people wrote and the
+    last studies of its pipelines accepted.
     """
     if declared := dataset_studies(project):
         yield from descriptions_of_studies(declared)
@@ -80,7 +85,7 @@ def descriptions_of_project(project: Project) -> Iterator[DescribedImage]:
 
 
 def _by_set(streams: Iterable[Iterator[_Row]]) -> Iterator[DescribedImage]:
-    """Yield the rows of all streams together, each ordered by its instances, and number what was written."""
+    """Merge the streams, each ordered by instance, and number the written descriptions."""
     rows = heapq.merge(*streams, key=lambda row: row.instance)
     for _, of_set in groupby(rows, key=lambda row: row.instance):
         written = 0
@@ -99,7 +104,7 @@ def _imported(project: Project) -> Iterator[_Row]:
 
 
 def _imported_of(instance: Instance, size: int, study: str = "") -> Iterator[_Row]:
-    """Yield the imported descriptions of a set; `study` accepted all of it, where one did."""
+    """Yield the imported descriptions of a set; `study` accepted the whole set, if any study did."""
     known = descriptions_of(instance.captions, instance.reference)
     for each in known:
         row = DescribedImage(instance.key, instance.split, each.number, each.text, each.target, each.author)
@@ -109,7 +114,7 @@ def _imported_of(instance: Instance, size: int, study: str = "") -> Iterator[_Ro
 
 
 def _described(items: QuerySet[Decision], workers: Mapping[int, str], among: Among) -> Iterator[_Row]:
-    """Yield the descriptions of accepted items by their instances: of a whole set, those that were imported."""
+    """Yield the descriptions of accepted items by instance; for a whole set, the imported ones."""
     items = items if among is None else items.filter(question__instance__in=among)
     items = items.select_related("question__instance", "question__study").order_by("question__instance", "question")
     train_workers: set[int] | None = None
@@ -139,7 +144,7 @@ def _row(question: Question, said: Text, size: int, workers: Mapping[int, str], 
         said.target,
         study=question.study.slug,
         task=question_name(question),
-        # As many as were shown to those who found it, whatever became of the set since.
+        # As many as the people who found it saw, even if the set changed since.
         set_size=shown or size,
         type=instance.type,
     )
@@ -153,10 +158,10 @@ def _row(question: Question, said: Text, size: int, workers: Mapping[int, str], 
 
 
 def texts_of(items: Sequence[Decision]) -> dict[int, Text]:
-    """Return the descriptions of accepted items by the ids of their questions; `items` are read with these.
+    """Return question id -> description of accepted items; `items` are read with their questions.
 
-    Where people were asked to describe, it is the latest description that others found, or, where nobody was asked to
-    find one, the latest. Items that are about no description are left out.
+    If people were asked to describe: the latest description that others found or, if nobody was asked to find one, the
+    latest. Items without a description are left out.
     """
     found: dict[int, Text] = {}
     sources: dict[int, int] = {}
@@ -188,7 +193,7 @@ def _written(questions: Sequence[Question]) -> dict[int, Text]:
     accepted = asked.filter(question_is(Outcome.ACCEPTED, accepts=True))
     passed = set(accepted.values_list("question__source_id", flat=True))
     found: dict[int, Text] = {}
-    # The latest that passed comes last.
+    # The latest accepted one comes last.
     for answer in sorted(answers, key=lambda answer: (answer.pk in passed, answer.pk)):
         question = by_id[answer.question_id]
         handed = get_kind(question.kind).as_source(question.content, answer.whole_answer)
@@ -198,8 +203,7 @@ def _written(questions: Sequence[Question]) -> dict[int, Text]:
 
 
 def written_for(split: str, *, project: int) -> set[int]:
-    """Return the annotators who wrote descriptions, accepted or not, for the sets of a split, as far as their answers
-    count."""
+    """Return the annotators whose counted descriptions, accepted or not, are about sets of a split."""
     asking = Study.objects.filter(project=project).exclude(fed_by=None).select_related("fed_by")
     collecting = [study.fed_by_id for study in asking if study.design.asks_about_answers]
     written = Response.objects.counted().filter(study__in=collecting, question__instance__split=split)
@@ -207,16 +211,20 @@ def written_for(split: str, *, project: int) -> set[int]:
 
 
 def author_of(writer: int, split: str, train_workers: Collection[int]) -> str:
-    """Return whether a writer also wrote for the training split; "" for what stands in it, and where the project has
-    collected none of it, so that nobody knows."""
+    """Return whether a writer also wrote for the training split.
+
+    "" for descriptions of the training split itself, and when the project collected none of it, so that it is unknown.
+    """
     if split == TRAIN or not train_workers:
         return ""
     return TRAIN_WORKER if writer in train_workers else UNSEEN_WORKER
 
 
 def _set_sizes(sets: Sequence[int]) -> dict[int, int]:
-    """Return how many images each of `sets` has, those that are still awaited among them: in the role that has most,
-    since a study may call the role of its sets as it likes."""
+    """Return the number of images of each set, awaited ones included.
+
+    Counts the role with the most images, as a study may name the role of its sets freely.
+    """
     images = InstanceImage.objects.filter(instance__in=sets).order_by().values_list("instance_id", "role")
     found: dict[int, int] = {}
     for instance, _, n in images.annotate(n=Count("pk")):

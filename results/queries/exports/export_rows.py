@@ -1,4 +1,4 @@
-"""The rows that leave in exports, streamed: memory stays flat whatever the size."""
+"""Rows for exports, streamed: constant memory at any size."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -34,7 +34,7 @@ from results.queries.reports.report_rows import study_facts
 from results.queries.studies.events import events_about_data, noted_events
 from results.queries.studies.simulated_answers import simulated_answers
 from results.reports.sections.ratings import ratings_of
-from results.simulated import played_by_a_program
+from results.simulated import given_by_a_program
 from studies.models import Event, Question, Study
 
 M = TypeVar("M", bound=Model)
@@ -42,7 +42,7 @@ CHUNK = 1000
 
 
 def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
-    """Return how many rows of that sort `study` has."""
+    """Return the number of rows of this type that `study` has."""
     if rows in ("descriptions", "ratings"):
         return sum(1 for _ in exported_rows(rows, study, among))
     counted: dict[Rows, Callable[[Study, Among], QuerySet[Any]]] = {
@@ -57,7 +57,7 @@ def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
 
 
 def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any]:
-    """Yield the rows of that sort, as `results.exporting.rows` has them."""
+    """Yield the rows of this type, as in `results.exporting.rows`."""
     sorts: dict[Rows, Callable[..., Iterator[Any]]] = {
         "instances": accepted_instances,
         "responses": given_responses,
@@ -72,7 +72,7 @@ def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any
 
 
 def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
-    """Return those of `rows` that are about the instances; `path` leads to them."""
+    """Filter `rows` to those about the instances; `path` leads from a row to its instance."""
     return rows if among is None else rows.filter(**{f"{path}__in": among})
 
 
@@ -83,7 +83,7 @@ def _accepted(study: Study, among: Among = None) -> QuerySet[Decision]:
 def _given(study: Study, among: Among = None) -> QuerySet[Response]:
     withdrawn = Removal.objects.filter(project=study.project_id, why=Removal.Why.WITHDRAWN)
     given = Response.objects.filter(study=study).exclude(left_out=Removal.Why.WITHDRAWN)
-    # An answer may have been on its way when the person withdrew.
+    # An answer may have been in flight when the person withdrew.
     given = given.exclude(Exists(withdrawn.filter(annotator=OuterRef("annotator"))))
     return _about(given, "question__instance", among)
 
@@ -91,11 +91,11 @@ def _given(study: Study, among: Among = None) -> QuerySet[Response]:
 def given_responses(
     study: Study, workers: Mapping[int, str] | None = None, *, among: Among = None
 ) -> Iterator[GivenResponse]:
-    """Yield every version of every answer of `study`, in the order of questions and arrival.
+    """Yield every version of every answer of `study`, ordered by question and arrival.
 
-    workers: annotator -> the name to leave under; by default the pseudonyms in the project, given beforehand (see
-    `results.actions.pseudonyms`). Answers of others, who came since, are left out, as are people who withdrew; those
-    of people who were excluded are marked.
+    workers: annotator -> exported name; by default the pseudonyms in the project, which must exist
+    (`results.actions.pseudonyms`). Leaves out annotators without a name, who came later, and people who withdrew;
+    answers of excluded people are marked.
     """
     if workers is None:
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
@@ -145,9 +145,9 @@ _ANNOTATOR, _SESSION = (_RESPONSE_FIELDS.index(name) for name in ("annotator_id"
 
 
 def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tuple[int, GivenResponse]]:
-    """Return `limit` of the answers of `study` that count, after the one with the id `after`, each with its id.
+    """Return up to `limit` counted answers of `study` after the one with the id `after`, each with its id.
 
-    What they hold, and under which names, is what `given_responses` yields.
+    Contents and names as in `given_responses`.
     """
     rows = _given(study).filter(counts()).order_by("pk")
     rows = rows if after is None else rows.filter(pk__gt=after)
@@ -193,7 +193,7 @@ def _given_response(
 
 
 def _possible_times(claimed: Mapping[str, int | None], possible: int | None) -> dict[str, int]:
-    """Return the times of an answer that the server's clock leaves, where its browser claimed more than `possible`."""
+    """Cap the times of an answer at `possible`, the maximum by the server's clock."""
     if possible is None:
         return {}
     first = claimed["first_choice_ms"]
@@ -201,14 +201,14 @@ def _possible_times(claimed: Mapping[str, int | None], possible: int | None) -> 
 
 
 def _right_text(option: str, answer: Any) -> str:
-    """Return the right option or, where another answer is right, that as JSON."""
+    """Return the right option, or any other right answer as JSON."""
     return option if answer is None else json.dumps(answer, ensure_ascii=False, sort_keys=True)
 
 
 def _sittings(study: Study) -> dict[int, tuple[int, bool]]:
-    """Return for each session of `study` the how-manieth of its annotator it is, from 1, and if a program played it."""
+    """Return for each session of `study` its number among its annotator's sessions, from 1, and if it was simulated."""
     number = Window(RowNumber(), partition_by=F("annotator_id"), order_by=("arrived_at", "id"))
-    played = ExpressionWrapper(played_by_a_program(), output_field=BooleanField())
+    played = ExpressionWrapper(given_by_a_program(), output_field=BooleanField())
     sessions = Session.objects.filter(study=study).annotate(sitting=number, simulated=played)
     return {pk: (sitting, simulated) for pk, sitting, simulated in sessions.values_list("pk", "sitting", "simulated")}
 
@@ -239,7 +239,7 @@ _DECIDED_FIELDS = (
 
 
 def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQuestion]:
-    """Yield every question of `study` with what has become of it."""
+    """Yield every question of `study` with its outcome."""
     played = simulated_answers([study])
     simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
     rows = _decided(study, among).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
@@ -248,7 +248,7 @@ def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQ
 
 
 def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
-    """Return `limit` of what `decided_questions` yields, after the decision with the id `after`, each with its id."""
+    """Return up to `limit` rows of `decided_questions` after the decision with the id `after`, each with its id."""
     played = simulated_answers([study])
     simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
     rows = _decided(study).annotate(simulated=simulated).order_by("pk")
@@ -287,8 +287,8 @@ def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
 
 
 def rating_summaries(study: Study, *, among: Among = None) -> Iterator[RatingSummary]:
-    """Yield the ratings of `study` by kind, image role and category, as its results have them."""
-    # They are of the study as a whole, whichever instances are chosen of it.
+    """Yield the ratings of `study` by kind, image role and category, as in its results."""
+    # Ratings cover the whole study, whichever instances are chosen.
     for each in ratings_of(study_facts(study)):
         mean, (type, subtype) = each.mean, each.category
         yield RatingSummary(
@@ -316,13 +316,15 @@ def _predicted(study: Study, among: Among = None) -> QuerySet[Prediction]:
 
 
 def given_predictions(study: Study, *, among: Among = None) -> Iterator[GivenPrediction]:
-    """Yield what models said about the instances that `study` asks about."""
+    """Yield the predictions about the instances of `study`."""
     return _told(_predicted(study, among), stale_predictions(study.project))
 
 
 def released_predictions(studies: Sequence[Study]) -> Iterator[GivenPrediction]:
-    """Yield what models said about the instances that `studies` accepted, as they are released: not about others that
-    stood there before."""
+    """Yield the predictions about the instances that `studies` accepted, as released.
+
+    Leaves out predictions about contents that have since been replaced.
+    """
     stale = stale_predictions(studies[0].project)
     about = Prediction.objects.filter(pk__in=[])
     for study in studies:
@@ -338,16 +340,16 @@ def _about_accepted(study: Study) -> QuerySet[Prediction]:
 def predictions_after(
     predictions: QuerySet[Prediction], *, after: int | None, limit: int
 ) -> list[tuple[int, GivenPrediction]]:
-    """Return `limit` of `predictions`, after the one with the id `after`, each with its id.
+    """Return up to `limit` of `predictions` after the one with the id `after`, each with its id.
 
-    Whether what they are about is what people were asked takes a look at all of the project, and is left out.
+    Leaves out `about`: whether people were asked the same contents needs all of the project.
     """
     rows = predictions.order_by("pk")
     rows = rows if after is None else rows.filter(pk__gt=after)
     return [(pk, _given_prediction(*row, about="")) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
 
 
-# By what tells models apart, not by their rows: another database may have made these in another order.
+# Ordered by what identifies models, not by row ids: another database may have other ids.
 _MODEL_NAMES = ("model__name", "model__version", "model__weights")
 _ASKED = ("kind", "variant", "caption_rule")
 _PREDICTION_FIELDS = (
@@ -357,14 +359,14 @@ _PREDICTION_FIELDS = (
 
 
 def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenPrediction]:
-    """Yield `predictions`; those of `stale` are about something else than people were asked."""
+    """Yield `predictions` as rows; the contents of those in `stale` differ from what people were asked."""
     found = predictions.order_by("instance_id", *_MODEL_NAMES, *_ASKED, "content_hash", "pk")
     for pk, *row in found.values_list("pk", *_PREDICTION_FIELDS).iterator(chunk_size=CHUNK):
         yield _given_prediction(*row, about=SUPERSEDED if pk in stale else VERIFIED)
 
 
 def _about_of(about: str, content_hash: str, problem: str) -> str:
-    """Return what a prediction is about, for the column of that name, where `about` is known for computed ones."""
+    """Return the value of the column `about`, given that of computed predictions."""
     if problem:
         return MISMATCHED
     return DECLARED if about == VERIFIED and not content_hash else about
@@ -394,22 +396,22 @@ def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
 
 
 def prediction_conditions(study: Study, *, among: Among = None) -> Iterator[PredictionConditions]:
-    """Yield what the predictions of the instances that `study` asks about were computed under."""
+    """Yield the conditions under which the predictions about the instances of `study` were computed."""
     yield from conditions_called(_conditions(study, among).values_list("digest", flat=True))
 
 
 def _events(study: Study, among: Among = None) -> QuerySet[Event]:
-    # What was done was done to the study as a whole, whichever instances are chosen of it.
+    # Events concern the whole study, whichever instances are chosen.
     return events_about_data(study.project, [study])
 
 
 def events_of_study(study: Study, *, among: Among = None) -> Iterator[NotedEvent]:
-    """Yield who did what to `study` and to its project."""
+    """Yield the events of `study` and of its project."""
     return noted_events(study.project, [study])
 
 
 def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:
-    """Yield the conditions of these digests, in their order."""
+    """Yield the conditions with these digests, in this order."""
     found = Conditions.objects.filter(digest__in=list(digests)).order_by("digest")
     for digest, details in found.values_list("digest", "details"):
         yield PredictionConditions(digest, dict(sorted(details.items())))

@@ -1,13 +1,13 @@
-"""What a question is called in rows that leave."""
+"""Names of questions in exported rows."""
 
 from studies.models import Question, Study
 
 
 def task_name(study: Study, key: str, kind: str, variant: str, source: tuple[str, int] = ("", 0)) -> str:
-    """Return what names a question within its study: the instance, and where several are asked about it, which.
+    """Return the name of a question within its study: the instance, and which question if there are several.
 
-    source: the type and id of what it was made from, which tells apart what is asked about several answers or
-    descriptions of one instance: "kitchen/response-17".
+    source: type and id of the source of the question. It separates questions about several answers or descriptions of
+    one instance: "kitchen/response-17".
     """
     several = len(study.design.parts) > 1 or variant
     made_from = f"{source[0]}-{source[1]}" if source[0] else ""
@@ -15,6 +15,6 @@ def task_name(study: Study, key: str, kind: str, variant: str, source: tuple[str
 
 
 def question_name(question: Question) -> str:
-    """Return what names `question`, read with its study and instance, in rows that leave."""
+    """Return the exported name of `question`, read with its study and instance."""
     source = (question.source_type, question.source_id)
     return task_name(question.study, question.instance.key, question.kind, question.variant, source)

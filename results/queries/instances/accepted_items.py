@@ -1,4 +1,4 @@
-"""The accepted items of a study as they leave, streamed: memory stays flat whatever the size."""
+"""Accepted items of a study for exports, streamed: constant memory at any size."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from studies.kinds import get_kind
 from studies.models import InstanceImage, Study
 
 CHUNK = 1000
-# The roles that the image and the description of a part take in what leaves.
+# The exported roles of the image and the description of a part.
 IMAGE, CAPTION = "image", "caption"
 
 
@@ -28,14 +28,14 @@ def accepted_instances(
 ) -> Iterator[AcceptedInstance]:
     """Yield the accepted items of `study`, in the order of its questions.
 
-    among: only about these instances. except_in: without those that one of these studies accepted too.
+    among: only these instances. except_in: leave out items that one of these studies also accepted.
     """
     items = accepted_items(study, except_in=except_in)
     items = items if among is None else items.filter(question__instance__in=among)
     items = items.annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
     items = items.select_related("question__instance")
     if not study.design.asks_about_parts:
-        # What only descriptions need takes long to read.
+        # Only descriptions need these columns, which are slow to read.
         items = items.defer("question__source", "question__right_answer", "question__instance__reference")
     rows = items.iterator(chunk_size=CHUNK)
     while chunk := list(islice(rows, CHUNK)):
@@ -50,13 +50,13 @@ def accepted_instances(
 
 
 def instances_of_studies(studies: Sequence[Study]) -> Iterator[AcceptedInstance]:
-    """Yield the accepted items of `studies`, one study after the other; each item once, as the first accepted it."""
+    """Yield the accepted items of `studies`, study by study; each item once, from the first study that accepted it."""
     for number, study in enumerate(studies):
         yield from accepted_instances(study, except_in=studies[:number])
 
 
 def _rests_on_a_program(study: Study) -> Combinable:
-    """Return whether a program gave a counted answer about the instance of a decision, in `study` or above it."""
+    """Whether a program gave a counted answer about the instance of a decision, in `study` or upstream."""
     answers = simulated_answers([study, *above(study)])
     if answers is None:
         return Value(False)
@@ -64,7 +64,7 @@ def _rests_on_a_program(study: Study) -> Combinable:
 
 
 def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decision]]:
-    """Return the decisions on the other questions about whole instances that are accepted, by instance."""
+    """Return the accepted decisions on the other questions about whole instances, by instance."""
     if not study.design.asks_several:
         return {}
     whole = {decision.question.instance_id: decision.pk for decision in items if decision.question.item == WHOLE}
@@ -158,7 +158,7 @@ _IMAGE_FIELDS = (
 
 
 def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
-    """Return the images of each instance, in the order of roles and positions."""
+    """Return the images of each instance, ordered by role and position."""
     uses = InstanceImage.objects.filter(instance__in=instances).order_by("instance_id", "role", "position")
     images: dict[int, list[ExportedImage]] = {instance: [] for instance in instances}
     for instance, *use in uses.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
@@ -167,15 +167,15 @@ def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
 
 
 def _with_gained(images_used: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
-    """Return the images of an instance, first those in the roles that the decision gave them."""
+    """Return the images of an instance, those in roles assigned by the decision first."""
     first = [_find(images_used, role, sha256, winner) for role, sha256 in gained.items()]
     return first + [image for image in images_used if image.position or image.role not in gained]
 
 
 def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:
-    # Two candidates may be the same picture: the one in the winner's own place is the one that was chosen.
+    # Two candidates may be the same picture: the chosen one is in the winner's own position.
     same = [image for image in images_used if image.sha256 == sha256]
     same.sort(key=lambda image: f"{image.role}-{image.position}" != winner)
-    # An instance may have lost the picture since it was asked about; what was asked stands.
+    # An instance may have lost the picture since the question was asked; the question keeps it.
     found = same[0] if same else ExportedImage(role, 0, "", sha256)
     return replace(found, role=role, position=0)

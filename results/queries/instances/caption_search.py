@@ -1,4 +1,4 @@
-"""A search in texts that stand in a JSON column under names: what the texts say, and not what the names are."""
+"""Search in texts stored as values of a JSON object, ignoring its keys."""
 
 import json
 from typing import Any
@@ -6,13 +6,15 @@ from typing import Any
 from django.db.models import BooleanField, F, Func, Value
 
 
-def says(column: str, words: str) -> Func:
-    """Return whether a text of a JSON object of texts has these words in it, whatever their case as far as the database
-    knows it (SQLite knows that of ASCII letters only)."""
-    return _Says(F(column), Value(words), output_field=BooleanField())
+def captions_containing(column: str, words: str) -> Func:
+    """Match rows in which a text of a JSON object contains these words, ignoring case.
+
+    Case follows the database: SQLite ignores that of ASCII letters only.
+    """
+    return _CaptionsContaining(F(column), Value(words), output_field=BooleanField())
 
 
-class _Says(Func):
+class _CaptionsContaining(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         column, words = self.get_source_expressions()
         escaped = words.value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -25,7 +27,7 @@ class _Says(Func):
         return compiler.compile(sought)
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # Much quicker than a row for each text. The words are a string of JSON, taken letter by letter.
+        # Much faster than a row per text. The words are encoded as a JSON string and matched literally.
         column, words = self.get_source_expressions()
         path = Value(f'$.* ? (@ like_regex {json.dumps(words.value)} flag "iq")')
         sought = Func(column, path, template="jsonb_path_exists(%(expressions)s::jsonpath)")

@@ -1,4 +1,4 @@
-"""The questions of a study that people do not agree on, and those that a researcher has settled."""
+"""Questions of a study on which annotators disagree, and adjudicated questions."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ SHOWN = {CONFLICTING: "Conflicting", DISAGREE: "Different answers", SETTLED: "Se
 
 
 def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
-    """Return the questions of one filter. Conflicting ones have all the answers that they were to get so far."""
+    """Return the questions of a filter. Conflicting ones have all the answers requested so far."""
     questions = Question.objects.filter(study=study).order_by("instance__source_file", "instance__source_row", "pk")
     if shown == SETTLED:
         return questions.exclude(decision__settled_choice="")
@@ -26,7 +26,7 @@ def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
         several = questions.filter(decision__answers__gt=1)
         counted = counts("responses__")
         choices = Count("responses__choice", filter=counted, distinct=True)
-        # Answers that have no one label differ as a whole.
+        # Answers without a single label are compared as a whole.
         whole = Count("responses__answer", filter=counted & Q(responses__choice=""), distinct=True)
         return several.annotate(choices=choices, whole=whole).filter(Q(choices__gt=1) | Q(whole__gt=1))
     conflicting = question_is(Outcome.CONFLICTING, accepts=study.accepts)

@@ -1,5 +1,4 @@
-"""The explorer: the instances of a project, found by what they are, what they say, where they stand and what was
-answered."""
+"""Explorer: find instances by properties, captions, outcomes and answers."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from annotation.models import Decision, Report, Response
 from annotation.models.outcomes import instances_with, is_at, question_is
 from predictions.models import Prediction
 from results.models import InstanceFigures, Pseudonym
-from results.queries.instances.caption_search import says
+from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.instance_list import images_of, tags_of
 from results.queries.instances.paging import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
@@ -26,15 +25,15 @@ from studies.actions.projects.datasets import dataset_studies
 from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
 
 PER_PAGE = 20
-# As many ids as a query names at most.
+# Maximum number of ids in a query.
 FEW = 500
 NOT_ASKED = "not-asked"
-# How an outcome stands in addresses, and what people read.
+# Outcomes: in addresses -> as displayed.
 STATES = {in_address(outcome): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
 _OUTCOMES = {in_address(outcome): outcome for outcome in Outcome}
-# How far the answers to all questions about an instance are, taken together.
+# Progress of the answers to all questions about an instance.
 PROGRESS = {progress.value: progress.capitalize() for progress in Progress}
-# How far the answers to a question are, what has become of it, and that a researcher has settled it.
+# Progress or outcome of a question, or that it was adjudicated.
 _ANSWERED: Mapping[str, Q] = {ANSWERED: Q(answers__gte=1), SEVERAL: Q(answers__gte=2)}
 QUESTIONS = {
     **PROGRESS,
@@ -51,7 +50,7 @@ _ALIKE: Mapping[str, Mapping[str, Any]] = {
 }
 PARTED = {"people": "People right, all models wrong", "models": "All models right, people wrong"}
 _PARTED: Mapping[str, Mapping[str, Any]] = {"people": {"people_right": True}, "models": {"models_right": True}}
-# Why annotators spoke against a question.
+# Reasons of annotators' reports.
 ANY = "any"
 REASONS = {
     ANY: "Reported, for any reason",
@@ -60,7 +59,7 @@ REASONS = {
 }
 AWAITED = "awaited"
 IMAGES = {AWAITED: "Some are awaited", "there": "All are there"}
-# How numbers are typed: whole ones, and seconds as 4 or 2.5.
+# Typed numbers: whole ones, and seconds such as 4 or 2.5.
 DIGITS = 9
 SECONDS = rf"[0-9]{{1,{DIGITS}}}(\.[0-9]{{1,3}})?"
 _WHOLE = re.compile(rf"[0-9]{{1,{DIGITS}}}")
@@ -69,13 +68,13 @@ _SECONDS = re.compile(SECONDS)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the list is narrowed to; "" leaves it as wide as it is. `study` is one of the project's, by its slug: what
-    stands below it is asked of that study alone, and of any one study where there is none.
+    """The filters of the list; "" does not filter.
 
-    progress: how far the answers to all questions about an instance are; question: what one of them is. longer,
-    shorter: seconds, as typed, that the median answer about it took at least and at most. person: the pseudonym of who
-    gave a counted answer. survey: the number of one in which it is asked about. model: as people read it, whatever
-    question about the instance it answered.
+    `study`: a study of the project, by slug; the filters below it apply to that study, or to any one study if it is
+    empty. progress: of the answers to all questions about an instance. question: state of one of its questions. longer,
+    shorter: bounds on the median answer time in seconds, as typed, inclusive. person: pseudonym of somebody who gave a
+    counted answer. survey: number of a survey that asks about it. model: as displayed, with a prediction for any
+    question about the instance.
     """
 
     words: str = ""
@@ -99,7 +98,7 @@ class Wanted:
 
     @property
     def needs_figures(self) -> bool:
-        """Whether it asks for what is counted beforehand (`InstanceFigures`)."""
+        """Whether a filter uses precomputed figures (`InstanceFigures`)."""
         return self.state in _OUTCOMES or bool(_figures(self, ()))
 
 
@@ -121,9 +120,11 @@ BY_FIGURES = {name for name, order in ORDERS.items() if order.columns[0] in {"ag
 
 
 @dataclass(frozen=True)
-class Listed:
-    """All the instances that a list shows, the order in which it does, and rows that are quicker to count: as many, or
-    leading by `counted_by` to each of the instances once or more often."""
+class InstanceSelection:
+    """The instances that a list shows, their order, and rows that are faster to count.
+
+    `counted` has as many rows, or leads by `counted_by` to each of the instances at least once.
+    """
 
     instances: QuerySet[Instance]
     order: Order
@@ -133,14 +134,14 @@ class Listed:
     def count(self) -> int:
         if not self.counted_by:
             return self.counted.count()
-        # PostgreSQL gives this to one process, where it would give the instances of these rows to three.
+        # PostgreSQL counts this in one process, and the instances of these rows in three.
         counted: dict[str, int] = self.counted.order_by().aggregate(n=Count(self.counted_by, distinct=True))
         return counted["n"]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What a study has made of an instance so far."""
+    """The outcome of an instance in a study."""
 
     study: Study
     outcome: Outcome
@@ -155,11 +156,11 @@ class InstanceLine:
     figures: InstanceFigures | None
 
 
-def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: str = SOURCE) -> Listed:
-    """Return the instances of `project` that are wanted, in an order of `ORDERS`. `studies` are all of the project.
+def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: str = SOURCE) -> InstanceSelection:
+    """Return the matching instances of `project` in an order of `ORDERS`. `studies`: all of the project.
 
-    Sorted by what was answered, in the study that is wanted, they are those whose answers can be compared or were
-    timed. Without a study there is no such order, and they are sorted as they were imported.
+    Sorting by answers, within the selected study, keeps only instances whose answers can be compared or were timed.
+    Without a study there is no such order, and they are sorted in import order.
     """
     among = [study for study in studies if wanted.study in ("", study.slug)]
     if order in BY_FIGURES and not wanted.study:
@@ -170,9 +171,9 @@ def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: st
     others = [*_of_instances(project, wanted), *_of_studies(project, among, wanted, are_asked=bool(figures))]
     found = Instance.objects.filter(*others, project=project)
     if not figures and len(others) == 1 and wanted.question in QUESTIONS:
-        return Listed(found, by, _with_question(among, wanted.question), "question__instance")
+        return InstanceSelection(found, by, _with_question(among, wanted.question), "question__instance")
     if not figures:
-        return Listed(found, by, found)
+        return InstanceSelection(found, by, found)
     rows = InstanceFigures.objects.filter(**figures, study__in=[study.pk for study in among])
     if sorted_by:
         there = FilteredRelation("figures", condition=Q(figures__study__in=[study.pk for study in among]))
@@ -180,15 +181,18 @@ def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: st
         found, by = found.annotate(sorted_by=F(f"of_study__{sorted_by}")), replace(by, columns=("sorted_by", "pk"))
     else:
         found = found.filter(_one_of(rows, "instance"))
-    # In one study an instance has one row at most. Where nothing else is asked, there are as many rows.
-    return Listed(found, by, rows if wanted.study and not others else found)
+    # In one study an instance has at most one row. Without other filters the counts are equal.
+    return InstanceSelection(found, by, rows if wanted.study and not others else found)
 
 
 def page_of_instances(
-    shown: Listed, studies: Sequence[Study], *, study: str = "", after: str = "", before: str = ""
+    shown: InstanceSelection, studies: Sequence[Study], *, study: str = "", after: str = "", before: str = ""
 ) -> tuple[Slice[InstanceLine], int]:
-    """Return one page of what is listed, with where each stands in `studies`, the project's in order, and its figures
-    in the one called `study`; and how many are listed in all."""
+    """Return one page of the list, and the number of all matches.
+
+    Each instance comes with its outcome in `studies`, the project's in order, and its figures in the one called
+    `study`.
+    """
     found = slice_of(shown.instances, shown.order, PER_PAGE, after=after, before=before)
     whole = found.earlier is None and found.later is None
     images, standings = images_of(found.rows), _standings(found.rows, studies)
@@ -203,11 +207,11 @@ def page_of_instances(
 
 
 def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
-    """Return what is asked of instances as they are, whatever was asked about them."""
+    """Return the conditions on the instances themselves, independent of questions."""
     names = {name: getattr(wanted, name) for name in ("type", "subtype", "split")}
     asked = [Q(**{name: "" if value == NO_NAME else value}) for name, value in names.items() if value]
     if wanted.words:
-        asked.append(Q(key__icontains=wanted.words) | Q(says("captions", wanted.words)))
+        asked.append(Q(key__icontains=wanted.words) | Q(captions_containing("captions", wanted.words)))
     if wanted.tag:
         tagged = Tag.instances.through.objects.filter(tag__project=project, tag__name=wanted.tag)
         asked.append(_one_of(tagged, "instance"))
@@ -221,8 +225,10 @@ def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
 
 
 def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, are_asked: bool) -> list[Q]:
-    """Return what is asked of instances in `studies`, but for what figures say. are_asked: whether those see to it that
-    the one study that is wanted asks about them."""
+    """Return the conditions on instances in `studies`, except those on figures.
+
+    are_asked: whether other conditions already ensure that the selected study asks about the instances.
+    """
     asked = []
     if wanted.question in QUESTIONS:
         asked.append(_one_of(_with_question(studies, wanted.question), "question__instance"))
@@ -237,10 +243,10 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
     elif wanted.state in _OUTCOMES and not wanted.study:
         asked.append(_in_project(project, studies, _OUTCOMES[wanted.state]))
     elif _is_of_parts(wanted, studies):
-        # Several items of an instance may have several outcomes.
+        # Several items of an instance may have different outcomes.
         asked += [_one_of(instances_with(_OUTCOMES[wanted.state], study), "pk") for study in studies]
     elif wanted.study and not asked and not are_asked:
-        # What is asked of its answers and questions is true of none about which it does not ask.
+        # Filters on answers and questions match no instance that the study does not ask about.
         asked.append(_asked_by(studies))
     return asked
 
@@ -248,9 +254,9 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
 def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
     """Match the instances that `path` leads to from `rows`.
 
-    Few are looked up first, and named: databases take conditions on rows for less rare than they are, and then go
-    through all instances in order for a page that never fills. is_index: an index leads from an instance to its rows,
-    so that each is looked up, where SQLite would first write down the instances of all rows.
+    A small number is looked up first and listed by id: databases underestimate how rare the rows are, and would then
+    scan all instances in order for a page that never fills. is_index: an index leads from an instance to its rows, so
+    that each is looked up, where SQLite would first list the instances of all rows.
     """
     instances = rows.order_by().values_list(path, flat=True)
     some = list(instances[: FEW + 1])
@@ -260,13 +266,13 @@ def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
 
 
 def _is_of_parts(wanted: Wanted, studies: Sequence[Study]) -> bool:
-    """Tell whether the outcome that is wanted is one of items that are parts of their instances."""
+    """Whether the outcome filter is about items that are parts of their instances."""
     is_of_study = bool(wanted.study) and wanted.state in _OUTCOMES
     return is_of_study and any(study.design.asks_about_parts for study in studies)
 
 
 def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
-    """Return what is asked of figures, all of one study: lookup -> value."""
+    """Return the conditions on figures, all of one study: lookup -> value."""
     figures: dict[str, Any] = {**_ALIKE.get(wanted.alike, {}), **_PARTED.get(wanted.parted, {})}
     for text, lookup in ((wanted.longer, "seconds__gte"), (wanted.shorter, "seconds__lte")):
         if (seconds := _seconds(text)) is not None:
@@ -279,7 +285,7 @@ def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
 
 
 def _seconds(text: str) -> float | None:
-    """Return the seconds that somebody typed, None for anything but a plain number."""
+    """Return the typed seconds, None if they are not a plain number."""
     return float(text) if _SECONDS.fullmatch(text) else None
 
 
@@ -289,7 +295,7 @@ def _asked_by(studies: Iterable[Study]) -> Q:
 
 
 def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
-    """Return the decisions on those questions of `studies` that are of that sort."""
+    """Return the decisions on the questions of `studies` in this state."""
     asked = Q(pk__in=[])
     for study in studies:
         if name == SETTLED:
@@ -310,7 +316,7 @@ def _answers_of(person: str, project: Project, studies: Iterable[Study]) -> Quer
 
 
 def _in_survey(number: str, studies: Iterable[Study]) -> QuerySet[SurveyQuestion]:
-    """Return the places of questions in the surveys of that number; in none, for anything but a number."""
+    """Return the slots in surveys with this number; none if it is not a number."""
     if not _WHOLE.fullmatch(number):
         return SurveyQuestion.objects.none()
     return SurveyQuestion.objects.filter(survey__study__in=[study.pk for study in studies], survey__number=int(number))
@@ -329,8 +335,11 @@ def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
 
 
 def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) -> Q:
-    """Match the instances that stand so in the project: in a study of its dataset, or, where that has not asked about
-    them yet, in the last study before it. Accepted there only, they have no outcome yet."""
+    """Match the instances with this outcome in the project.
+
+    The outcome in a study of its dataset or, if none has asked about them yet, in the last study before it. Instances
+    accepted only there have no outcome yet.
+    """
     declared = dataset_studies(project)
     if not declared or outcome is Outcome.AGREED:
         return _in_any(studies, outcome)

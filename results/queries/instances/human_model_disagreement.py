@@ -1,4 +1,4 @@
-"""Finds the questions on which people and all models part, and what each of them said there."""
+"""Questions on which people and all models disagree, with the answers of each."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,23 +14,23 @@ from predictions.models import Model, Prediction
 from predictions.options import Options, answered_options, options_of
 from results.queries.reports.answer_scores import KNOWS_RIGHT, AskedQuestion, asked_questions, kinds_with_own_scores
 from results.reports.explorer_links import NO_NAME
-from results.reports.facts import Parted, Way
-from results.reports.sections.human_model_disagreement import part, way_of_people
+from results.reports.facts import Disagreement, Way
+from results.reports.sections.human_model_disagreement import all_models_disagree, way_of_people
 from studies.kinds import Picture, QuestionContent, content_hash, get_kind
 from studies.models import Instance, Project, Purpose, Question, Study
 
 PER_PAGE = 10
 CHUNK = 2_000
-# Trials of a study and tests of people: no number of the project rests on them.
+# Pilots and qualifications: no number of the project uses them.
 NOT_COUNTED = (Purpose.PILOT, Purpose.QUALIFICATION)
 _COLUMNS = ("pk", "instance", "kind", "variant")
-# Instance, kind and variant: what a question is called, whatever it shows.
+# Instance, kind and variant: the name of a question, whatever its content.
 _Name = tuple[int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """Whether a model was right. `options`: of a declared prediction, the options that it answers."""
+    """Whether a model was right. `options`: those that a declared prediction answers."""
 
     right: bool
     options: frozenset[str] = frozenset()
@@ -38,25 +38,25 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a question shows, by its hash, "" where no model was shown anything that is known; and its options."""
+    """The hash of a question's content, "" if no model is known to have been shown anything, and its options."""
 
     content: str
     options: Options
 
     def answered_by(self, prediction: Prediction) -> bool:
-        """Return whether `prediction` is about this question: a declared one by its options."""
+        """Whether `prediction` is about this question; a declared one is matched by its options."""
         if prediction.content_hash:
             return prediction.content_hash == self.content
         return self.options.fit(answered_options(prediction.kind, prediction.scores))
 
 
-# Hash of what a model was shown, "" where a file declares it -> model -> its outcome.
+# Content hash, "" if a file declares the prediction -> model -> its outcome.
 _Contents = dict[str, dict[int, _Outcome]]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the list is narrowed to; "" leaves it as wide as it is. `asked`: kind and variant, as `asked_as` has it."""
+    """The filters of the list; "" does not filter. `asked`: kind and variant, as from `asked_as`."""
 
     way: str = Way.PEOPLE
     study: str = ""
@@ -64,7 +64,7 @@ class Wanted:
     type: str = ""
     subtype: str = ""
 
-    def takes(self, one: Parted) -> bool:
+    def takes(self, one: Disagreement) -> bool:
         pairs = (
             (self.study, one.study),
             (self.asked, asked_as(one.kind, one.variant)),
@@ -75,15 +75,15 @@ class Wanted:
 
 
 def asked_as(kind: str, variant: str) -> str:
-    """Return what people read of which question it is. Example: "image_to_text: negative_image"."""
+    """Return the displayed name of kind and variant. Example: "image_to_text: negative_image"."""
     return f"{kind}: {variant}" if variant else kind
 
 
-def parted_questions(project: Project, study: Study | None = None) -> list[Parted]:
-    """Return the questions of `project`, or of one of its studies, on which people and all models part, by instance.
+def human_model_disagreements(project: Project, study: Study | None = None) -> list[Disagreement]:
+    """Return the questions on which people and all models disagree, by instance, in `project` or one study.
 
-    One query without predictions. Else two more find what may be one, and one for each way and thousands of them makes
-    sure: what a question shows has no hash in the database, so it is computed, but only where all else fits.
+    One query without predictions. Otherwise two more find candidates, and one per way and per few thousand candidates
+    confirms them: content hashes are not in the database, so they are computed only for candidates.
     """
     if not Prediction.objects.about(project).counted().exists():
         return []
@@ -95,14 +95,16 @@ def parted_questions(project: Project, study: Study | None = None) -> list[Parte
     found = []
     for one in sorted(people, key=lambda one: (one.instance, one.question)):
         rights = _about(models[_name(one)], asked[one.question])
-        if part(one.way, rights.values()):
+        if all_models_disagree(one.way, rights.values()):
             found.append(replace(one, models=len(rights)))
     return found
 
 
-def _people(studies: QuerySet[Study], way: Way) -> Iterator[Parted]:
-    """Yield the questions with a known right answer, which is one label, about which people are of one mind, and all
-    models of the other that were shown some one thing under its name."""
+def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
+    """Yield questions on which people are decided, and all models shown some one content decided otherwise.
+
+    Only questions with a known right answer of one label.
+    """
     about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
     category = ("question__instance__type", "question__instance__subtype")
     answered = Response.objects.counted().filter(_agreeing(way), study__in=studies).exclude(choice="")
@@ -110,14 +112,14 @@ def _people(studies: QuerySet[Study], way: Way) -> Iterator[Parted]:
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
     for question, instance, of, kind, variant, type, subtype, answers, right in counted.iterator(chunk_size=CHUNK):
         if way_of_people(right, answers) is way:
-            yield Parted(question, instance, of, kind, variant, type, subtype, way, answers, right)
+            yield Disagreement(question, instance, of, kind, variant, type, subtype, way, answers, right)
 
 
 def _agreeing(way: Way) -> Exists:
-    """Match the responses of which all predictions about some one thing of the question's name are right, or wrong.
+    """Match the responses for which all predictions about some one content of the question's name are right, or wrong.
 
-    Whatever a question shows, all its models can only be of one mind where those are that were shown the same, or that
-    declare theirs. Of the declared ones some may be about other options, so one that agrees is enough.
+    Whatever a question shows, its models can only agree if those that were shown the same, or that declare theirs, do.
+    Declared ones may be about other options, so one that agrees is enough.
     """
     is_right = way is Way.MODELS
     named = Prediction.objects.counted().filter(
@@ -133,20 +135,21 @@ def _agreeing(way: Way) -> Exists:
 
 
 def _comparable(rule: Combinable) -> Q:
-    """Match the predictions that can be compared with what people said: those that say what they are about, and those
-    of files that at least read captions by `rule`, as people did."""
+    """Match the predictions that can be compared with people's answers.
+
+    Those that say what they are about, and those of files that at least read captions by `rule`, as people did.
+    """
     return (~Q(content_hash="") | Q(caption_rule=rule)) & Q(is_right__isnull=False)
 
 
 def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
-    """Return whether models were right about the questions of these names, by what they were shown; only names of which
-    there is something."""
+    """Return whether models were right, by question name and the content shown; only names with predictions."""
     found: dict[_Name, _Contents] = {}
     kinds = {kind for _, kind, _ in names}
     instances = sorted({instance for instance, _, _ in names})
     counted = Prediction.objects.about(project).counted()
     comparable = counted.filter(_comparable(F("instance__caption_rule")), kind__in=kinds)
-    # The options of a computed prediction follow from its content.
+    # Options of a computed prediction follow from its content.
     declared = Case(When(content_hash="", then=F("scores")), default=None)
     columns = comparable.order_by().values_list(
         "instance_id", "kind", "variant", "content_hash", "model_id", "is_right", declared
@@ -162,7 +165,7 @@ def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
 
 
 def _about(contents: _Contents, asked: _Asked) -> dict[int, bool]:
-    """Return whether each model was right about what is asked; what it computed goes before what a file declares."""
+    """Return whether each model was right about a question; computed predictions replace declared ones."""
     declared = contents.get("", {}).items()
     rights = {model: each.right for model, each in declared if asked.options.fit(each.options)}
     if asked.content:
@@ -170,12 +173,12 @@ def _about(contents: _Contents, asked: _Asked) -> dict[int, bool]:
     return rights
 
 
-def _name(one: Parted) -> _Name:
+def _name(one: Disagreement) -> _Name:
     return one.instance, one.kind, one.variant
 
 
 def _asked_by(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents]) -> dict[int, _Asked]:
-    """Return what each question asks, by its id."""
+    """Return the content hash and options of each question, by id."""
     found: dict[int, _Asked] = {}
     ids = list(questions)
     for start in range(0, len(ids), CHUNK):
@@ -187,8 +190,10 @@ def _asked_by(questions: Mapping[int, _Name], models: Mapping[_Name, _Contents])
 
 
 def predicted_in(study: Study) -> dict[str, dict[int, float]]:
-    """Return how right models were, from 0 to 1, about the questions of `study` with a known right answer, only about
-    what the very question shows: model by name -> id of the question."""
+    """Return how right models were, from 0 to 1: model by name -> id of the question.
+
+    Covers the questions of `study` with a known right answer, and only predictions about exactly the content shown.
+    """
     found: dict[str, dict[int, float]] = {}
     for rights in (_right_options(study), _own_scores(study)):
         for model, of_model in rights.items():
@@ -197,8 +202,10 @@ def predicted_in(study: Study) -> dict[str, dict[int, float]]:
 
 
 def _own_scores(study: Study) -> dict[str, dict[int, float]]:
-    """Return what `predicted_in` does for the kinds that score answers themselves: what a model's scores of the options
-    amount to is scored as a person's answer is."""
+    """Return `predicted_in` for kinds that score answers themselves.
+
+    The answer that follows from a model's scores of the options is scored as a person's answer.
+    """
     kinds = kinds_with_own_scores(study)
     if not kinds:
         return {}
@@ -224,18 +231,18 @@ def _comparable_scores() -> Q:
 
 
 def _score(asked: AskedQuestion, scores: Mapping[str, float]) -> float | None:
-    """Return how right the answer is that a model's scores amount to; None where they are not those of the question."""
+    """Return the score of the answer that follows from a model's scores; None if they are not those of the question."""
     if not options_of(asked.kind, asked.content).fit(frozenset(scores)):
         return None
     answer = asked.kind.predicted(asked.content, scores)
     if answer is None:
-        # Of two options with the highest score neither is chosen; other kinds may not know what scores amount to.
+        # Tied options are no choice; other kinds may not derive an answer from scores.
         return 0.0 if asked.kind.has_one_label else None
     return asked.score(answer)
 
 
 def _right_options(study: Study) -> dict[str, dict[int, float]]:
-    """Return what `predicted_in` does for questions of which one option is right."""
+    """Return `predicted_in` for questions with one right option."""
     own = kinds_with_own_scores(study)
     asked = Question.objects.filter(study=study, taken_out_at=None).exclude(right="").exclude(kind__in=own)
     asked = asked.order_by("pk")
@@ -254,7 +261,7 @@ def _right_options(study: Study) -> dict[str, dict[int, float]]:
 
 @dataclass(frozen=True)
 class Choice:
-    """One option as the list shows it: who chose it. `models`: names, each with its score or None."""
+    """An option in the list, with who chose it. `models`: names, each with its score or None."""
 
     key: str
     label: str
@@ -267,9 +274,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Line:
-    """A question of the list. `others`: models of which only their outcome is known, and not which option it was."""
+    """A question of the list. `others`: models with a known outcome but an unknown option."""
 
-    parted: Parted
+    disagreement: Disagreement
     instance: Instance
     shown: QuestionContent
     choices: Sequence[Choice]
@@ -277,14 +284,14 @@ class Line:
 
     @property
     def share(self) -> float:
-        """The share of the answers that are right, in percent."""
-        return 100 * self.parted.right / self.parted.answers
+        """Percentage of right answers."""
+        return 100 * self.disagreement.right / self.disagreement.answers
 
 
-def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Page[Line]:
-    """Return one page of these with what people and models said; four queries, however many there are."""
-    found: Page[Any] = Paginator(parted, PER_PAGE).get_page(page)
-    ones: list[Parted] = list(found.object_list)
+def disagreement_page(project: Project, disagreements: Sequence[Disagreement], page: Any) -> Page[Line]:
+    """Return one page of the list with the answers of people and models; four queries at any size."""
+    found: Page[Any] = Paginator(disagreements, PER_PAGE).get_page(page)
+    ones: list[Disagreement] = list(found.object_list)
     questions = Question.objects.select_related("instance").in_bulk([one.question for one in ones])
     people: dict[int, Counter[str]] = defaultdict(Counter)
     said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
@@ -306,7 +313,7 @@ def page_of_parted(project: Project, parted: Sequence[Parted], page: Any) -> Pag
     return found
 
 
-def _line(one: Parted, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
+def _line(one: Disagreement, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
     kind = get_kind(question.kind)
     asked = _Asked(content_hash(kind, question.content), options_of(kind, question.content))
     options = kind.options(question.content)
@@ -336,7 +343,7 @@ def _line(one: Parted, question: Question, people: Counter[str], predictions: It
 
 
 def _chosen(prediction: Prediction, right: str, options: Sequence[str]) -> str:
-    """Return the key of the option that a model chose, "" where it is not known or several have the highest score."""
+    """Return the key of the option that a model chose, "" if unknown or tied."""
     if prediction.is_right:
         return right
     if prediction.scores:

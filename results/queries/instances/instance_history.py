@@ -1,4 +1,4 @@
-"""What was asked about an instance and what people answered, as the researcher reads it: pictures, names, decisions."""
+"""History of an instance: what was asked and answered, with pictures, names and decisions."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ from studies.models import Project, Question, Study
 
 @dataclass(frozen=True)
 class ShownOption:
-    """One option in source order: a picture (by its SHA-256), a text, or one that is always offered.
+    """An option in source order: a picture (by its SHA-256), a text, or an option that is always offered.
 
-    `chosen_by`: the pseudonyms behind its counted answers. `wins`: the decision is for it.
+    `chosen_by`: the pseudonyms behind its counted answers. `wins`: it is the decision.
     """
 
     key: str
@@ -37,9 +37,11 @@ class ShownOption:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One version of one answer: the `option` chosen, None where the answer is none, and what was `said`, in words.
-    `position`: where the option stood, from 1; None for one that stands at the same place for everybody. `positions`:
-    how many options were shown, 0 where all of them stand at the same place for everybody."""
+    """One version of one answer.
+
+    `option`: the one chosen, None if the answer is no option; `said`: the answer in words. `position`: of the option,
+    from 1; None if it has a fixed position. `positions`: number of shuffled options, 0 if all are fixed.
+    """
 
     name: str
     option: ShownOption | None
@@ -54,7 +56,7 @@ class GivenAnswer:
 
     @property
     def where(self) -> str:
-        """Where the option stood that was chosen, "" where the answer is none."""
+        """The position of the chosen option, "" if the answer is no option."""
         if self.option is None:
             return ""
         if self.position is not None:
@@ -64,8 +66,10 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class History:
-    """One question: what it showed, who chose what, and what followed. `used`: a later study builds on it.
-    `right_said`: the right answer in words where it is no single option, "" elsewhere."""
+    """A question: what it showed, who chose what, and its outcome.
+
+    `used`: a later study builds on it. `right_said`: the right answer in words if it is not one option, else "".
+    """
 
     question: Question
     decision: Decision
@@ -97,7 +101,7 @@ class History:
 
     @property
     def can_be_settled(self) -> bool:
-        """Whether a researcher may decide it: not where an answer is no option, as a text is none."""
+        """Whether a researcher may decide it: only if answers are options."""
         return bool(self.options) and self.outcome in (Outcome.NONE_YET, Outcome.CONFLICTING) and not self.used
 
     @property
@@ -110,7 +114,7 @@ class History:
 
     @property
     def deciders(self) -> Sequence[str]:
-        """Return who moved the instance where it went: those for the winner, or against any."""
+        """Return who determined the outcome: those who chose the winner or, without one, all counted annotators."""
         if self.decision.settled_choice or self.decision.state == Decision.State.UNDECIDED:
             return ()
         winner = self.decision.winner
@@ -123,8 +127,11 @@ class History:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a study made of an instance. `right`: on how many of its questions with a known right answer the counted
-    answers agree that it is right; None where none is known. A settlement says nothing about people."""
+    """The outcome of an instance in a study.
+
+    `right`: the number of its questions with a known right answer on which the counted answers agree with it; None if
+    none is known. Adjudications do not count as answers of people.
+    """
 
     study: Study
     outcome: Outcome
@@ -141,7 +148,7 @@ class Stage:
 
 
 def stages(history: Sequence[History]) -> list[Stage]:
-    """Group the questions about one instance by study, in their order."""
+    """Group the questions about an instance by study, in order."""
     by_study: dict[int, list[History]] = {}
     for asked in history:
         by_study.setdefault(asked.question.study_id, []).append(asked)
@@ -156,17 +163,17 @@ def _stage(asked: Sequence[History]) -> Stage:
 
 
 def _asked_about_answers() -> QuerySet[Question]:
-    """Return what is asked about the answers to the question of the query around it."""
+    """Return the questions about answers to the outer query's question."""
     answers = Response.objects.filter(question=OuterRef(OuterRef("pk")))
     return Question.objects.filter(source_type=RESPONSE, source_id__in=answers.values("pk"))
 
 
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:
-    """Return the histories of `questions`, in their order, with as many queries for many as for one."""
+    """Return the histories of `questions`, in order; the number of queries is constant."""
     used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(_asked_about_answers())
     asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
-    # Of people who withdrew nothing is shown, of people who were excluded it says so.
+    # Withdrawn people are hidden; excluded people are marked.
     responses = Response.objects.filter(question__in=given).exclude(left_out=Removal.Why.WITHDRAWN)
     responses = responses.select_related("annotator")
     for response in responses.order_by("received_at", "pk"):
@@ -197,7 +204,7 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
 
 
 def _right_said(question: Question) -> str:
-    """Return a right answer that is no single option in words, "" without one."""
+    """Return a right answer that is not one option in words, "" without one."""
     if question.right_answer is None:
         return ""
     if isinstance(question.right_answer, dict) and not any(map(_is_nested, question.right_answer.values())):
@@ -210,7 +217,7 @@ def _is_nested(value: Any) -> bool:
 
 
 def _shown(question: Question) -> QuestionContent:
-    """Return what a question is about; what several things are answered by stands there too, since no one is chosen."""
+    """Return what a question shows, including the answers offered for each of several things."""
     kind = get_kind(question.kind)
     shown = kind.shown(question.content)
     compared = [option.picture for option in kind.options(question.content) if option.picture]
@@ -256,8 +263,10 @@ def _answer(
 
 
 def in_words(question: Question, response: Response) -> str:
-    """Return an answer that is no option: a text as it is, several labels each with what it is of, what is said to be
-    so by its name, else JSON."""
+    """Return an answer that is not an option in words.
+
+    A text as it is; several labels each with its subject; true statements by name; anything else as JSON.
+    """
     if isinstance(response.answer, str):
         return response.answer
     if words := get_kind(question.kind).words(response.answer):
@@ -271,7 +280,7 @@ def in_words(question: Question, response: Response) -> str:
 
 
 def _is_so(answer: Any) -> bool:
-    """Tell whether an answer says of some things that they are so, and nothing else."""
+    """Whether an answer only marks some things as true."""
     return isinstance(answer, dict) and bool(answer) and all(said is True for said in answer.values())
 
 

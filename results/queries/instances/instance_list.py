@@ -1,4 +1,4 @@
-"""What there is of the instances of a project: their pictures, tags and categories."""
+"""Pictures, tags and categories of a project's instances."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from studies.models import Instance, InstanceImage, Project, Question, Tag
 
 
 def tags_of(instances: Iterable[Instance]) -> dict[int, list[str]]:
-    """Return the names of the tags of each instance, by the alphabet."""
+    """Return the names of the tags of each instance, alphabetically."""
     names: dict[int, list[str]] = {instance.pk: [] for instance in instances}
     tagged = Tag.objects.filter(instances__in=names).order_by("name")
     for instance, name in tagged.values_list("instances", "name"):
@@ -19,7 +19,7 @@ def tags_of(instances: Iterable[Instance]) -> dict[int, list[str]]:
 
 
 def images_of(instances: Iterable[Instance]) -> dict[int, list[InstanceImage]]:
-    """Return the pictures of each instance, those that stand alone in their role first."""
+    """Return the pictures of each instance, single pictures of a role first."""
     images: dict[int, list[InstanceImage]] = {instance.pk: [] for instance in instances}
     uses = InstanceImage.objects.filter(instance__in=images).select_related("image")
     for use in uses.order_by(F("role").desc(), "position"):
@@ -28,7 +28,7 @@ def images_of(instances: Iterable[Instance]) -> dict[int, list[InstanceImage]]:
 
 
 def named_images(images: Sequence[InstanceImage]) -> list[tuple[str, InstanceImage]]:
-    """Return each picture of one instance with what options call it: its role, and its place where there are several.
+    """Return each picture of an instance by its name in options: its role, with a number if there are several.
 
     Example: `image`, but `set-0` to `set-9`.
     """
@@ -37,13 +37,13 @@ def named_images(images: Sequence[InstanceImage]) -> list[tuple[str, InstanceIma
 
 
 def one_origin(images: Sequence[InstanceImage]) -> InstanceImage | None:
-    """Return one of several pictures that all have the same source, licence and generator, None where they differ."""
+    """Return one of the pictures if all have the same source, licence and generator, else None."""
     origins = {(use.image_id is None, use.source, use.licence, use.generator) for use in images}
     return images[0] if len(images) > 1 and len(origins) == 1 and images[0].image_id else None
 
 
 def told_of(instance: Instance) -> dict[str, str]:
-    """Return what the import knew about descriptions of an image set: role -> a few words."""
+    """Return role -> note: what the import knew about descriptions of an image set."""
     found = {}
     for each in descriptions_of(instance.captions, instance.reference):
         words = [] if each.target is None else [f"about {SET}-{each.target}"]
@@ -54,7 +54,7 @@ def told_of(instance: Instance) -> dict[str, str]:
 
 
 def categories_of(project: Project) -> list[tuple[str, str, str]]:
-    """Return the splits, types and subtypes that the project's instances have together, in order."""
+    """Return the splits, types and subtypes of the project's instances, in order."""
     found = Instance.objects.filter(project=project).order_by("split", "type", "subtype")
     return list(found.values_list("split", "type", "subtype").distinct())
 

@@ -1,4 +1,4 @@
-"""What a study has made of each instance, counted from its decisions and its counted answers."""
+"""Statistics of each instance in a study, from its decisions and counted answers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -15,18 +15,18 @@ from analytics.outcomes import (
 )
 from annotation.models import Decision, Response
 from annotation.models.responses import took_ms
-from results.queries.instances.human_model_disagreement import parted_questions
+from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.reports.facts import Way
 from studies.models import Project, Question, Study
 
 CHUNK = 2_000
-# Who is right where people and all models part -> name of the study and instance.
-Parting = Mapping[Way, Set[tuple[str, int]]]
+# Who is right in a disagreement -> study name and instance.
+Disagreements = Mapping[Way, Set[tuple[str, int]]]
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What `InstanceFigures` holds of one instance in one study; its fields say what each is."""
+    """The fields of `InstanceFigures` for one instance in one study."""
 
     instance: int
     outcome: Outcome
@@ -38,16 +38,16 @@ class Figures:
     models_right: bool
 
 
-def parting_in(project: Project) -> Parting:
-    """Return about which instances people and all models part, of all studies that the project counts."""
+def disagreements_in(project: Project) -> Disagreements:
+    """Return the instances on which people and all models disagree, in all counted studies of the project."""
     found: dict[Way, set[tuple[str, int]]] = {way: set() for way in Way}
-    for one in parted_questions(project):
+    for one in human_model_disagreements(project):
         found[one.way].add((one.study, one.instance))
     return found
 
 
 def instances_asked(study: Study) -> Iterator[list[int]]:
-    """Yield the instances that `study` asks about, by their ids, some thousands at a time."""
+    """Yield batches of some thousand instance ids that `study` asks about."""
     asked = Question.objects.filter(study=study).order_by("instance_id").values_list("instance_id", flat=True)
     last = 0
     while some := list(asked.filter(instance__gt=last).distinct()[:CHUNK]):
@@ -55,8 +55,8 @@ def instances_asked(study: Study) -> Iterator[list[int]]:
         last = some[-1]
 
 
-def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict[int, Figures]:
-    """Return the figures of those of `instances`, sorted, that `study` asks about; two queries."""
+def figures_of(study: Study, instances: Sequence[int], disagreements: Disagreements) -> dict[int, Figures]:
+    """Return the figures of `instances` (sorted) that `study` asks about; two queries."""
     among = {"question__instance__gte": instances[0], "question__instance__lte": instances[-1]}
     about = {"question__study": study, **among}
     outcomes: dict[int, list[tuple[str, Outcome]]] = defaultdict(list)
@@ -86,20 +86,20 @@ def figures_of(study: Study, instances: Sequence[int], parting: Parting) -> dict
             answers[instance],
             pairs_alike(votes[instance]),
             median(times[instance]) if instance in times else None,
-            (study.slug, instance) in parting[Way.PEOPLE],
-            (study.slug, instance) in parting[Way.MODELS],
+            (study.slug, instance) in disagreements[Way.PEOPLE],
+            (study.slug, instance) in disagreements[Way.MODELS],
         )
         for instance, of_questions in outcomes.items()
     }
 
 
 def pairs_alike(votes: Iterable[Mapping[str, int]]) -> float | None:
-    """Return the share of the pairs of answers to the same question that are the same, 0 to 1, over all questions.
+    """Return the share of equal pairs among the pairs of answers to the same question, 0 to 1, over all questions.
 
-    votes: for each question how often each label was given. None where no question has two of them: there is no pair.
-    It is the observed agreement of one subject (Fleiss 1971, p. 379), pooled over its questions by their pairs.
+    votes: for each question how often each label was given. None if no question has two answers. It is the observed
+    agreement of one subject (Fleiss 1971, p. 379), pooled over its questions by their pairs.
 
-    Example: two say A and one B: of the three pairs one is alike, 1/3.
+    Example: two say A and one B: one of the three pairs is equal, 1/3.
     """
     alike = pairs = 0
     for of_one in votes:

@@ -1,7 +1,7 @@
-"""Pages of a long list, each begun at a row and not at a number: the last page costs what the first one does.
+"""Keyset pagination of long lists: the last page costs as much as the first.
 
-An address names the row before the page (`after`) or behind it (`before`) by its id, and its place in the order is
-looked up, so that a page stays where it is whatever comes in before it.
+An address names the row before the page (`after`) or behind it (`before`) by its id. Its place in the order is looked
+up, so that a page stays the same whatever rows are added before it.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ _LARGEST_ID = 2**63 - 1
 
 
 def row_id(text: str) -> int | None:
-    """Return the id of a row that stands in an address, None for what can be none."""
-    # Digits of another alphabet are digits, too.
+    """Return the id of a row from an address, None if it cannot be one."""
+    # `isdecimal` also accepts digits of other alphabets.
     if not (text.isascii() and text.isdecimal()) or len(text) > len(str(_LARGEST_ID)) or int(text) > _LARGEST_ID:
         return None
     return int(text)
 
 
 def beyond(columns: Sequence[str], values: Sequence[Any], *, is_backward: bool) -> Func:
-    """Return whether columns, as one, come behind values: (a, b) > (x, y).
+    """Compare columns with values as tuples: (a, b) > (x, y).
 
-    Both databases find the place in an index for that; they do not for what it means, a > x or a = x and b > y.
+    Both databases use an index for this form, but not for the equivalent a > x or a = x and b > y.
     """
     sign = "<" if is_backward else ">"
     return Func(
@@ -45,7 +45,7 @@ def _row_of(*expressions: Combinable) -> Func:
 
 @dataclass(frozen=True)
 class Order:
-    """What a list is sorted by: columns without nulls of which the last is the id, all one way."""
+    """Sort columns without nulls, all in one direction; the last is the id."""
 
     title: str
     columns: Sequence[str]
@@ -59,13 +59,13 @@ class Order:
         return rows.order_by(*(f"-{column}" if self.is_backward else column for column in self.columns))
 
     def behind(self, rows: QuerySet[M], row: Sequence[Any]) -> QuerySet[M]:
-        """Return those of `rows` that come behind the one with these values of the columns, sorted."""
+        """Return `rows` after the one with these column values, sorted."""
         return self.sort(rows.filter(beyond(self.columns, row, is_backward=self.is_backward)))
 
 
 @dataclass(frozen=True)
 class Slice(Generic[Row]):
-    """One page. `earlier`, `later`: the ids at which the pages beside it begin, None where there is none."""
+    """One page. `earlier`, `later`: ids at which the neighbouring pages begin, None if there is none."""
 
     rows: Sequence[Row]
     earlier: int | None
@@ -73,9 +73,9 @@ class Slice(Generic[Row]):
 
 
 def slice_of(rows: QuerySet[M], order: Order, size: int, *, after: str = "", before: str = "") -> Slice[M]:
-    """Return a page of at most `size` of `rows`, behind the row called `after` or ahead of the one called `before`.
+    """Return a page of up to `size` of `rows`, after the row called `after` or before the one called `before`.
 
-    What names no row of them begins at the start. Two queries, one without a name.
+    An unknown row gives the first page. Two queries, or one without a name.
     """
     start = _row(rows, order, before or after)
     if start is None:
@@ -84,7 +84,7 @@ def slice_of(rows: QuerySet[M], order: Order, size: int, *, after: str = "", bef
         return _slice(list(order.behind(rows, start)[: size + 1]), size, is_first=False)
     ahead = list(order.turned.behind(rows, start)[: size + 1])
     if len(ahead) <= size:
-        # There is no whole page ahead: the first one is shown instead, and none is short because of it.
+        # Fewer rows than a page before it: the first page is shown in full instead.
         return _slice(list(order.sort(rows)[: size + 1]), size, is_first=True)
     found = ahead[:size][::-1]
     return Slice(found, earlier=found[0].pk, later=found[-1].pk)
@@ -97,7 +97,7 @@ def _slice(found: list[M], size: int, *, is_first: bool) -> Slice[M]:
 
 
 def _row(rows: QuerySet[M], order: Order, name: str) -> Sequence[Any] | None:
-    """Return the values of the columns of the row with that id, None where `rows` has none."""
+    """Return the sort columns of the row with this id, None if `rows` does not have it."""
     pk = row_id(name)
     if pk is None:
         return None
@@ -106,7 +106,7 @@ def _row(rows: QuerySet[M], order: Order, name: str) -> Sequence[Any] | None:
 
 
 def neighbours(rows: QuerySet[M], order: Order, pk: int) -> tuple[M | None, M | None]:
-    """Return the rows before and behind the one with the id `pk`, None at an end, and two where it is not among them.
+    """Return the rows before and after the one with the id `pk`; None at an end, two Nones if it is missing.
 
     Three queries.
     """

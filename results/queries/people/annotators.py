@@ -1,4 +1,4 @@
-"""The counted answers of a study, each with the name of who gave it."""
+"""Counted answers of a study with the name of each annotator."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ from results.models import Pseudonym
 from results.queries.reports.added_answers import planned_surveys
 from results.queries.reports.answer_scores import answer_scores
 from results.queries.reports.report_rows import CHUNK
-from results.reports.facts import Answerable
+from results.reports.facts import LabelSpace
 from results.reports.sections.annotators import PersonsAnswer
 from studies.kinds import get_kind
 from studies.kinds.base import IN_ORDER
@@ -30,13 +30,13 @@ _FIELDS = (
 )
 
 
-def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[PersonsAnswer]:
-    """Yield the counted answers of `study`, whose annotators are all named, but those of people who withdrew.
+def persons_answers(study: Study, kinds: Mapping[str, LabelSpace]) -> Iterable[PersonsAnswer]:
+    """Yield the counted answers of `study`, without people who withdrew. All annotators have names.
 
-    kinds: kind -> what can be answered to its questions.
+    kinds: kind -> its label space.
     """
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    last = {kind: answerable.last for kind, answerable in kinds.items()}
+    last = {kind: label_space.last for kind, label_space in kinds.items()}
     planned = planned_surveys(study)
     units, became = _units(study), what_became(study)
     scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study)}
@@ -61,19 +61,18 @@ def persons_answers(study: Study, kinds: Mapping[str, Answerable]) -> Iterable[P
 
 
 def what_became(study: Study) -> Mapping[int, str]:
-    """Return what the studies that ask about answers of `study`, and accept, have decided of each: answer -> state. One
-    that rejects it outweighs others."""
+    """Return answer -> state, as decided by the accepting studies about answers of `study`; a rejection prevails."""
     asking = [feed for feed in study.feeds.all() if feed.accepts]
     if not asking:
         return {}
     is_decided = question_is(Outcome.ACCEPTED, accepts=True) | question_is(Outcome.REJECTED, accepts=True)
     decided = Decision.objects.filter(is_decided, study__in=asking, question__source_type=RESPONSE)
-    # "accepted" stands before "rejected".
+    # "accepted" sorts before "rejected".
     return dict(decided.order_by("state", "question_id").values_list("question__source_id", "state"))
 
 
 def _units(study: Study) -> Mapping[int, Mapping[str, str]]:
-    """Return the labels of the counted answers that have no one label: answer -> unit -> label."""
+    """Return answer -> unit -> label, for counted answers without a single label."""
     if all(get_kind(part.kind).has_one_label for part in study.design.parts):
         return {}
     given = Response.objects.counted_in(study).filter(choice="")

@@ -1,4 +1,4 @@
-"""The groups of people of a project, in numbers: who is in one is told nowhere."""
+"""Groups of a project, in numbers; nobody learns who is in one."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from studies.models import Project, Study, StudyState
 
 @dataclass(frozen=True)
 class GroupLine:
-    """One group: how many `people` are in it, none where nobody has declared it, and the studies that ask for it."""
+    """A group: its number of `people`, none if nobody has declared it, and the studies that require it."""
 
     name: str
     people: int
@@ -20,7 +20,7 @@ class GroupLine:
 
 
 def group_lines(project: Project) -> list[GroupLine]:
-    """Return the groups that were declared or that a study asks for, by name."""
+    """Return the groups that were declared or that a study requires, by name."""
     people, asking = _sizes(project), defaultdict(list)
     for study in project.studies.select_related("project").defer("source").order_by("slug"):
         for group in _asked_for(study):
@@ -33,7 +33,7 @@ def people_in_group(project: Project, group: str) -> int:
 
 
 def undeclared_groups(study: Study) -> list[str]:
-    """Return the groups that people have to be in for `study`, and that nobody is in; none once it is closed."""
+    """Return the empty groups that `study` requires; none once it is closed."""
     asked = _asked_for(study)
     if not asked or study.state == StudyState.CLOSED:
         return []

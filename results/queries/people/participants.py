@@ -1,4 +1,4 @@
-"""Who has come to a study: under which name, with how many answers, and whether they count."""
+"""Participants of a study: name, number of answers, and whether they count."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,10 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class PersonLine:
-    """Somebody who has come to a study. answers: those they gave, counted: those that count, slots: those that count no
-    more and still have a slot. `removal` says why."""
+    """A participant of a study.
+
+    answers: given; counted: those that count; slots: those that no longer count and still have a slot. `removal`: why.
+    """
 
     name: str
     answers: int
@@ -28,9 +30,9 @@ class PersonLine:
 
 
 def people_lines(study: Study, *, who: str, page: Any) -> Page[PersonLine]:
-    """Return one page of who has come to `study`, or only the one called `who`; those who do not count first.
+    """Return one page of the participants of `study`, or only the one called `who`; uncounted people first.
 
-    Everybody has a name already (see `results.actions.pseudonyms`).
+    All have names (`results.actions.pseudonyms`).
     """
     named = Pseudonym.objects.filter(project=study.project_id)
     named = named.filter(Exists(Session.objects.filter(study=study, annotator=OuterRef("annotator_id"))))
@@ -61,7 +63,7 @@ def _lines(study: Study, named: Sequence[Pseudonym]) -> list[PersonLine]:
 
 
 def removals_of(people: Collection[int], *, project: Project) -> dict[int, Removal]:
-    """Return of each of these annotators whose answers count nowhere in `project` why that is."""
-    # The person's own wish stands before a researcher's.
+    """Return for each of these annotators whose answers do not count in `project` the reason."""
+    # The person's own wish takes precedence over a researcher's.
     removals = Removal.objects.in_force().filter(project=project, annotator__in=people).order_by("why")
     return {each.annotator_id: each for each in removals}

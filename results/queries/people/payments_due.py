@@ -1,4 +1,4 @@
-"""What is owed to whom for a study, person by person."""
+"""Payments due for a study, per person."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ from annotation.models.sessions import has_unlikely_times
 from annotation.session_pay import PayItem, SessionOwed, owed_for, total
 from results.models import Pseudonym
 from results.sentences import unlikely_times
-from results.simulated import played_by_a_program
+from results.simulated import given_by_a_program
 from studies.models import Study
 
 PER_PAGE = 50
@@ -23,9 +23,10 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class SessionLine:
-    """One session: its state, how many answers of it were stored (`answers`) and how many of these count, and what is
-    owed for it. `evidence`: what speaks against its times, in sentences, "" where nothing does or a researcher has
-    accepted them."""
+    """A session: state, number of stored answers (`answers`), number that count, and amount due.
+
+    `evidence`: sentences on implausible times, "" if there is none or a researcher accepted them.
+    """
 
     pk: int
     annotator: int
@@ -38,7 +39,7 @@ class SessionLine:
 
 @dataclass(frozen=True)
 class OwedItem:
-    """One amount owed for a session (its id): `times` sessions, answers or waits."""
+    """An amount due for a session (by id): for `times` sessions, answers or waits."""
 
     session: int
     item: str
@@ -49,10 +50,10 @@ class OwedItem:
 
 @dataclass(frozen=True)
 class PersonOwed:
-    """What is owed to one person for a study, in the currency of the study, and why.
+    """The amount due to one person for a study, in its currency, with reasons.
 
-    answers: all that were stored; `counted` of them count, the others are kept aside. endings: how their sessions
-    ended -> how many. to_decide: how many of the sessions a researcher decides about besides. simulated: a program.
+    answers: all stored; `counted` of them count, the others are kept aside. endings: end state of sessions -> number.
+    to_decide: further sessions that a researcher has to decide. simulated: a program.
     """
 
     name: str
@@ -76,7 +77,7 @@ class PersonOwed:
 
     @property
     def items(self) -> Sequence["OwedItem"]:
-        """Return the amounts that `amount` is the sum of: the rows that a ledger of payments goes on from."""
+        """Return the items that add up to `amount`: the rows for a ledger of payments."""
         return [
             OwedItem(line.pk, each.item.value, each.times, each.amount, line.owed.why)
             for line in self.lines
@@ -85,7 +86,7 @@ class PersonOwed:
 
 
 def session_lines(study: Study, people: Collection[int] | None = None) -> list[SessionLine]:
-    """Return what is owed for each session of `study`, of all or of these annotators, in the order of arrival."""
+    """Return the amount due for each session of `study`, of all or these annotators, in order of arrival."""
     sessions = Session.objects.filter(study=study)
     answers = Response.objects.filter(study=study, is_current=True).order_by()
     if people is not None:
@@ -108,16 +109,16 @@ def session_lines(study: Study, people: Collection[int] | None = None) -> list[S
 
 @dataclass(frozen=True)
 class OwedSums:
-    """What a study costs: the pay of sessions, waiting in vain included, and how many answers are paid."""
+    """The cost of a study: pay of sessions, including waiting, and the number of paid answers."""
 
     for_sessions: Decimal
     answers_paid: int
 
 
 def owed_sums(study: Study) -> OwedSums:
-    """Return what is owed for `study` in sum."""
+    """Return the total due for `study`."""
     answers = paid_answers(study)
-    # Sessions with unlikely times are owed nothing until a researcher has decided.
+    # Sessions with implausible times are due nothing until a researcher decides.
     sessions = Session.objects.filter(study=study).exclude(has_unlikely_times()).order_by()
     states = dict(sessions.values_list("pk", "state"))
     owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in states.items())
@@ -126,7 +127,7 @@ def owed_sums(study: Study) -> OwedSums:
 
 
 def paid_answers(study: Study) -> dict[int, int]:
-    """Return how many answers of each session of `study` were stored; nothing where no pay depends on that."""
+    """Return the number of stored answers of each session of `study`; nothing if pay does not depend on it."""
     pay = study.design.pay
     if not pay.per_answer and pay.least_answers <= 1:
         return {}
@@ -135,7 +136,7 @@ def paid_answers(study: Study) -> dict[int, int]:
 
 
 def owed_page(study: Study, *, page: Any) -> Page[Any]:
-    """Return one page of the people who came to `study`, with what they are owed, by their names."""
+    """Return one page of the people of `study` with the amounts due to them, by name."""
     found: Page[Any] = Paginator(came_to(study), PER_PAGE).get_page(page)
     shown = list(found.object_list)
     people = [each.annotator_id for each in shown]
@@ -144,18 +145,18 @@ def owed_page(study: Study, *, page: Any) -> Page[Any]:
 
 
 def everybody_owed(study: Study) -> list[PersonOwed]:
-    """Return what is owed to everybody who came to `study`, by their names."""
+    """Return the amounts due to all people of `study`, by name."""
     return _owed_to(study, list(came_to(study)), session_lines(study))
 
 
 def came_to(study: Study) -> QuerySet[Pseudonym]:
-    """Return the names of everybody who came to `study`, in order."""
+    """Return the names of all people of `study`, in order."""
     came = Session.objects.filter(study=study, annotator=OuterRef("annotator_id"))
     return Pseudonym.objects.filter(Exists(came), project=study.project_id).order_by("name")
 
 
 def owed_to(study: Study, named: Sequence[Pseudonym]) -> list[PersonOwed]:
-    """Return what is owed to each of `named`, a page of them, for `study`."""
+    """Return the amounts due to each of `named`, a page of people, for `study`."""
     return _owed_to(study, named, session_lines(study, [each.annotator_id for each in named]))
 
 
@@ -164,9 +165,9 @@ def _owed_to(study: Study, named: Sequence[Pseudonym], lines: Sequence[SessionLi
     for line in lines:
         theirs[line.annotator].append(line)
     removals = Removal.objects.in_force().filter(project=study.project_id).order_by("why")
-    # Of two the last stands: the person's own wish before a researcher's.
+    # Of two, the last prevails: the person's own wish before a researcher's.
     removed = dict(removals.values_list("annotator_id", "why"))
-    programs = Session.objects.filter(played_by_a_program(), study=study)
+    programs = Session.objects.filter(given_by_a_program(), study=study)
     simulated = set(programs.order_by().values_list("annotator_id", flat=True).distinct())
     return [
         _person(each.name, theirs[pk], study, removed.get(pk, ""), simulated=pk in simulated)
@@ -202,7 +203,7 @@ _REMOVED = {
 
 
 def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> str:
-    """Return in one sentence why somebody is owed this, each reason once."""
+    """Return one sentence with the reasons for the amount, each once."""
     reasons = Counter(
         f"{line.owed.why} ({line.evidence.rstrip('.')})" if line.evidence else line.owed.why for line in lines
     )

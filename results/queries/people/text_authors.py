@@ -1,4 +1,4 @@
-"""The texts that people wrote as answers to a study, how they were written, and what others found by them."""
+"""Texts that people wrote as answers, how they were written, and what others retrieved with them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from results.models import Pseudonym
 from results.queries.people.annotators import what_became
 from results.queries.reports.described_texts import was_pasted
 from results.queries.reports.report_rows import CHUNK, study_facts
-from results.reports.sections.descriptions import described_in
+from results.reports.sections.descriptions import description_study
 from results.reports.sections.text_authors import Writing, WrittenText
 from studies.kinds import get_kind
 from studies.models import Study, StudyState
@@ -17,12 +17,12 @@ WRITTEN_SECONDS = "from_first_key_ms"
 
 
 def kinds_written(study: Study) -> set[str]:
-    """Return those of the kinds of `study` whose answers are written, in whole or in part."""
+    """Return the kinds of `study` whose answers are texts, in whole or in part."""
     return {part.kind for part in study.design.parts if get_kind(part.kind).is_written}
 
 
 def writing_in(study: Study) -> Writing:
-    """Return the counted texts of `study`, whose annotators are all named."""
+    """Return the counted texts of `study`. All annotators have names."""
     became = what_became(study)
     given = Response.objects.counted_in(study).filter(question__kind__in=kinds_written(study)).order_by("pk")
     about = ("annotator_id", "question__kind", "question__instance__type", "choice", "answer", "writing")
@@ -33,18 +33,18 @@ def writing_in(study: Study) -> Writing:
             written = WrittenText(writer, type, words, was_pasted(how), _seconds(how), became.get(pk, ""))
             texts.append(written)
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
-    described = described_in([study_facts(asking) for asking in asking_about(study)])
+    described = description_study([study_facts(asking) for asking in asking_about(study)])
     retrievals = [one for each in described for one in each.retrievals]
     return Writing(texts, names, [each.study for each in described], retrievals)
 
 
 def asking_about(study: Study) -> list[Study]:
-    """Return the studies that were launched to ask others about the answers of `study`."""
+    """Return the launched studies about the answers of `study`."""
     asking = study.feeds.exclude(state=StudyState.DRAFT).order_by("pk")
     return [each for each in asking if each.design.asks_about_answers]
 
 
 def _seconds(writing: Mapping[str, Any] | None) -> float | None:
-    """Return how long a text was written, from the first key or paste to sending; None where that is not known."""
+    """Return the writing time from the first key or paste to sending; None if unknown."""
     milliseconds = (writing or {}).get(WRITTEN_SECONDS)
     return None if milliseconds is None else milliseconds / 1000

@@ -1,4 +1,4 @@
-"""How right answers are that their kind scores itself, and the measures of agreement that a kind brings."""
+"""Scores of answers by kinds that score themselves, and agreement measures of kinds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ from results.reports.facts import MeasuredQuestion, ScoredAnswer
 from studies.kinds import Answer, Kind, get_kind, has_own_score
 from studies.models import Question, Study
 
-# Rows fetched at once: each fetch is a round trip.
+# Rows per fetch: each fetch is a round trip.
 CHUNK = 2_000
-# Questions whose right answer is known.
+# Questions with a known right answer.
 KNOWS_RIGHT = ~Q(right="") | Q(right_answer__isnull=False)
 
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """What is needed of a question to score the answers to it."""
+    """The fields of a question needed to score its answers."""
 
     kind: Kind
     content: Mapping[str, Any]
@@ -52,12 +52,12 @@ def asked_questions(study: Study, kinds: Sequence[str]) -> dict[int, AskedQuesti
 
 
 def whole_answer(choice: str, answer: Any) -> Answer:
-    """Return an answer as its kind made it, from the columns of its response."""
+    """Return an answer as its kind created it, from the columns of its response."""
     return Answer(choice if answer is None else answer, choice)
 
 
 def answer_scores(study: Study) -> list[ScoredAnswer]:
-    """Return the scores of the counted answers whose kind scores them itself, in the order in which they came."""
+    """Return the scores of the counted answers whose kind scores them itself, in order of arrival."""
     kinds = kinds_with_own_scores(study)
     if not kinds or not Question.objects.filter(KNOWS_RIGHT, study=study, kind__in=kinds).exists():
         return []
@@ -71,8 +71,10 @@ def answer_scores(study: Study) -> list[ScoredAnswer]:
 
 
 def measured_questions(study: Study) -> list[MeasuredQuestion]:
-    """Return each question with several answers by each measure of agreement that its kind brings; without the answers
-    that were added where the first ones differed."""
+    """Return each question with several answers by each agreement measure of its kind.
+
+    Leaves out answers that were added because the first ones differed.
+    """
     kinds = [part.kind for part in study.design.parts if get_kind(part.kind).measures()]
     if not kinds:
         return []
@@ -98,7 +100,7 @@ def _measured(question: int, asked: AskedQuestion, given: _Given) -> Iterable[Me
 
 
 def _counted(study: Study, kinds: Sequence[str]) -> Iterator[tuple[int, int, int, int, Answer]]:
-    """Yield id, question, annotator, survey and answer of the counted answers, in the order in which they came."""
+    """Yield id, question, annotator, survey and answer of the counted answers, in order of arrival."""
     counted = Response.objects.counted_in(study).filter(question__kind__in=kinds).order_by("pk")
     columns = ("pk", "question_id", "annotator_id", "slot__seat__survey__number", "choice", "answer")
     for *who, choice, answer in counted.values_list(*columns).iterator(chunk_size=CHUNK):

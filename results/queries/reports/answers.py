@@ -1,4 +1,4 @@
-"""The rows behind the results of a single study, equal ones counted together by the database."""
+"""Rows behind the results of a single study; the database groups equal ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,18 +7,18 @@ from django.db.models import Count, Min, QuerySet
 
 from annotation.models import Response
 from annotation.models.responses import took_ms
-from results.queries.instances.human_model_disagreement import parted_questions
+from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.reports.report_rows import instances_predicted, mismatched_predictions, model_facts, study_facts
-from results.reports.facts import Answerable, ProjectFacts
+from results.reports.facts import LabelSpace, ProjectFacts
 from results.reports.sections.answers import AnswerDetails, TimedAnswers
 from studies.kinds.base import IN_ORDER
 from studies.models import Study
 
 
 def facts_alone(study: Study) -> ProjectFacts:
-    """Return the project of `study` as if it had no other study, and no instances but those it asks about.
+    """Return the project of `study` as if it had only this study and its instances.
 
-    Models stand beside people only where the right answers are known.
+    Includes models only if right answers are known.
     """
     facts = study_facts(study)
     return ProjectFacts(
@@ -28,15 +28,15 @@ def facts_alone(study: Study) -> ProjectFacts:
         studies=[facts],
         models=list(model_facts(study.project)) if facts.knows_answers else [],
         predicted_by=instances_predicted(study.project, study) if facts.knows_answers else {},
-        parted=parted_questions(study.project, study) if facts.knows_answers else [],
+        disagreements=human_model_disagreements(study.project, study) if facts.knows_answers else [],
         mismatched=mismatched_predictions(study.project) if facts.knows_answers else [],
     )
 
 
-def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[AnswerDetails]:
-    """Return the counted answers of `study` that are one label each, without the times they took.
+def answer_details(study: Study, kinds: Mapping[str, LabelSpace]) -> list[AnswerDetails]:
+    """Return the counted answers of `study` with one label each, without their times.
 
-    kinds: kind -> what can be answered to its questions.
+    kinds: kind -> its label space.
     """
     alike = (
         Response.objects.counted_in(study)
@@ -46,7 +46,7 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
             *("choice", "shown_order", f"question__content__{IN_ORDER}"),
         )
     )
-    last = {kind: answerable.last for kind, answerable in kinds.items()}
+    last = {kind: label_space.last for kind, label_space in kinds.items()}
     return [
         AnswerDetails(
             kind=kind,
@@ -61,11 +61,11 @@ def answer_details(study: Study, kinds: Mapping[str, Answerable]) -> list[Answer
 
 
 def answer_times(study: Study) -> list[TimedAnswers]:
-    """Return how long the counted answers of `study` took, with the page in view."""
+    """Return the times of the counted answers of `study`, with the page in view."""
     alike = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list("question__kind", "ms")
     return [TimedAnswers(kind, None if ms is None else ms / 1000, times) for kind, ms, times, _ in _in_order(alike)]
 
 
 def _in_order(alike: QuerySet[Response, Any]) -> QuerySet[Response, Any]:
-    """Count the rows that are alike, and put those that came first first."""
+    """Group equal rows with their number, in order of first occurrence."""
     return alike.annotate(times=Count("pk"), first=Min("pk")).order_by("first")

@@ -1,4 +1,4 @@
-"""The texts that the questions of a study are about, and what is known of those who wrote them."""
+"""Texts that the questions of a study are about, and facts about their writers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ from studies.descriptions import DESCRIPTION, SET, TRAIN, descriptions_of, sourc
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study
 
-# Rows fetched at once: each fetch is a round trip.
+# Rows per fetch: each fetch is a round trip.
 CHUNK = 1000
 
 
 def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
-    """Return the descriptions that leave with the data of `project`, imported and accepted, by split and type."""
+    """Return the exported descriptions of `project`, imported and accepted, by split and type."""
     types = dict(Instance.objects.filter(project=project, images__role=SET).values_list("key", "type").distinct())
     if not types:
         return {}
@@ -34,15 +34,20 @@ def described_sets(project: Project) -> dict[tuple[str, str], DescribedSets]:
 
 
 def was_pasted(writing: Mapping[str, Any] | None) -> bool | None:
-    """Return whether letters were pasted into a text, by how it was written; None where that was not recorded. A paste
-    that brought none, of a picture for one, is no such; of a text with many pastes only the first have their length."""
+    """Return whether letters were pasted into a text, from its writing record; None if that was not recorded.
+
+    A paste without letters, of a picture for example, does not count. Only the first pastes of a text have a recorded
+    length.
+    """
     pastes, lengths = (writing or {}).get("pastes"), (writing or {}).get("pasted") or ()
     return None if pastes is None else pastes > len(lengths) or any(lengths)
 
 
 def described_by(study: Study) -> dict[int, DescriptionFacts]:
-    """Return the description that each question of `study` asks about, by the id of the question. Questions of other
-    kinds, which the study may ask besides, ask about none, whatever they were drawn for."""
+    """Return the description that each question of `study` asks about, by question id.
+
+    Questions of other kinds in the study ask about no description, whatever their source.
+    """
     if not study.design.asks_about_answers:
         return {}
     found = dict(_imported(study))
@@ -51,7 +56,7 @@ def described_by(study: Study) -> dict[int, DescriptionFacts]:
 
 
 def _asked_about(study: Study, source: str) -> QuerySet[Question]:
-    """Return the questions of `study` that were made from such a source and ask about it, in their order."""
+    """Return the questions of `study` made from such a source and asking about it, in order."""
     kinds = [part.kind for part in study.design.parts if get_kind(part.kind).asks_about_answers]
     return Question.objects.filter(study=study, kind__in=kinds, source_type=source).order_by("pk")
 
@@ -68,7 +73,7 @@ def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
     for instance, captions, reference in sets.values_list("pk", "captions", "reference").iterator(chunk_size=CHUNK):
         known = {each.number: each for each in descriptions_of(captions, reference)}
         for pk, number in asked[instance]:
-            # A set may have lost a description since somebody was asked about it.
+            # A set may have lost a description since the question was asked.
             if (each := known.get(number)) is not None:
                 yield (
                     pk,
@@ -97,8 +102,10 @@ def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
 
 
 def written_for_study(study: Study) -> Mapping[str, WrittenFacts]:
-    """Return what there is for `study` to ask about, by the type of the instances: what the study that feeds it has
-    collected, as far as it counts, or without one the descriptions that it was launched with."""
+    """Return the texts available to `study`, by type of the instances.
+
+    Counted texts of its upstream study or, without one, the descriptions it was launched with.
+    """
     if not study.design.asks_about_answers:
         return {}
     texts: Counter[str] = Counter()
@@ -114,7 +121,7 @@ def _collected(study: Study, feeding: Study) -> Iterator[tuple[str, bool]]:
     about = ("question__instance__type", "question__kind", "question__content", "choice", "answer")
     for type, kind, content, label, answer in given.values_list(*about).iterator(chunk_size=CHUNK):
         handed = get_kind(kind).as_source(content, label if answer is None else answer)
-        # What others are not asked to find is neither a text nor missing.
+        # Answers that others are not asked about are neither texts nor missing.
         if handed is None or source_description(handed) is not None:
             yield type, handed is not None
 

@@ -1,4 +1,4 @@
-"""The rows that reports are made of, a fixed number of queries per study whatever its size."""
+"""Rows for reports: a fixed number of queries per study at any size."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,15 +11,15 @@ from analytics.outcomes import outcome_of_question
 from annotation.models import Decision, Removal, Response, Session
 from predictions.models import Prediction
 from predictions.queries.contents import predicted_otherwise, stale_predictions
-from results.queries.instances.human_model_disagreement import parted_questions, predicted_in
+from results.queries.instances.human_model_disagreement import human_model_disagreements, predicted_in
 from results.queries.people.payments_due import owed_sums
-from results.queries.reports.added_answers import Planned, planned_surveys
+from results.queries.reports.added_answers import PlannedSurveys, planned_surveys
 from results.queries.reports.answer_scores import answer_scores, measured_questions
 from results.queries.reports.described_texts import described_by, described_sets, written_for_study
-from results.queries.reports.label_spaces import answerable_in, shown_beside, with_all_labels
+from results.queries.reports.label_spaces import label_spaces, shown_beside, with_all_labels
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.progress import paid_sessions
-from results.queries.studies.simulated_answers import above, answering, played_in
+from results.queries.studies.simulated_answers import above, answering, simulated_studies
 from results.queries.studies.skips import failed_to_show
 from results.reports.facts import (
     AnswerFacts,
@@ -32,19 +32,19 @@ from results.reports.facts import (
     StudyFacts,
 )
 from results.reports.sections.people import asks_the_four
-from results.simulated import played_by_a_program
+from results.simulated import given_by_a_program
 from studies.actions.projects.datasets import dataset_studies
 from studies.kinds import get_kind, has_own_score
 from studies.models import Instance, Project, Purpose, Study, StudyState, SurveyQuestion
 
-# Rows fetched at once: each fetch is a round trip.
+# Rows per fetch: each fetch is a round trip.
 CHUNK = 10_000
-# Problems of mismatched predictions: invented options can be of any number.
+# Maximum number of problems: invented options can be of any number.
 MISMATCHES_SHOWN = 100
 
 
 def project_facts(project: Project) -> ProjectFacts:
-    """Return what there is to report of `project`: all its launched studies, in the order of the pipeline."""
+    """Return the facts of `project`: all its launched studies, in pipeline order."""
     rows = Instance.objects.filter(project=project).order_by("id").values_list("pk", "type", "subtype")
     return ProjectFacts(
         slug=project.slug,
@@ -54,7 +54,7 @@ def project_facts(project: Project) -> ProjectFacts:
         dataset=[study.slug for study in dataset_studies(project)],
         models=list(model_facts(project)),
         predicted_by=instances_predicted(project),
-        parted=parted_questions(project),
+        disagreements=human_model_disagreements(project),
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
         described=described_sets(project),
@@ -63,13 +63,13 @@ def project_facts(project: Project) -> ProjectFacts:
 
 
 def _removed(project: Project, why: str) -> int:
-    """Return how many people's answers count nowhere in `project` for that reason."""
+    """Return the number of people whose answers do not count in `project` for that reason."""
     removed = Removal.objects.filter(project=project, why=why, ended_at=None).order_by()
     return removed.values("annotator").distinct().count()
 
 
 def release_facts(studies: Sequence[Study]) -> ProjectFacts:
-    """Return what there is to say of the data that `studies` accepted: how it came to be, and who answered about it."""
+    """Return the facts of the data that `studies` accepted: how it was made, and who answered about it."""
     project = studies[0].project
     facts = project_facts(project)
     slugs = {each.slug for each in release_studies(studies)}
@@ -77,7 +77,7 @@ def release_facts(studies: Sequence[Study]) -> ProjectFacts:
         facts,
         dataset=[study.slug for study in studies],
         studies=[each for each in facts.studies if each.slug in slugs],
-        parted=[each for each in facts.parted if each.study in slugs],
+        disagreements=[each for each in facts.disagreements if each.study in slugs],
         sources=list(_sources(project)),
     )
 
@@ -89,9 +89,9 @@ def _sources(project: Project) -> Iterable[SourceFacts]:
 
 
 def release_studies(studies: Sequence[Study]) -> list[Study]:
-    """Return the studies behind what `studies`, of one project, accepted, and the baselines that ask about it.
+    """Return the studies behind what `studies`, of one project, accepted, and the baselines about it.
 
-    A later filter makes other data; a baseline asks about this data.
+    A later filter makes other data; a baseline is about this data.
     """
     launched = in_pipeline_order(studies[0].project)
     by_id = {each.pk: each for each in launched}
@@ -109,18 +109,18 @@ def release_studies(studies: Sequence[Study]) -> list[Study]:
 
 
 def in_pipeline_order(project: Project) -> list[Study]:
-    """Return the launched studies of `project`, each followed by those that it feeds."""
+    """Return the launched studies of `project`, each followed by its downstream studies."""
     return [study for study in studies_in_order(project) if study.state != StudyState.DRAFT]
 
 
 def study_facts(study: Study) -> StudyFacts:
-    """Return what there is to report of `study`, with every question and every counted answer."""
+    """Return the facts of `study`, with every question and counted answer."""
     questions, categories = _questions(study)
     outline = study_outline(study)
-    labels = with_all_labels(study, outline.answerable)
-    parts = [replace(part, answerable=labels[part.kind]) for part in outline.parts]
+    labels = with_all_labels(study, outline.label_spaces)
+    parts = [replace(part, label_space=labels[part.kind]) for part in outline.parts]
     whole = replace(outline, questions=questions)
-    # Where it asks the four questions, models stand beside people instance by instance.
+    # Where it asks the four questions, models are compared instance by instance.
     is_by_question = whole.knows_answers and not asks_the_four(whole)
     return replace(
         outline,
@@ -140,7 +140,7 @@ def study_facts(study: Study) -> StudyFacts:
 
 
 def project_outline(project: Project) -> ProjectFacts:
-    """Return what can be said of `project` and its studies without reading questions, answers or predictions."""
+    """Return the facts of `project` and its studies without questions, answers or predictions."""
     return ProjectFacts(
         slug=project.slug,
         name=project.name,
@@ -153,8 +153,8 @@ def project_outline(project: Project) -> ProjectFacts:
 
 
 def study_outline(study: Study) -> StudyFacts:
-    """Return what can be said of `study` without its questions and answers, which are left empty."""
-    # Who withdrew was paid all the same, so the sessions are all counted.
+    """Return the facts of `study` without questions and answers, which stay empty."""
+    # Withdrawn people were paid, so all sessions count.
     sessions = Session.objects.filter(study=study).order_by()
     design, owed = study.design, owed_sums(study)
     who = (
@@ -162,7 +162,7 @@ def study_outline(study: Study) -> StudyFacts:
         .filter(study=study)
         .aggregate(
             annotators=Count("annotator", distinct=True),
-            simulated=Count("annotator", distinct=True, filter=played_by_a_program()),
+            simulated=Count("annotator", distinct=True, filter=given_by_a_program()),
             first=Min("arrived_at"),
             last=Max("arrived_at"),
         )
@@ -191,14 +191,14 @@ def study_outline(study: Study) -> StudyFacts:
         paid=paid_sessions(study),
         questions=(),
         answers=(),
-        above=played_in(above(study)),
+        above=simulated_studies(above(study)),
         **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
         **_counted_with_instances(failed_to_show([study]), "skipped"),
     )
 
 
 def _counted_with_instances(rows: QuerySet[Any], name: str) -> dict[str, Any]:
-    """Return how many these are that lead to a question, and how many instances they are about."""
+    """Return the number of these rows, which lead to a question, and of their instances."""
     about = Count("question__instance", distinct=True)
     counted: dict[str, Any] = rows.order_by().aggregate(**{name: Count("pk"), f"{name}_about": about})
     return counted
@@ -209,21 +209,21 @@ def _day(moment: datetime | None) -> str:
 
 
 def _parts(study: Study) -> list[PartFacts]:
-    answerable = answerable_in(study)
+    label_space = label_spaces(study)
     return [
         PartFacts(
             kind=part.kind,
             title=get_kind(part.kind).title,
             variants=len(get_kind(part.kind).variants(part.ask)),
             instructions=part.instructions,
-            answerable=answerable[part.kind],
+            label_space=label_space[part.kind],
         )
         for part in study.design.parts
     ]
 
 
 def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, str]]]:
-    """Return the questions of `study`, and the category of each instance they ask about."""
+    """Return the questions of `study`, and the category of each of their instances."""
     indices = {
         (part.kind, variant): index
         for part in study.design.parts
@@ -258,7 +258,7 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
 
 
 def _surveys(study: Study) -> dict[int, set[int]]:
-    """Return the instances that each survey of `study` asks about, by its number."""
+    """Return the instances of each survey of `study`, by survey number."""
     found: dict[int, set[int]] = {}
     asked = SurveyQuestion.objects.filter(survey__study=study).order_by()
     for survey, instance in asked.values_list("survey__number", "question__instance").iterator(chunk_size=CHUNK):
@@ -267,7 +267,7 @@ def _surveys(study: Study) -> dict[int, set[int]]:
 
 
 class _Once:
-    """Keeps one of equal values: a database gives every row words of its own, and a million rows have a dozen."""
+    """Share equal values: a database returns a new string per row, and a million rows have a dozen."""
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
@@ -277,9 +277,9 @@ class _Once:
 
 
 def _answers(study: Study) -> list[AnswerFacts]:
-    """Return the counted answers in the order in which they came.
+    """Return the counted answers in order of arrival.
 
-    A changed answer stays in its slot, whenever it was changed.
+    A changed answer keeps its slot, whenever it was changed.
     """
     counted = Response.objects.counted_in(study)
     seat_columns = ("slot__seat__survey__number", "slot__seat__number")
@@ -293,8 +293,8 @@ def _answers(study: Study) -> list[AnswerFacts]:
     return labelled + _answers_of_several_labels(study, planned)
 
 
-def _answers_of_several_labels(study: Study, planned: Planned) -> list[AnswerFacts]:
-    """Return the labels of the counted answers that have no one label, as their kinds tell them apart."""
+def _answers_of_several_labels(study: Study, planned: PlannedSurveys) -> list[AnswerFacts]:
+    """Return the labels of the counted answers without a single label, as their kinds separate them."""
     if all(get_kind(part.kind).has_one_label for part in study.design.parts):
         return []
     counted = Response.objects.counted_in(study).filter(choice="").order_by("pk")
@@ -310,14 +310,14 @@ def _answers_of_several_labels(study: Study, planned: Planned) -> list[AnswerFac
 
 
 def model_facts(project: Project) -> Iterable[ModelFacts]:
-    """Yield what each model got right, apart for instances about which it was asked all four questions.
+    """Yield the outcomes of each model, separately for instances about which it was not asked all four questions.
 
-    A model that read captions made by another rule than the instances' own was asked something else, and is named so.
+    A model that read captions made by a rule other than the instances' own was asked something else, and is named so.
     """
     own_rules = set(
         Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True).distinct()
     )
-    # A model's answer is never compared over other pictures than people saw.
+    # Models and people are compared only over the same pictures.
     predictions = Prediction.objects.about(project).counted().exclude(pk__in=stale_predictions(project))
     for model, rule, _, verified in predictions.evaluations():
         outcomes: dict[int, tuple[bool, bool, bool, bool]] = {}
@@ -333,7 +333,7 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
 
 
 def mismatched_predictions(project: Project) -> list[MismatchedPredictions]:
-    """Return how many predictions count nowhere, by model and problem, the most frequent first, at most a page."""
+    """Return the number of uncounted predictions by model and problem, most frequent first, at most one page."""
     names = {model.pk: str(model) for model in project.models.all()}
     rows = Prediction.objects.mismatched().filter(model__in=names).order_by().values_list("model", "problem")
     counted = rows.annotate(count=Count("pk")).order_by("-count", "model", "problem")[:MISMATCHES_SHOWN]
@@ -341,8 +341,7 @@ def mismatched_predictions(project: Project) -> list[MismatchedPredictions]:
 
 
 def instances_predicted(project: Project, study: Study | None = None) -> dict[str, set[int]]:
-    """Return about which instances each model answered anything: model -> ids. With a study, of those that it asks
-    about."""
+    """Return model -> ids of instances with any prediction; with a study, only its instances."""
     names = {model.pk: str(model) for model in project.models.all()}
     found: dict[str, set[int]] = {}
     predictions = Prediction.objects.counted().filter(model__in=names)

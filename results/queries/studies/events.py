@@ -1,4 +1,4 @@
-"""What has happened in a project, in plain sentences."""
+"""Project events in plain sentences."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,8 @@ ABOUT_PEOPLE = (
     What.SLOTS_REOPENED,
     What.ANNOTATOR_FORGOTTEN,
 )
-# What is done to the data, and so leaves with it. What only the project is concerned with stays: who belongs to it,
-# where its news go, what was taken away, working notes, what is still being asked for, and single sittings, whose
-# moment and number of answers would say whose they are.
+# Events about the data, which are exported. Events that concern only the project are not: members, webhooks, downloads,
+# working notes, requests in progress, and single sessions, whose time and number of answers would identify people.
 DONE_TO_DATA = (
     *(What.INSTANCES_IMPORTED, What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED, What.MODEL_RENAMED),
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
@@ -36,14 +35,14 @@ DONE_TO_DATA = (
     *(What.ANNOTATOR_EXCLUDED, What.ANNOTATOR_LET_BACK, What.SLOTS_REOPENED, What.ANNOTATOR_FORGOTTEN),
     *(What.ANSWERS_SIMULATED, What.STUDY_REPLAYED),
 )
-# What stands in files for an annotator, and for what a researcher wrote, which may be about one.
+# Exported instead of an annotator, and of a researcher's text, which may be about one.
 AN_ANNOTATOR, KEPT_REASON = "an annotator", "the reason stays in the project"
 Details = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class EventLine:
-    """One event: who did it, what they did as the rest of a sentence about them, and when."""
+    """An event: who, what they did as the rest of a sentence, and when."""
 
     who: str
     what: str
@@ -65,27 +64,29 @@ def events_about_people(project: Project) -> list[EventLine]:
 
 
 def lines_of(project: Project, events: Sequence[Event]) -> list[EventLine]:
-    """Return `events` of `project`, read with their studies, as they are told; annotators by their pseudonyms."""
+    """Return `events` of `project`, read with their studies, as sentences; annotators by pseudonym."""
     people = {event.details["annotator"] for event in events if "annotator" in event.details}
     named = Pseudonym.objects.filter(project=project, annotator__in=people) if people else Pseudonym.objects.none()
     names = dict(named.values_list("annotator_id", "name"))
     for event in events:
         if "annotator" in event.details:
-            # Kept by a number that leads nowhere once they are forgotten.
+            # Stored under a number that leads nowhere once they are erased.
             event.details["annotator"] = names.get(event.details["annotator"], "somebody who is forgotten by now")
     return [_line(event) for event in events]
 
 
 def events_about_data(project: Project, studies: Sequence[Study]) -> QuerySet[Event]:
-    """Return what was done to the data of `studies`, and to that of `project` as a whole, oldest first."""
+    """Return the events about the data of `studies` and of all of `project`, oldest first."""
     about = Q(study__in=[study.pk for study in studies]) | Q(study=None, study_name="")
     found = Event.objects.filter(about, project=project, what__in=DONE_TO_DATA)
     return found.select_related("study").order_by("at", "pk")
 
 
 def noted_events(project: Project, studies: Sequence[Study]) -> Iterator[NotedEvent]:
-    """Yield them as they leave in files, which name no person: annotators are all called the same, researchers by the
-    order in which they come, and what they wrote stays here."""
+    """Yield the events as exported, without names.
+
+    All annotators share one name, researchers are numbered in order of appearance, and free text is left out.
+    """
     researchers: dict[int, str] = {}
     for event in events_about_data(project, studies).iterator(chunk_size=CHUNK):
         kept = {"annotator": AN_ANNOTATOR, "reason": KEPT_REASON}
@@ -98,7 +99,7 @@ def noted_events(project: Project, studies: Sequence[Study]) -> Iterator[NotedEv
 
 
 def _study_of(event: Event) -> str:
-    # Versions before left the name out.
+    # Earlier versions left the name out.
     return event.study_name or (event.study.slug if event.study else "")
 
 
@@ -108,7 +109,7 @@ def _line(event: Event) -> EventLine:
     try:
         return EventLine(who, SENTENCES[What(event.what)](study, event.details), event.at)
     except (KeyError, ValueError):
-        # Of another version of Lineup, say: what is known of it is told.
+        # From another version of Lineup: what is known is shown.
         return EventLine(who, f"did this: {event.what}{f', {study}' if study else ''}", event.at)
 
 
@@ -179,7 +180,7 @@ def _predicted(study: str, told: Details) -> str:
 
 
 def _of_model(template: str) -> Callable[[str, Details], str]:
-    """Return a sentence about what a model is asked: the questions of a study, or of a kind about all instances."""
+    """Return a sentence about a model run: on the questions of a study, or of a kind about all instances."""
     return lambda study, told: template.format(model=told["model"], about=study or f"all {told['kind']}")
 
 
@@ -207,7 +208,7 @@ def _frozen(study: str, told: Details) -> str:
 
 
 def _followed(template: str) -> Callable[[str, Details], str]:
-    """Return a sentence about a person or a question, with what followed."""
+    """Return a sentence about a person or a question, with the effects."""
 
     def sentence(study: str, told: Details) -> str:
         followed = [counted(told["answers"], "answer"), f"{counted(told['decisions'], 'question')} decided otherwise"]
@@ -230,7 +231,7 @@ def _forgotten(study: str, told: Details) -> str:
 
 
 def _simple(template: str) -> Callable[[str, Details], str]:
-    """Return a sentence in which only names stand."""
+    """Return a sentence that contains only names."""
     return lambda study, told: template.format_map({"study": study, **told})
 
 

@@ -1,4 +1,4 @@
-"""What a live study waits for, for researchers."""
+"""What a live study waits for, in words for researchers."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -9,8 +9,7 @@ from studies.models import UNDER_WAY, Study, StudyState
 
 
 def waits_for(study: Study, *, now: datetime) -> str:
-    """Return what `study` waits for while it has nothing to ask anybody, in words; "" where it has, or is no live
-    study under way."""
+    """Return in words what `study` waits for while it has no questions; "" otherwise and if it is not live."""
     if not _is_live(study) or study.completed_at is not None:
         return ""
     is_open = Slot.objects.filter(seat__study=study, answered_at=None, question__undone_at=None).exists()
@@ -18,7 +17,7 @@ def waits_for(study: Study, *, now: datetime) -> str:
 
 
 def waiting_at_first(studies: Collection[int], *, now: datetime) -> Mapping[int, str]:
-    """Return what each of `studies`, which have asked nothing yet, waits for in words: study -> `waits_for`."""
+    """Return study -> `waits_for`, for `studies` without any questions yet."""
     found = Study.objects.select_related("fed_by").filter(pk__in=studies)
     return {study.pk: waits_for(study, now=now) for study in found}
 

@@ -1,4 +1,4 @@
-"""What is to be done next in a project, as its page says it."""
+"""Next steps of a project."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from studies.models import Import, Project, Study, StudyState
 
 
 class Todo(StrEnum):
-    """What somebody does next, the most pressing first. A page says each in its words, beside what does it."""
+    """Next steps of researchers, most urgent first. A page words each, beside its button."""
 
     IMPORT = "import"
     AWAIT_IMPORT = "await the import"
@@ -33,8 +33,10 @@ class Todo(StrEnum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """`number` counts what is waited for: images, questions in conflict, answers that are to come; 0 where nothing is
-    counted. Without a `study` it is about the project, or about several of its studies."""
+    """`number` counts what is missing: images, conflicting questions, outstanding answers; 0 if nothing is counted.
+
+    Without a `study` it is about the project, or several of its studies.
+    """
 
     todo: Todo
     study: Study | None = None
@@ -44,13 +46,10 @@ class NextStep:
 def next_steps(
     project: Project, *, lines: Sequence[StudyLine], waiting: Waiting, instances: int, releases: int
 ) -> Sequence[NextStep]:
-    """Return what is to be done next, the most pressing first: nothing in an archive, otherwise at least one step.
+    """Return the next steps, most urgent first: none in an archive, otherwise at least one.
 
-    Args:
-        lines: the studies of the project.
-        waiting: images that were announced and have not come.
-        instances: how many there are.
-        releases: how many are frozen.
+    lines: the studies of the project. waiting: announced images that are missing. instances, releases (frozen): how
+    many there are.
     """
     if project.archived_at is not None:
         return []
@@ -65,7 +64,7 @@ def next_steps(
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
     steps += _waited_for_once([step for line in lines for step in _of_study(line)])
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
-        # One of the dataset, else the latest.
+        # A study of the dataset, else the latest.
         accepting = [line.study for line in lines if line.study.accepts]
         accepting.sort(key=lambda study: not study.in_dataset)
         steps += [NextStep(Todo.RELEASE, study) for study in accepting[:1]]
@@ -74,7 +73,7 @@ def next_steps(
 
 
 def _of_imports(project: Project) -> Todo:
-    """Return what is to be done about imports where none has brought anything yet."""
+    """Return the steps about imports when none has added anything yet."""
     last = Import.objects.filter(project=project).first()
     if last is None or last.error:
         return Todo.IMPORT
@@ -90,13 +89,13 @@ def _of_study(line: StudyLine) -> list[NextStep]:
     if study.state == StudyState.PAUSED:
         return [NextStep(Todo.RESUME, study, missing)]
     if study.state == StudyState.OPEN:
-        # As the clock has found it, which knows what may be asked again, and what other studies still let through.
+        # As the periodic task found it, which knows what may be asked again and what upstream studies still accept.
         return [NextStep(Todo.CLOSE, study) if study.completed_at else NextStep(Todo.WAIT, study, missing)]
     return []
 
 
 def _waited_for_once(steps: list[NextStep]) -> list[NextStep]:
-    """Return the steps with one in place of those that are nobody's turn, whatever the number of studies."""
+    """Merge the steps that nobody can act on into one, whatever the number of studies."""
     waits = [step for step in steps if step.todo is Todo.WAIT]
     if len(waits) < 2:
         return steps
@@ -105,7 +104,7 @@ def _waited_for_once(steps: list[NextStep]) -> list[NextStep]:
 
 
 def _conflicts(project: Project) -> Mapping[int, int]:
-    """Return how many questions of each study have all their answers, no outcome, and will not be asked again."""
+    """Return the number of questions per study with all answers and no outcome that will not be asked again."""
     conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project=project)
     counted = conflicting.order_by().values_list("study", "asks_more", "answers").annotate(n=Count("pk"))
     most = {study.pk: study.most_answers for study in Study.objects.filter(pk__in={row[0] for row in counted})}

@@ -1,4 +1,4 @@
-"""What the pages of all projects and of one project show, counted by the database."""
+"""Numbers of the pages of all projects and of one project, counted by the database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from studies.models import Instance, InstanceImage, Project, Study, StudyState
 
 
 def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
-    """Return `rows` with their `answers_sent`; `study` leads from a session to the row."""
+    """Annotate `rows` with `answers_sent`; `study` leads from a session to the row."""
     sessions = Session.objects.filter(**{study: OuterRef("pk")}).order_by().values(study)
     sent = Subquery(sessions.annotate(n=Sum("questions_answered")).values("n"))
     counted: QuerySet[Any] = rows.annotate(answers_sent=Coalesce(sent, 0))
@@ -25,12 +25,12 @@ def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
 
 
 def answers_sent(row: Study | Project) -> int:
-    """Return how many questions were answered in all sessions, as `with_answers_sent` counted them."""
+    """Return the number of answers in all sessions, as `with_answers_sent` counted them."""
     return int(vars(row)["answers_sent"])
 
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
-    """Return `projects` with `instance_count`, `study_count`, `open_study_count` and `answer_count`."""
+    """Annotate `projects` with `instance_count`, `study_count`, `open_study_count` and `answer_count`."""
     answers = Response.objects.counted().filter(study__project=OuterRef("pk"))
     return projects.annotate(
         instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
@@ -46,7 +46,7 @@ def _count(rows: QuerySet[Any], group: str) -> Coalesce:
 
 @dataclass(frozen=True)
 class StudyLine:
-    """A study with how far it is. `waits_for`: what a live study without questions waits for, "" for other studies."""
+    """A study with its progress. `waits_for`: what a live study without questions waits for, "" for others."""
 
     study: Study
     answers: Answers
@@ -54,7 +54,7 @@ class StudyLine:
 
 
 def study_lines(project: Project, *, now: datetime) -> list[StudyLine]:
-    """Return the studies of `project`, latest first, with how far each is."""
+    """Return the studies of `project` with their progress, latest first."""
     slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
@@ -66,8 +66,10 @@ def study_lines(project: Project, *, now: datetime) -> list[StudyLine]:
 
 @dataclass(frozen=True)
 class Categories:
-    """Instances counted by type (one row each) and subtype (one column each); "" where the source names none. Beside
-    each count, and the sum of a row, stands the query that leads to what was counted."""
+    """Instances by type (rows) and subtype (columns); "" if the source names none.
+
+    Each count and each row total has the query of its list.
+    """
 
     subtypes: Sequence[str]
     rows: Sequence[tuple[str, Sequence[tuple[int, str]], int, str]]
@@ -90,7 +92,7 @@ def categories(project: Project) -> Categories:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Images that an import announced and whose files have not come yet."""
+    """Images that an import announced and whose files are missing."""
 
     images: int
     instances: int
@@ -101,7 +103,7 @@ def waiting_images(project: Project) -> Waiting:
 
 
 def waiting_for_launch(study: Study) -> Waiting:
-    """Return which images `study` would show are still awaited."""
+    """Return the missing images that `study` would show."""
     shown = InstanceImage.objects.filter(instance__in=selected_instances(study), role__in=roles_asked(study))
     return _waiting(shown)
 

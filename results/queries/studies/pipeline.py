@@ -1,4 +1,4 @@
-"""The studies of a project in the order of its pipeline, and how many items each let through."""
+"""The studies of a project in pipeline order, and the number of items each accepted."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ Category = tuple[str, str]
 
 
 def studies_in_order(project: Project) -> list[Study]:
-    """Return the studies of `project`, each after the one that feeds it, otherwise in the order they were made."""
+    """Return the studies of `project`, each after its upstream study, otherwise in order of creation."""
     fed: dict[int | None, list[Study]] = {}
     studies = Study.objects.filter(project=project).select_related("fed_by").defer("source", "fed_by__source")
     for study in studies.order_by("created_at", "pk"):
@@ -33,7 +33,7 @@ def studies_in_order(project: Project) -> list[Study]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Items of a study, by their outcome there. `unit`: what they are, in the plural."""
+    """Items of a study by outcome. `unit`: what they are, in the plural."""
 
     of: Mapping[Outcome, int] = field(default_factory=Counter)
     unit: str = INSTANCES
@@ -48,7 +48,7 @@ class Counts:
 
     @property
     def others(self) -> Sequence[tuple[str, str, int]]:
-        """Return the counts beside the accepted ones: the name in addresses, the word, how many."""
+        """Return the other outcomes: name in addresses, word, number."""
         words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
         return [(in_address(outcome), outcome.value, self.of[outcome]) for outcome in words]
 
@@ -58,8 +58,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Cell:
-    """How many items of a row a study lets go on. `percent`: how large a share of the imported instances these are or,
-    where items are parts of instances, of those that it asks about."""
+    """The number of items of a row that pass a study.
+
+    `percent`: of the imported instances or, if items are parts of instances, of those that it asks about.
+    """
 
     counts: Counts
     left: int
@@ -68,7 +70,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Step:
-    """One study, and the items it lets go on: what it accepted if it accepts any, otherwise what it asks about."""
+    """A study and the items that pass it: what it accepted, or what it asks about if it accepts nothing."""
 
     study: Study
     cell: Cell
@@ -76,7 +78,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Row:
-    """The instances of a type, or of one of its subtypes; `where` leads to them in the list of instances."""
+    """The instances of a type or subtype; `where` is the query of their list."""
 
     name: str
     is_type: bool
@@ -93,7 +95,7 @@ class Funnel:
 
 
 def funnel(project: Project, studies: Iterable[Study]) -> Funnel:
-    """Count the items of `project` from import on through those of `studies` that are launched, in their order."""
+    """Count the items of `project` from import through its launched `studies`, in order."""
     launched = [study for study in studies if study.state != StudyState.DRAFT]
     counter = _Counter(_imported(project), [study.accepts for study in launched], _counts(launched))
     whole = counter.row("", list(counter.imported), is_type=True)
@@ -124,7 +126,7 @@ def _imported(project: Project) -> dict[Category, int]:
 
 
 def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
-    """Return what the database counts of each study, by category."""
+    """Return the counts of each study by category, as aggregated by the database."""
     found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
     accepts = {study.pk: study.accepts for study in studies}
     several = [study.pk for study in studies if study.design.asks_several]
@@ -135,7 +137,7 @@ def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     by_category = decisions.exclude(study__in=several).filter(study__in=found).values_list(*_ALIKE)
     for study, type, subtype, *alike, n in by_category.annotate(n=Count("pk")):
         found[study].setdefault((type, subtype), Counter())[_outcome(*alike, accepts=accepts[study])] += n
-    # An item that is asked about more than once has one outcome all the same.
+    # An item with several questions still has one outcome.
     of_items: dict[tuple[int, int, str], tuple[Category, set[Outcome]]] = {}
     by_item = decisions.filter(study__in=several).values_list(*_ALIKE, "question__instance_id", "question__item")
     for study, type, subtype, *alike, instance, item in by_item.distinct():

@@ -1,4 +1,4 @@
-"""The numbers of the monitor, aggregated by the database: a fixed number of queries, whatever the size of a study."""
+"""Numbers of the monitor, aggregated by the database: a fixed number of queries at any size."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from annotation.session_pay import PayItem, owed_for
 from results.models import Pseudonym
 from results.queries.people.payments_due import paid_answers
 from results.queries.reports.answer_scores import answer_scores, kinds_with_own_scores
-from results.queries.reports.label_spaces import answerable_in
+from results.queries.reports.label_spaces import label_spaces
 from results.reports.sections.funnel import INSTANCES, ITEMS
 from results.sentences import unlikely_times
 from studies.models import Study
@@ -31,7 +31,7 @@ RIGHT, SCORE = "Right", "Mean score"
 
 @dataclass(frozen=True)
 class Seats:
-    """`taken`: somebody sits there now; `filled`: its last question is answered."""
+    """`taken`: in use now; `filled`: all questions answered."""
 
     free: int
     taken: int
@@ -44,14 +44,14 @@ class Seats:
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers that count, and places of answers."""
+    """Counted answers, and slots for answers."""
 
     given: int
     wanted: int
 
     @property
     def percent(self) -> int:
-        """Whole percent, rounded down so that only a full study shows 100."""
+        """Whole percent, rounded down so that only a complete study shows 100."""
         return self.given * 100 // self.wanted if self.wanted else 0
 
 
@@ -64,9 +64,9 @@ class SurveyProgress:
 
 @dataclass(frozen=True)
 class Questions:
-    """Questions counted: how far their answers are, what has become of them, and how many a researcher settled.
+    """Questions by progress and outcome, and the number adjudicated.
 
-    Each count is named as in `analytics.outcomes`; one that a study of this sort cannot have is left out.
+    Names as in `analytics.outcomes`; those impossible in this type of study are left out.
     """
 
     asked: int
@@ -77,7 +77,7 @@ class Questions:
 
 @dataclass(frozen=True)
 class Items:
-    """Items counted by their outcome, without outcomes that none has. `unit`: what they are, in the plural."""
+    """Items by outcome, without empty ones. `unit`: what they are, in the plural."""
 
     outcomes: Mapping[str, int]
     unit: str
@@ -93,7 +93,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Rate:
-    """How many of the `n` counted answers that could be so are `what`, in words; for scores from 0 to 1 their sum."""
+    """How many of `n` counted answers that could be `what` (in words) are; for scores from 0 to 1 their sum."""
 
     what: str
     times: float
@@ -105,13 +105,13 @@ class Rate:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is the mean of scores, and no count."""
+        """Whether it is the mean of scores instead of a count."""
         return self.what == SCORE
 
 
 @dataclass(frozen=True)
 class Seconds:
-    """Quartiles of the time a question took, in seconds with the tab in view; None when nobody's was measured."""
+    """Quartiles of the time per question in seconds, with the tab in view; None without measured times."""
 
     n: int
     lower: float | None = None
@@ -131,7 +131,7 @@ class StudyProgress:
 
 
 def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
-    """Return progress that was kept as plain values."""
+    """Return progress from its stored plain values."""
     return StudyProgress(
         answers=Answers(**kept["answers"]),
         seats=Seats(**kept["seats"]),
@@ -209,21 +209,23 @@ def _items(study: Study, questions: Questions) -> Items:
     unit = ITEMS if study.design.asks_about_parts else INSTANCES
     if study.design.asks_several:
         return Items({outcome.value: n for outcome, n in count_items(study).items()}, unit)
-    # There is a question for each.
+    # There is one question for each.
     return Items({word: n for word, n in questions.outcomes.items() if n}, unit)
 
 
 def _rates(study: Study) -> list[Rate]:
-    """Return how often each option that is always offered was chosen, and the right one where one is known; the mean
-    score of kinds that score answers themselves."""
+    """Return how often each option that is always offered, and the right one if known, was chosen.
+
+    For kinds that score answers themselves, the mean score.
+    """
     offered: dict[tuple[str, str], set[str]] = {}
-    for kind, answerable in answerable_in(study).items():
-        for option in answerable.always:
-            offered.setdefault((answerable.name(option), option), set()).add(kind)
+    for kind, label_space in label_spaces(study).items():
+        for option in label_space.always:
+            offered.setdefault((label_space.name(option), option), set()).add(kind)
     could: dict[str, Q] = {}
     is_it: dict[str, Q] = {}
     for (name, option), kinds in offered.items():
-        # Two kinds may call options of their own alike.
+        # Two kinds may use the same name for different options.
         could[name] = could.get(name, Q()) | Q(question__kind__in=kinds)
         is_it[name] = is_it.get(name, Q()) | Q(question__kind__in=kinds, choice=option)
     could[RIGHT] = ~Q(question__right="") & ~Q(question__kind__in=kinds_with_own_scores(study))
@@ -240,7 +242,7 @@ def _rates(study: Study) -> list[Rate]:
 
 
 def _seconds(study: Study) -> Seconds:
-    """Quartiles by linear interpolation (type 7, as `analytics.work.pay.percentile`) over one sort in the database."""
+    """Return quartiles by linear interpolation (type 7, as `analytics.work.pay.percentile`); one sort in SQL."""
     timed = Response.objects.counted_in(study).annotate(ms=took_ms()).filter(ms__isnull=False)
     n = timed.count()
     if not n:
@@ -260,11 +262,11 @@ def _between(at: dict[int, int], rank: float) -> float:
 
 @dataclass(frozen=True)
 class SessionLine:
-    """One sitting as the researcher sees it. `minutes` from arrival to its end, or until it was last seen.
+    """A session as researchers see it. `minutes`: from arrival to its end, or until last seen.
 
-    `more_time_at`: when its annotator asked for more time, None for who did not. `evidence`: what speaks against its
-    times, in sentences, "" where nothing does or a researcher has accepted them. `beside`: of an
-    open session, how many open ones began from its network, with it; 0 where that is not known (any more).
+    `more_time_at`: when its annotator requested more time, None if never. `evidence`: sentences on implausible times,
+    "" if there is none or a researcher accepted them. `beside`: for an open session, the number of open ones that
+    started from its network, itself included; 0 if unknown.
     """
 
     pk: int
@@ -283,7 +285,7 @@ class SessionLine:
 
 
 def session_lines(study: Study, page: Any) -> Page[Session]:
-    """Return one page of the sittings of `study`, latest arrivals first, as SessionLines."""
+    """Return one page of the sessions of `study`, latest arrivals first, as SessionLines."""
     sessions = named_sessions(study).order_by("-arrived_at", "-id")
     found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
     found.object_list = [session_line(session) for session in found.object_list]
@@ -291,10 +293,10 @@ def session_lines(study: Study, page: Any) -> Page[Session]:
 
 
 def named_sessions(study: Study) -> QuerySet[Session]:
-    """Return the sittings of `study` with the pseudonym of each annotator, and whether they have withdrawn."""
+    """Return the sessions of `study` with the pseudonym of each annotator, and whether they withdrew."""
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
     withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
-    # What somebody wrote goes with their consent; that they sat here stays, for who was paid for what.
+    # Texts are deleted with consent; the session stays, as a record of payment.
     sessions = Session.objects.filter(study=study)
     same = Session.objects.filter(study=OuterRef("study"), network=OuterRef("network"), state__in=OPEN_STATES)
     counted = same.exclude(network="").order_by().values("network").annotate(n=Count("pk")).values("n")
@@ -304,7 +306,7 @@ def named_sessions(study: Study) -> QuerySet[Session]:
 
 
 def session_line(session: Any) -> SessionLine:
-    """Return one of `named_sessions` as it is shown."""
+    """Return one of `named_sessions` for display."""
     until = session.ended_at or session.last_seen_at
     return SessionLine(
         pk=session.pk,
@@ -324,14 +326,13 @@ def session_line(session: Any) -> SessionLine:
 
 
 def paid_sessions(study: Study) -> list[PaidSession]:
-    """Return of each finished session how long it took on our clock, from its arrival to its way back, and how many
-    answers it gave."""
+    """Return for each finished session its duration on our clock, from arrival to return, and its number of answers."""
     finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
-    # What nobody worked for says nothing of the wage of those who did.
+    # Sessions that nobody worked for say nothing about the wage of those who did.
     finished = finished.exclude(has_unlikely_times())
     times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
     given = paid_answers(study)
-    # A clock that was set back between the two must not break the page.
+    # A clock set back in between must not break the page.
     return [
         PaidSession(seconds, given.get(pk, 0), _session_reward(given.get(pk, 0), study))
         for pk, arrived, ended in times
@@ -345,7 +346,7 @@ def _session_reward(answers: int, study: Study) -> Decimal:
 
 @dataclass(frozen=True)
 class OddArrivals:
-    """How often an odd thing happened at the door, to how many known people (0: to nobody known), and when last."""
+    """How often a suspicious event happened on arrival, to how many known people (0: none known), and when last."""
 
     times: int
     people: int
@@ -353,7 +354,7 @@ class OddArrivals:
 
 
 def odd_arrivals(study: Study) -> dict[tuple[str, str], OddArrivals]:
-    """Return what happened at the door of `study`, by what it was and the rule of eligibility behind it, "" without."""
+    """Return the suspicious arrivals of `study`, by type and by the eligibility rule behind it ("" without)."""
     events = EntryEvent.objects.filter(study=study).order_by().values_list("what", "rule")
     counted = events.annotate(sum=Sum("times"), people=Count("pk", filter=~Q(who="")), last=Max("at"))
     return {(what, rule): OddArrivals(times, people, last) for what, rule, times, people, last in counted}

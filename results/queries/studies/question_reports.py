@@ -1,4 +1,4 @@
-"""What annotators reported against the questions of a study, question by question."""
+"""Annotators' reports about the questions of a study, by question."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ QUESTIONS_SHOWN = 50
 
 @dataclass(frozen=True)
 class ReportLine:
-    """One report; `annotator` is a pseudonym."""
+    """A report; `annotator` is a pseudonym."""
 
     annotator: str
     reason: str
@@ -28,8 +28,11 @@ class ReportLine:
 
 @dataclass(frozen=True)
 class ReportedQuestion:
-    """A question and what was said against it. `instance` is its instance's key, `address` what stands for that in the
-    address of its page; `reasons` counts the reports by reason, the most frequent first."""
+    """A question and its reports.
+
+    `instance`: the key of its instance; `address`: its form in the address of its page; `reasons`: reports by reason,
+    most frequent first.
+    """
 
     question: int
     instance: str
@@ -41,8 +44,8 @@ class ReportedQuestion:
 
 
 @dataclass(frozen=True)
-class Reported:
-    """All questions of a study that were reported, counted, and the most reported of them."""
+class StudyReports:
+    """Counts of a study's reported questions, and the most reported of them."""
 
     questions: int
     reports: int
@@ -50,14 +53,14 @@ class Reported:
 
 
 def reports_heard(studies: Iterable[Study]) -> QuerySet[Report]:
-    """Return what was reported in `studies`; what somebody wrote goes with their consent."""
+    """Return the reports in `studies`; those of people who withdrew are left out."""
     withdrawn = Removal.objects.withdrawals().filter(
         project=OuterRef("study__project"), annotator=OuterRef("annotator_id")
     )
     return Report.objects.filter(~Exists(withdrawn), study__in=studies)
 
 
-def study_reports(study: Study) -> Reported:
+def study_reports(study: Study) -> StudyReports:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
     reports = reports_heard([study]).order_by("question_id", "-at", "-pk")
     found: dict[int, list[Report]] = {}
@@ -65,7 +68,7 @@ def study_reports(study: Study) -> Reported:
         found.setdefault(report.question_id, []).append(report)
     most = sorted(found.values(), key=lambda of_one: (-len(of_one), of_one[0].question_id))
     lines = [_question(of_one) for of_one in most[:QUESTIONS_SHOWN]]
-    return Reported(questions=len(found), reports=sum(map(len, found.values())), lines=lines)
+    return StudyReports(questions=len(found), reports=sum(map(len, found.values())), lines=lines)
 
 
 def _question(reports: Sequence[Report]) -> ReportedQuestion:

@@ -1,4 +1,4 @@
-"""Questions that annotators went on without, because their images could not be shown."""
+"""Questions that annotators skipped because images could not be shown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SKIPS_SHOWN = 20
 
 @dataclass(frozen=True)
 class FailedImage:
-    """One image that failed: `missing` then, as the server found, and `is_there` now."""
+    """An image that failed. `missing`: then, according to the server; `is_there`: now."""
 
     option: str
     sha256: str
@@ -29,7 +29,7 @@ class FailedImage:
 
 @dataclass(frozen=True)
 class SkipLine:
-    """`instance` is its key; `address` what stands for it in the address of its page."""
+    """`instance`: its key; `address`: its form in the address of its page."""
 
     instance: str
     address: str
@@ -40,14 +40,14 @@ class SkipLine:
 
 @dataclass(frozen=True)
 class Skips:
-    """All skips of a study counted, and the latest of them."""
+    """Counts of a study's skips, and the latest of them."""
 
     count: int
     lines: Sequence[SkipLine]
 
 
 def failed_to_show(studies: Iterable[Study]) -> QuerySet[Skip]:
-    """Return the skips of `studies` because of images. Those without images were reported: `reported` has them."""
+    """Return the skips of `studies` because of images; those without images are in `reported`."""
     return Skip.objects.filter(study__in=studies).exclude(images=[])
 
 

@@ -16,7 +16,7 @@ Files = Mapping[str, str]
 
 
 def get_files(name: str) -> Callable[[Report], Files]:
-    """Return what writes the format called `name`. Raises KeyError for a name that is not in the registry."""
+    """Return the writer of the format called `name`. Raises KeyError for an unknown name."""
     module, _, attribute = FORMATS[name].rpartition(".")
     files: Callable[[Report], Files] = getattr(import_module(module), attribute)
     return files

@@ -1,4 +1,4 @@
-"""`html`: one page with the plots in it; it asks for nothing from elsewhere."""
+"""`html`: one self-contained page with plots."""
 
 from html import escape
 
@@ -34,7 +34,7 @@ def files(report: Report) -> dict[str, str]:
 
 
 def section(table: Table) -> str:
-    """Return the table with its title and remarks as a piece of HTML."""
+    """Return the table with title and remarks as HTML."""
     text = text_table(table)
     classes = [' class="number"' if number else "" for number in text.is_number]
     headings = "".join(

@@ -1,7 +1,7 @@
 """`json`: exact values for programs. An undefined number is null with its reason under `undefined`.
 
-`made` says what made it: the version of this form and of the program, the moment, and what resampling rests on. Two
-reports of the same rows at the same moment are the same to the letter.
+`made` holds the provenance: version of the schema and of the program, time, and resampling settings. Two reports of the
+same rows at the same time are identical.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`md`: GitHub's Markdown, with the plots as SVG files beside it."""
+"""`md`: GitHub Markdown, with plots as separate SVG files."""
 
 import re
 from collections.abc import Sequence
@@ -32,5 +32,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def escape(text: str) -> str:
-    """Return `text` so that Markdown shows it as it is, on one line."""
+    """Escape `text` for one line of Markdown."""
     return re.sub(r"([\\`*_|<>\[\]~]|&(?=#?\w+;))", r"\\\1", " ".join(text.split()))

@@ -1,6 +1,6 @@
-"""`tex`: tables to include in a paper with \\input; its first lines say which packages they need.
+"""`tex`: tables for \\input in a paper; its first lines list the required packages.
 
-A table wider than the text is made smaller, a long one goes on in further floats. Plots are SVG files beside it.
+A table wider than the text is scaled down; a long one continues in further floats. Plots are separate SVG files.
 """
 
 import re
@@ -26,19 +26,19 @@ _ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    # Bare at the start of a row they would belong to the end of the row before.
+    # Unescaped at the start of a row, they would belong to the end of the row before.
     "[": "{[}",
     "*": "{*}",
 }
-# Signs that fonts would draw as one other sign: dashes, quotation marks, marks turned upside down.
+# Characters that fonts would draw as another: dashes, quotation marks, inverted marks.
 _DRAWN_AS_ONE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=`)(?=`)|(?<=[?!])(?=`)")
 
 
-# Rows that fit on a page below a caption.
+# Rows per page below a caption.
 ROWS_PER_FLOAT = 40
-# A heading longer than this is set in several lines.
+# A longer heading is set in several lines.
 LONGEST_LINE = 12
-# What pdflatex can set with T1 fonts.
+# Characters of pdflatex with T1 fonts.
 _LATIN = range(0x180)
 _SIGNS = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u2026")
 _FOR_PDFLATEX = r"""% Needs \usepackage{booktabs}, \usepackage{graphicx} and \usepackage[T1]{fontenc}.
@@ -62,7 +62,7 @@ def _is_latin(text: str) -> bool:
 
 
 def _floats(text: TextTable) -> str:
-    """Return a table as one float, or as several of which each says that it goes on."""
+    """Return a table as one float, or as several marked as continued."""
     starts = range(0, max(len(text.rows), 1), ROWS_PER_FLOAT)
     return "\n".join(
         _float(text, text.rows[start : start + ROWS_PER_FLOAT], number) for number, start in enumerate(starts)

@@ -1,4 +1,4 @@
-"""How far annotators agree over all questions with several answers, kind by kind, before and after filtering."""
+"""Agreement of annotators over all questions with several answers, by kind, before and after filtering."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -13,14 +13,14 @@ from analytics.outcomes import Outcome
 from analytics.scores import Score
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import range_or_reason, share_of, value_or_reason
-from results.reports.explorer_links import SEVERAL
+from results.reports.explorer_links import SEVERAL, question_count
 from results.reports.facts import AnswerFacts, MeasuredQuestion, StudyFacts
-from results.reports.labels import AC1, PARTS, PERCENT, Labels, answers_to, labels_of, main_labels, rarity
-from results.reports.linked_counts import of_questions
-from results.reports.sections.funnel import accepted_questions
+from results.reports.labels import AC1, PARTS, PERCENT, AgreementLabels, answers_to, labels_of, main_labels, rarity
+from results.reports.sections.funnel import accepted_of, accepted_questions
 
 BEFORE, AFTER = "before", "after"
-# Not those that were added where these differed. However late they came, nobody picked their questions for an answer.
+# Without answers added because these differed. However late they came, their questions were not picked because of an
+# answer.
 OF_EVERY = "asked of every question"
 TWO = 2
 COLLECTION = "collection"
@@ -30,10 +30,10 @@ NOTHING = "No question was answered twice, so there is nothing to compare."
 
 @dataclass(frozen=True)
 class Reliability:
-    """A coefficient of one kind of question by one set of labels, `when` filtering: before, or after.
+    """A coefficient for one kind of question and set of labels, `when`: before or after filtering.
 
-    `used`: which answers. `over_questions`, `over_both`: its intervals, None where it has none. `questions`,
-    `answers`, `people`: what it stands on. `remark`: what to know about it, "" mostly.
+    `used`: which answers. `over_questions`, `over_both`: its intervals, None without. `questions`, `answers`, `people`:
+    its sample. `remark`: a caveat, usually "".
     """
 
     study: str
@@ -52,10 +52,10 @@ class Reliability:
 
 
 def reliabilities(study: StudyFacts) -> list[Reliability]:
-    """Return the agreement on each kind of `study`, on the answers that were asked for of every question.
+    """Return the agreement on each kind of `study`, over the answers planned for every question.
 
-    Before: on all questions with several answers. After: on those about instances that the study accepted, where it
-    accepts. Answers that were added where those differed stand apart.
+    Before: all questions with several answers. After: those about instances that the study accepted, if it accepts.
+    Answers added to questions with differing ones are separate.
     """
     kept = accepted_questions(study)
     found: list[Reliability] = []
@@ -79,16 +79,15 @@ def reliabilities(study: StudyFacts) -> list[Reliability]:
 
 
 def filters(study: StudyFacts) -> bool:
-    """Whether what a study accepts is less than what it asked about. A collection keeps what it gets, unless its rule
-    rejected some of it."""
+    """Whether a study accepts less than it asks about. A collection keeps everything, unless its rule rejected some."""
     rejects = any(question.outcome is Outcome.REJECTED for question in study.questions)
     return study.accepts and (study.purpose != COLLECTION or rejects)
 
 
 def _own_measures(study: StudyFacts, when: str, kept: Set[int] | None) -> Iterable[Reliability]:
-    """Yield the measures that kinds bring: the mean over instances of the agreement on each question.
+    """Yield the measures of kinds: the mean over instances of the agreement on each question.
 
-    kept: the ids of the questions that count, None for all.
+    kept: ids of the questions that count, None for all.
     """
     by_measure: dict[tuple[str, str], list[MeasuredQuestion]] = {}
     for each in study.measured:
@@ -117,7 +116,7 @@ def _own_measure(
     means = [sum(values) / len(values) for values in by_instance.values()]
     people = {person for each in known for person in each.people}
     about = {instances[each.question] for each in known}
-    listed = of_questions(len(known), about, study, SEVERAL, accepted=when == AFTER)
+    listed = question_count(len(known), about, study, SEVERAL, accepted=accepted_of(study) if when == AFTER else None)
     counts = (listed, sum(len(each.people) for each in known), len(people))
     if not means:
         reason = next((each.reason for each in measured), NOTHING)
@@ -130,15 +129,15 @@ def _own_measure(
 
 
 def _several(answers: Sequence[AnswerFacts]) -> list[AnswerFacts]:
-    """Return the answers to questions that several people answered."""
+    """Return the answers to questions with several answerers."""
     times = Counter((answer.question, answer.unit) for answer in answers)
     return [answer for answer in answers if times[answer.question, answer.unit] > 1]
 
 
 def _of_answers(
-    study: StudyFacts, labels: Labels, when: str, used: str, answers: Sequence[AnswerFacts]
+    study: StudyFacts, labels: AgreementLabels, when: str, used: str, answers: Sequence[AnswerFacts]
 ) -> Iterable[Reliability]:
-    # Leaving annotators out takes long, so that it is done for what the kind's rule tells apart.
+    # Leaving out annotators is slow, so only for the labels of the kind's rule.
     is_main = labels.unit is not None or (labels.kind, labels.title) in {
         (main.kind, main.title) for main in main_labels(study)
     }
@@ -178,16 +177,19 @@ def _of_answers(
 
 
 def _counts(answers: Sequence[AnswerFacts], study: StudyFacts, when: str) -> tuple[int, int, int]:
-    """Return how many questions, answers and people there are: an answer may have several labels. The questions lead to
-    their instances."""
+    """Return the number of questions (linked to their instances), of answers and of people.
+
+    An answer may have several labels.
+    """
     questions, people = {answer.question for answer in answers}, {answer.annotator for answer in answers}
     about = {question.instance for question in study.questions if question.id in questions}
-    listed = of_questions(len(questions), about, study, SEVERAL, accepted=when == AFTER)
+    accepted = accepted_of(study) if when == AFTER else None
+    listed = question_count(len(questions), about, study, SEVERAL, accepted=accepted)
     return listed, len({(answer.question, answer.annotator) for answer in answers}), len(people)
 
 
-def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts]) -> Reliability:
-    """Return how often an added answer says what one of the other answers to its question says."""
+def _of_added(study: StudyFacts, labels: AgreementLabels, answers: Sequence[AnswerFacts]) -> Reliability:
+    """Return how often an added answer equals one of the other answers to its question."""
     of_every: dict[tuple[int, str], list[str]] = {}
     for answer in answers:
         if not answer.added:
@@ -209,7 +211,7 @@ def _of_added(study: StudyFacts, labels: Labels, answers: Sequence[AnswerFacts])
 
 
 def reliability_table(found: Mapping[str, Sequence[Reliability]]) -> Table:
-    """Return every coefficient with what it stands on and its intervals. found: study -> its coefficients."""
+    """Return every coefficient with its sample and intervals. found: study -> its coefficients."""
     columns = [Column("Study"), Column("Kind"), Column("Labels"), Column("Measure"), Column("Filtering")]
     columns += [Column("Answers used"), Column("Questions", "count"), Column("Answers", "count")]
     columns += [Column("People", "count"), Column("Value", "coefficient")]

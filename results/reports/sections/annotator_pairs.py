@@ -1,4 +1,4 @@
-"""Agreement of each two annotators who took the same survey, kind by kind, and its mean."""
+"""Agreement of each pair of annotators with the same survey, by kind, and its mean."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -9,13 +9,13 @@ from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreeme
 from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.ratings import Coded
-from results.reports.base import SEED, Cell, Column, Listed, Plot, Point, Series, Table
+from results.reports.base import SEED, Cell, Column, LinkedCount, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.explorer_links import listing
 from results.reports.facts import AnswerFacts, StudyFacts
-from results.reports.labels import PARTS, Labels, answers_to, main_labels, rarity
+from results.reports.labels import PARTS, AgreementLabels, answers_to, main_labels, rarity
 
-# More pairs than this make no picture that anybody can read.
+# More pairs than this are unreadable in a plot.
 MOST_PAIRS_DRAWN = 100
 TWO = 2
 LEVEL = 0.95
@@ -23,10 +23,10 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """What is known of two annotators of a study who shared a survey, on one kind of question.
+    """The agreement of two annotators who shared a survey of a study, on one kind of question.
 
-    `name` says where they sat. `ac1`: None on a scale. `positive`, `negative`: agreement on the first and on the
-    second of two labels, None where there are more. `remark`: what to know about kappa, "" mostly.
+    `name`: their survey and seats. `ac1`: None on a scale. `positive`, `negative`: agreement on the first and second of
+    two labels, None if there are more. `remark`: a caveat on kappa, usually "".
     """
 
     study: str
@@ -45,9 +45,9 @@ class PairAgreement:
 
 
 def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
-    """Return the agreement of every pair of annotators of `study`, by kind and then by the survey they shared.
+    """Return the agreement of every pair of annotators of `study`, by kind and shared survey.
 
-    Only answers asked for at first are compared: later ones were asked for where those differed.
+    Compares planned answers only: later ones were requested because those differed.
     """
     found = []
     instances: dict[Hashable, int] = {question.id: question.instance for question in study.questions}
@@ -64,7 +64,7 @@ def pair_agreements(study: StudyFacts) -> list[PairAgreement]:
 
 
 def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
-    """Return (survey, annotator) -> the number of the seat, and who in turn sat there where several did."""
+    """Return (survey, annotator) -> seat number, with the order of people if several had the seat."""
     sitting: dict[tuple[int, int], list[int]] = {}
     for answer in answers:
         people = sitting.setdefault((answer.survey, answer.seat), [])
@@ -79,7 +79,7 @@ def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
 
 def _pair_agreement(
     study: StudyFacts,
-    labels: Labels,
+    labels: AgreementLabels,
     pair: Pair,
     seats: Mapping[tuple[int, int], str],
     instances: Mapping[Hashable, int],
@@ -110,16 +110,16 @@ def _pair_agreement(
 
 
 def _leading(questions: Set[Hashable], survey: int, study: StudyFacts, instances: Mapping[Hashable, int]) -> int:
-    """Return how many questions both answered; they lead to their instances where these are all of the survey."""
+    """Return the number of questions both answered, linked to their instances if they are the whole survey."""
     about = {instances.get(question) for question in questions}
     if about != study.surveys.get(survey):
         return len(questions)
     query = listing(study=study.slug, survey=str(survey))
-    return Listed(len(questions), query, unit="questions", instances=len(about))
+    return LinkedCount(len(questions), query, unit="questions", instances=len(about))
 
 
-def _by_chance(labels: Labels, percent: Coefficient) -> Coefficient | None:
-    """Return a coefficient without a value where agreement by chance cannot be told, None where it can."""
+def _by_chance(labels: AgreementLabels, percent: Coefficient) -> Coefficient | None:
+    """Return a coefficient without a value if chance agreement is undefined, else None."""
     return replace(percent, value=None, reason=labels.no_chance) if labels.no_chance else None
 
 
@@ -128,7 +128,7 @@ def _clusters(pair: Pair, instances: Mapping[Hashable, int]) -> list[int]:
     return [instances[unit[0]] for unit in pair.units if isinstance(unit, tuple)]
 
 
-def _interval(labels: Labels, kappa: Coefficient, ratings: Coded, clusters: Sequence[int]) -> Interval:
+def _interval(labels: AgreementLabels, kappa: Coefficient, ratings: Coded, clusters: Sequence[int]) -> Interval:
     reason = labels.no_chance or (PARTS if labels.are_parts else "")
     if reason:
         return Interval(None, None, reason, "units", kappa.n_units, 0, 0, LEVEL)
@@ -137,7 +137,7 @@ def _interval(labels: Labels, kappa: Coefficient, ratings: Coded, clusters: Sequ
 
 
 def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
-    """Return one row per pair and one with the mean of each kind of each study. found: study -> its pairs."""
+    """Return a row per pair and a row with the mean for each kind of each study. found: study -> its pairs."""
     columns = [
         *(Column("Study"), Column("Kind"), Column("Pair"), Column("Labels"), Column("Questions", "count")),
         *(Column("Agreed", "share"), Column("Cohen's kappa", "coefficient"), Column("95 % interval", "coefficient")),
@@ -212,7 +212,7 @@ def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
 
 
 def _of_kind(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:
-    """Return what tells the same two people apart in a study that asks them questions of several kinds or scales."""
+    """Return what distinguishes the same pair in a study with several kinds or scales."""
     kind = f"{pair.kind}, " if len({each.kind for each in pairs}) > 1 else ""
     of_kind = {each.labels for each in pairs if each.kind == pair.kind}
     return f"{kind}{pair.labels}, " if len(of_kind) > 1 else kind

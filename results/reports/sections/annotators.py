@@ -1,4 +1,4 @@
-"""What the answers of each annotator say about how carefully they were given."""
+"""How carefully each annotator answered, as far as answers show it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,17 +20,17 @@ from analytics.position_bias import own_positions, position_bias
 from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score, sum_of_scores
 from analytics.work.pay import percentile
-from results.reports.base import SEED, Cell, Column, Listed, Table, Undefined
+from results.reports.base import SEED, Cell, Column, LinkedCount, Table, Undefined
 from results.reports.cells import range_over_instances, value_or_reason
 from results.reports.explorer_links import ALL, listing
-from results.reports.facts import Answerable
-from results.reports.labels import Labels, rule_labels
+from results.reports.facts import LabelSpace
+from results.reports.labels import AgreementLabels, rule_labels
 from results.reports.sections.answers import NOBODY_TIMED
 from results.reports.text import cell_text
 
 HALF = Fraction(1, 2)
 RIGHT_RANGE = "Right, 95 % interval"
-# Both models go over all answers hundreds of times: this many take about a second.
+# Both models iterate hundreds of times over all answers: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
 ONLY_ADDED = "Asked only where other answers differed, which says nothing of this annotator."
@@ -43,13 +43,12 @@ TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the mo
 
 @dataclass(frozen=True, slots=True)
 class PersonsAnswer:
-    """One counted answer. `right`: the right option, "" where none is known.
+    """A counted answer. `right`: the right option, "" if unknown.
 
-    `seconds`: with the page in view, as the browser measured it. `position`: where the chosen option stood among the
-    `positions` shuffled ones, from 0; None for one that always comes last. `added`: it was asked for where the first
-    answers differed. `instance`: the id of what it is about. `units`: unit -> label, of an answer that has no one
-    label. `became`: what studies that asked others about this answer made of it (`State`), "" where none has decided.
-    `score`: how right it is, from 0 to 1, where its kind scores answers itself; None elsewhere.
+    `seconds`: with the page in view, by the browser. `position`: of the chosen option among the `positions` shuffled
+    ones, from 0; None for a fixed last one. `added`: requested because the first answers differed. `instance`: id of
+    its subject. `units`: unit -> label, of an answer without a single label. `became`: its state in studies about this
+    answer (`State`), "" if none has decided. `score`: from 0 to 1, if its kind scores answers itself; else None.
     """
 
     annotator: str
@@ -68,20 +67,20 @@ class PersonsAnswer:
 
     @property
     def credit(self) -> float | None:
-        """How right it is, from 0 to 1; None where that is not known."""
+        """Score from 0 to 1; None if unknown."""
         if self.score is not None:
             return self.score
         return float(self.choice == self.right) if self.right else None
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What is compared with the answers of others: unit -> label; nothing for a free text."""
+        """Labels compared with the answers of others: unit -> label; nothing for a free text."""
         return {"": self.choice} if self.choice else self.units
 
 
 @dataclass(frozen=True)
 class _Modelled:
-    """What both models take for how often each annotator is right by one set of labels, or why they were not asked."""
+    """The accuracy of each annotator by both models for one set of labels, or why it was not estimated."""
 
     competence: Mapping[str, float]
     accuracy: Mapping[str, float]
@@ -91,11 +90,11 @@ class _Modelled:
 MODELS = ("MACE", "Dawid-Skene")
 
 
-def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answerable], *, study: str = "") -> Table:
-    """Return one row per annotator and kind; those who say least often what the others say come first.
+def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, LabelSpace], *, study: str = "") -> Table:
+    """Return a row per annotator and kind, lowest agreement with others first.
 
-    A column that applies to nobody is left out, and that of kinds where there is one. kinds: kind -> what can be
-    answered to its questions. study: its name in addresses, so that the answers lead to what they are about.
+    Leaves out columns that apply to nobody, and the kind if there is only one. kinds: kind -> its label space. study:
+    its name in addresses, for links to the instances.
     """
     asked = list(dict.fromkeys(one.kind for one in answers))
     compared = list(dict.fromkeys(labels.title for kind in asked for labels in rule_labels(kind, kinds[kind])))
@@ -134,9 +133,11 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Answe
     return Table("annotators", "What each annotator's answers say", columns, rows, notes)
 
 
-def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], Listed]:
-    """Return how many answers to questions of a kind each annotator gave, leading to what they are about, where that is
-    all that this annotator answered about: annotator and kind -> how many."""
+def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], LinkedCount]:
+    """Return (annotator, kind) -> number of answers.
+
+    Linked to their instances if these are all that the annotator answered about.
+    """
     given: Counter[tuple[str, str]] = Counter()
     about: dict[tuple[str, str], set[int]] = defaultdict(set)
     for one in answers:
@@ -144,35 +145,37 @@ def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell,
         for kind in (one.kind, ALL):
             about[one.annotator, kind].add(one.instance)
     return {
-        (name, kind): Listed(n, listing(study=study, person=name), unit="answers", instances=len(about[name, kind]))
+        (name, kind): LinkedCount(
+            n, listing(study=study, person=name), unit="answers", instances=len(about[name, kind])
+        )
         for (name, kind), n in given.items()
         if about[name, kind] == about[name, ALL]
     }
 
 
-def _always(asked: Iterable[str], kinds: Mapping[str, Answerable]) -> str:
-    """Return what the options are called that are always offered."""
+def _always(asked: Iterable[str], kinds: Mapping[str, LabelSpace]) -> str:
+    """Return the names of the options that are always offered."""
     called = dict.fromkeys(kinds[kind].name(option) for kind in asked for option in kinds[kind].beside)
     return " or ".join(called) or "Always offered"
 
 
 def _rows_of(
-    kind: str, answerable: Answerable, every: Sequence[PersonsAnswer], compared: Sequence[str]
+    kind: str, label_space: LabelSpace, every: Sequence[PersonsAnswer], compared: Sequence[str]
 ) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
-    """Yield the row of each annotator who answered questions of one kind, with what it is sorted by.
+    """Yield the row of each annotator with answers of one kind, with its sort key.
 
-    compared: the titles of the sets of labels that have columns.
+    compared: titles of the label sets that have columns.
     """
     answers = [one for one in every if one.kind == kind]
-    # Whoever is asked where others differ is bound to differ from some of them.
+    # People who are asked because others differ are bound to differ from some of them.
     first = [one for one in answers if not one.added]
     with_others = agreement_with_others(
         ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
     )
     several = _several(first)
     shared = Counter(one.annotator for one in several)
-    modelled = {labels.title: _modelled(several, labels) for labels in rule_labels(kind, answerable)}
-    uses = _uses(first, answerable)
+    modelled = {labels.title: _modelled(several, labels) for labels in rule_labels(kind, label_space)}
+    uses = _uses(first, label_space)
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
@@ -182,17 +185,17 @@ def _rows_of(
         skills = (cell for title in compared for cell in _skills(modelled.get(title), name, shared[name], alone))
         beside_others: tuple[Cell, ...] = (value_or_reason(beside.share, alone), *skills)
         row = (
-            *(name, len(mine), kind, _median(mine), *_shares(mine, answerable), *_accepted(mine)),
+            *(name, len(mine), kind, _median(mine), *_shares(mine, label_space), *_accepted(mine)),
             _position_habit(mine),
             *_on_scale(uses.get(name), alone),
-            # Free texts cannot be the same.
+            # Free texts are never equal.
             *(shared[name], *(beside_others if any(one.labels for one in mine) else (None,) * len(beside_others))),
         )
         yield (*_first_the_odd(name, beside), kind), row
 
 
 def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
-    """Return how probable places as uneven as this annotator's are by chance; None where nobody's place is known."""
+    """Return the p-value of an annotator's positions under equal chances; None without positions."""
     positioned = [(one.position, one.positions) for one in mine if one.position is not None]
     if not positioned:
         return None
@@ -201,7 +204,7 @@ def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
 
 
 def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
-    """Yield for each kind what the habits of place of all annotators, whichever they are, say together."""
+    """Yield for each kind a combined test of the position habits of all annotators."""
     kinds = list(dict.fromkeys(one.kind for one in answers))
     for kind in kinds:
         positioned = [
@@ -232,37 +235,41 @@ def _median(mine: Iterable[PersonsAnswer]) -> Cell:
     return percentile(seconds, HALF) if seconds else Undefined(NOBODY_TIMED)
 
 
-def _shares(mine: Sequence[PersonsAnswer], answerable: Answerable) -> tuple[Cell, ...]:
-    """Return how often an option was chosen that stands beside those of the instance, and the right one with its
-    interval; None where there is none."""
-    always = score([one.choice in answerable.beside for one in mine if answerable.beside])
+def _shares(mine: Sequence[PersonsAnswer], label_space: LabelSpace) -> tuple[Cell, ...]:
+    """Return how often an option beside those of the instance, and the right option, was chosen, with its interval.
+
+    None if there is none.
+    """
+    always = score([one.choice in label_space.beside for one in mine if label_space.beside])
     return always.share, *_with_range([(one.credit, one.instance) for one in mine if one.credit is not None])
 
 
 def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
-    """Return how many of the answers others decided about, as they were asked what these mean, and how many of these
-    they accepted, with its interval; None where nobody was asked."""
+    """Return the number of answers that others decided about, and the share they accepted, with its interval.
+
+    None if nobody was asked.
+    """
     found = [(float(one.became == State.ACCEPTED), one.instance) for one in mine if one.became]
     return (len(found) or None, *_with_range(found))
 
 
 def _with_range(found: Sequence[tuple[float, int]]) -> tuple[Cell, Cell]:
-    """found: how right each answer is, and the id of the instance that it is about."""
+    """Return the mean score with its interval. found: score of each answer and id of its instance."""
     rights, instances = [right for right, _ in found], [instance for _, instance in found]
     return sum_of_scores(rights).share, range_over_instances(rights, instances) if found else None
 
 
-def _uses(answers: Iterable[PersonsAnswer], answerable: Answerable) -> Mapping[str, Use]:
-    """Return how each annotator uses the scale, over all units that are on it; nothing where there is none."""
-    if not answerable.is_scale:
+def _uses(answers: Iterable[PersonsAnswer], label_space: LabelSpace) -> Mapping[str, Use]:
+    """Return how each annotator uses the scale, over all units on it; nothing without a scale."""
+    if not label_space.is_scale:
         return {}
     ratings = [
         ((one.question, unit), one.annotator, label)
         for one in answers
         for unit, label in one.labels.items()
-        if unit not in answerable.units
+        if unit not in label_space.units
     ]
-    return use_of_scale(ratings, answerable.options, answerable.scale.values)
+    return use_of_scale(ratings, label_space.options, label_space.scale.values)
 
 
 def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
@@ -272,7 +279,7 @@ def _on_scale(use: Use | None, alone: str) -> Iterable[Cell]:
     return (use.mean, spread, use.used, use.most, value_or_reason(use.lean, alone))
 
 
-def _modelled(several: Sequence[PersonsAnswer], labels: Labels) -> _Modelled:
+def _modelled(several: Sequence[PersonsAnswer], labels: AgreementLabels) -> _Modelled:
     if not several:
         return _Modelled({}, {}, ALONE)
     if labels.no_chance:
@@ -284,8 +291,8 @@ def _modelled(several: Sequence[PersonsAnswer], labels: Labels) -> _Modelled:
     return _Modelled(competence, dawid_skene(given).skills, TOO_FEW)
 
 
-def _labels(several: Iterable[PersonsAnswer], labels: Labels) -> Iterable[Answer]:
-    """Yield the answers with what the rule compares: an option, or what it is grouped with."""
+def _labels(several: Iterable[PersonsAnswer], labels: AgreementLabels) -> Iterable[Answer]:
+    """Yield the answers with the labels that the rule compares: an option, or its group."""
     for one in several:
         for unit, label in one.labels.items():
             if labels.unit in (None, unit):
@@ -293,7 +300,7 @@ def _labels(several: Iterable[PersonsAnswer], labels: Labels) -> Iterable[Answer
 
 
 def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> Iterable[Cell]:
-    """Return what both models say of an annotator; None by labels that this kind does not have."""
+    """Return the accuracy of an annotator by both models; None for labels that the kind does not have."""
     if modelled is None:
         return (None,) * len(MODELS)
     reason = modelled.reason if shared else alone

@@ -1,4 +1,4 @@
-"""How people answered the questions of one study: how often each thing was said, where it stood, how long it took."""
+"""Answers to the questions of one study: frequency of options, positions, and times."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,17 +22,17 @@ from results.reports.sections.funnel import Category
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
 SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
-# Seconds; how the plot of times groups them.
+# Bin edges of the plot of times, in seconds.
 TIMES = (0, 2, 5, 10, 20, 40, 80)
 NOBODY_TIMED = "No browser has measured a time."
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerDetails:
-    """One counted answer, or `times` equal ones.
+    """A counted answer, or `times` equal ones.
 
-    `position`: where the chosen option stood among the `positions` shuffled ones, from 0; None for one that always
-    comes last. `seconds`: with the page in view, as the browser measured it.
+    `position`: of the chosen option among the `positions` shuffled ones, from 0; None for a fixed last one. `seconds`:
+    with the page in view, by the browser.
     """
 
     kind: str
@@ -43,8 +43,8 @@ class AnswerDetails:
     times: int = 1
 
 
-class Timed(Protocol):
-    """An answer, or `times` of them, to a question of `kind` that took so many `seconds`."""
+class TimedAnswer(Protocol):
+    """An answer, or `times` of them, to a question of `kind` that took this many `seconds`."""
 
     @property
     def kind(self) -> str: ...
@@ -63,8 +63,7 @@ class TimedAnswers:
 
 @dataclass(frozen=True)
 class _Rate:
-    """How often `option` was chosen in questions of `kind` about instances of a category; `times`: in how many
-    answers."""
+    """How often `option` was chosen in questions of `kind` about a category, of `times` answers."""
 
     kind: str
     option: str
@@ -74,8 +73,7 @@ class _Rate:
 
 
 def rates_table(study: StudyFacts) -> Table:
-    """Return how often each option was chosen that is always offered, such as None, and the right option where one is
-    known, by category."""
+    """Return how often each option always offered, such as None, and the right option was chosen, by category."""
     columns = [Column("Kind"), Column("Answer"), Column("Type"), Column("Subtype"), Column("Answers", "count")]
     columns += [Column("Times", "count"), Column("Share", "share"), Column("95 % interval", "share")]
     found = list(_rates(study))
@@ -87,18 +85,20 @@ def rates_table(study: StudyFacts) -> Table:
         for each in found
     ]
     notes = ["Counted answers only. Intervals by person and instance: for other people and other instances."]
-    called = (RIGHT_OPTION if each.option == RIGHT else study.answerable[each.kind].name(each.option) for each in found)
+    called = (
+        RIGHT_OPTION if each.option == RIGHT else study.label_spaces[each.kind].name(each.option) for each in found
+    )
     chosen = " and ".join(dict.fromkeys(called))
     return Table("rates", f"How often {chosen} was chosen", columns, rows, notes)
 
 
 def _rates(study: StudyFacts) -> Iterable[_Rate]:
     questions = {question.id: question for question in study.questions}
-    for kind, answerable in study.answerable.items():
+    for kind, label_space in study.label_spaces.items():
         given = [answer for answer in answers_to(study, kind) if not answer.unit]
         right = np.array([questions[answer.question].right for answer in given], dtype=object)
         choices = np.array([answer.choice for answer in given], dtype=object)
-        asked_for = {option: choices == option for option in answerable.always if given}
+        asked_for = {option: choices == option for option in label_space.always if given}
         if right.size and (right != "").any():
             asked_for[RIGHT] = choices == right
         instances = [questions[answer.question].instance for answer in given]
@@ -116,7 +116,7 @@ def _rates(study: StudyFacts) -> Iterable[_Rate]:
 
 
 def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, list[int]]:
-    """Return where each category stands in a list of them; all places first."""
+    """Return category -> its positions in a list of categories; all positions first."""
     found: dict[Category, list[int]] = {}
     for place, category in enumerate(categories):
         found.setdefault(category, []).append(place)
@@ -142,7 +142,7 @@ def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
     chosen: dict[str, list[tuple[int, int]]] = {}
     for answer in answers:
         if not answer.positions:
-            # Everything stands where it always stands.
+            # All positions are fixed.
             continue
         positions = chosen.setdefault(answer.kind, [])
         if answer.position is not None:
@@ -154,7 +154,7 @@ def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
 
 
 def positions_table(answers: Sequence[AnswerDetails]) -> Table:
-    """Test whether people choose by place: options are shown in random order."""
+    """Test for position bias: options are shuffled."""
     columns = [Column("Kind"), Column("Place"), Column("Times chosen", "count"), Column("Expected", "coefficient")]
     columns += [Column("Chi-squared", "coefficient"), Column("p", "p"), Column("Cohen's w", "coefficient")]
     rows: list[Sequence[Cell]] = []
@@ -184,7 +184,7 @@ def positions_plot(answers: Sequence[AnswerDetails]) -> Plot:
     return Plot("places", title, words, "bars", "count", "Answers", series)
 
 
-def _times(answers: Iterable[Timed]) -> dict[str, list[float]]:
+def _times(answers: Iterable[TimedAnswer]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for answer in answers:
         of_kind = found.setdefault(answer.kind, [])
@@ -193,7 +193,7 @@ def _times(answers: Iterable[Timed]) -> dict[str, list[float]]:
     return found
 
 
-def times_table(answers: Iterable[Timed]) -> Table:
+def times_table(answers: Iterable[TimedAnswer]) -> Table:
     columns = [Column("Kind"), Column("Answers timed", "count")]
     columns += [Column(f"{title} (s)", "coefficient") for title in ("10 %", "25 %", "Median", "75 %", "90 %")]
     rows: list[Sequence[Cell]] = [
@@ -204,7 +204,7 @@ def times_table(answers: Iterable[Timed]) -> Table:
     return Table("times", "Time a question takes", columns, rows, notes)
 
 
-def times_plot(answers: Iterable[Timed]) -> Plot:
+def times_plot(answers: Iterable[TimedAnswer]) -> Plot:
     labels = [f"{low} to {high} s" for low, high in pairwise(TIMES)] + [f"over {TIMES[-1]} s"]
     series = []
     for kind, seconds in _times(answers).items():

@@ -1,9 +1,9 @@
-"""Who worked, how long, and what it cost: on our own clock, from arrival to the way back."""
+"""People, time and cost, on our own clock from arrival to return."""
 
 from collections.abc import Sequence
 
 from analytics.work.pay import hourly_wage, projected_cost
-from results.reports.base import Cell, Column, Listed, Table, Undefined
+from results.reports.base import Cell, Column, LinkedCount, Table, Undefined
 from results.reports.explorer_links import NOT_SHOWN, SETTLED, listing
 from results.reports.facts import ProjectFacts, StudyFacts
 
@@ -51,7 +51,7 @@ def _row(study: StudyFacts) -> Sequence[Cell]:
 
 
 def protocol_table(project: ProjectFacts) -> Table:
-    """Say what each study asked, in the order of the pipeline."""
+    """Describe what each study asked, in pipeline order."""
     columns = [
         *(Column("Study"), Column("Title"), Column("Purpose"), Column("Kinds"), Column("Rule")),
         Column("Takes its instances from"),
@@ -66,13 +66,13 @@ def protocol_table(project: ProjectFacts) -> Table:
         (
             *(study.slug, study.title, study.purpose, ", ".join(study.kinds), study.rule),
             *(study.fed_by or "the import", study.answers_wanted, study.max_answers),
-            Listed(
+            LinkedCount(
                 study.settled,
                 listing(study=study.slug, question=SETTLED),
                 unit="questions",
                 instances=study.settled_about,
             ),
-            Listed(
+            LinkedCount(
                 study.skipped,
                 listing(study=study.slug, reason=NOT_SHOWN),
                 unit="skips",
@@ -89,7 +89,7 @@ def protocol_table(project: ProjectFacts) -> Table:
 
 
 def people_left_out(project: ProjectFacts) -> str:
-    """Say in a sentence how many people's answers are in no number."""
+    """Return a sentence with the number of people whose answers do not count."""
     return (
         f"People who withdrew from the project {project.slug}: {project.withdrawn:,}. People whom researchers "
         f"excluded: {project.excluded:,}. Their answers are in no number."

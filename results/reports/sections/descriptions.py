@@ -1,5 +1,7 @@
-"""What follows from studies that ask which image a description is about: what became of the descriptions, how far
-retrievers agree, how often they are right, and what the descriptions are like (ImageCoDe's tables)."""
+"""Results of studies that ask which image a description is about (ImageCoDe's tables).
+
+Outcomes of descriptions, agreement and accuracy of retrievers, and the language of descriptions.
+"""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -25,30 +27,33 @@ from analytics.language import (
 from analytics.outcomes import Outcome
 from analytics.people import PeopleScore
 from analytics.retrieval import (
+    AnswerSelection,
     Coding,
-    Fates,
+    DescriptionOutcomes,
     Retrieval,
-    Taken,
     accuracy_of_describers,
     accuracy_of_retrievers,
     alpha_intervals,
     alphas,
     phenomena,
-    taken,
+    select_answers,
 )
 from analytics.scales import number_of
 from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import limits_or_reason, range_or_reason, range_over_instances, share_of, value_or_reason
-from results.reports.explorer_links import ALL, ANSWERED, SEVERAL, in_address
+from results.reports.explorer_links import ALL, ANSWERED, SEVERAL, in_address, question_count
 from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
-from results.reports.linked_counts import of_questions
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
 
-TAKEN = {Taken.ALL: "all", Taken.FIRST: "asked for at first", Taken.ACCEPTED: "after acceptance"}
+TAKEN = {
+    AnswerSelection.ALL: "all",
+    AnswerSelection.FIRST: "asked for at first",
+    AnswerSelection.ACCEPTED: "after acceptance",
+}
 AUTHORS = {TRAIN_WORKER: "author also wrote for train", UNSEEN_WORKER: "author did not write for train"}
 PASTED = {True: "something was pasted", False: "nothing was pasted"}
 RETRIEVERS, DESCRIBERS = "retrievers", "describers"
-# Parsing takes some five milliseconds a description; of more, as many are taken as far apart as they are.
+# Parsing takes about five milliseconds per description; of more, this many are sampled at equal distances.
 MOST_PARSED = 500
 
 
@@ -74,12 +79,11 @@ LANGUAGE_NOTE = (
 
 
 @dataclass(frozen=True)
-class Described:
-    """A study that asks about descriptions: what it asks about each of them, and every answer, by question. What was
-    undone, because its author's answers count no more for one, is not among them: nothing follows from it.
+class DescriptionStudy:
+    """A study about descriptions: its questions about them, and every answer, by question.
 
-    `types`: the type of the instance that each question is about. `moments`: the questions whose places are
-    numbers that can be subtracted, as moments of a video are.
+    Leaves out what was undone, for example because its author's answers no longer count. `types`: question -> type of
+    its instance. `moments`: the questions whose positions are numbers on an interval scale, such as moments of a video.
     """
 
     study: StudyFacts
@@ -90,7 +94,7 @@ class Described:
 
     @property
     def groups(self) -> Mapping[str, frozenset[int]]:
-        """The questions as a whole, and where instances are of several types those about each."""
+        """The questions as a whole and, if instances have several types, by type."""
         found = {ALL: frozenset(self.asked)}
         types = sorted(set(self.types.values()))
         for type in types if len(types) > 1 else ():
@@ -101,18 +105,18 @@ class Described:
         return [one for one in self.retrievals if one.description in questions]
 
     def leading(self, count: int, questions: Iterable[Hashable], name: str, type: str) -> int:
-        """Return a count of `questions`, which are what `name` says in lists, about sets of a type."""
+        """Return a count of `questions`, which fulfil `name` in lists, about sets of a type."""
         counted = set(questions)
         about = (question.instance for pk, question in self.asked.items() if pk in counted)
-        return of_questions(count, about, self.study, name, type=type)
+        return question_count(count, about, self.study, name, type=type)
 
 
-def described_in(studies: Iterable[StudyFacts]) -> list[Described]:
+def description_study(studies: Iterable[StudyFacts]) -> list[DescriptionStudy]:
     """Return those of `studies` that ask about descriptions."""
     return [_described(study) for study in studies if study.described]
 
 
-def _described(study: StudyFacts) -> Described:
+def _described(study: StudyFacts) -> DescriptionStudy:
     asked = {
         question.id: question
         for question in study.questions
@@ -136,38 +140,38 @@ def _described(study: StudyFacts) -> Described:
                 )
             )
     types = {pk: study.categories.get(question.instance, ("", ""))[0] for pk, question in asked.items()}
-    return Described(study, asked, retrievals, types, _on_a_scale(study, asked))
+    return DescriptionStudy(study, asked, retrievals, types, _on_a_scale(study, asked))
 
 
 def _places(study: StudyFacts, kind: str) -> Mapping[str, float]:
-    """Return the number of each image: what its scale says, and else its place among the options."""
-    answerable = study.answerable[kind]
-    given = {answer.choice for answer in study.answers} - set(answerable.options)
-    places = number_of([*answerable.options, *sorted(given)])
-    for scale in (answerable.scale, *(scale for scale, _ in answerable.apart)):
+    """Return the number of each image: its value on the scale, or else its position among the options."""
+    label_space = study.label_spaces[kind]
+    given = {answer.choice for answer in study.answers} - set(label_space.options)
+    places = number_of([*label_space.options, *sorted(given)])
+    for scale in (label_space.scale, *(scale for scale, _ in label_space.apart)):
         places |= scale.values
     return places
 
 
 def _on_a_scale(study: StudyFacts, asked: Mapping[int, QuestionFacts]) -> frozenset[int]:
     found: set[int] = set()
-    for kind, answerable in study.answerable.items():
-        if answerable.scale.level == "interval":
+    for kind, label_space in study.label_spaces.items():
+        if label_space.scale.level == "interval":
             found |= {pk for pk, question in asked.items() if question.kind == kind}
-        for scale, questions in answerable.apart:
+        for scale, questions in label_space.apart:
             if scale.level == "interval":
                 found |= questions & set(asked)
     return frozenset(found)
 
 
-def fates_table(found: Sequence[Described]) -> Table:
-    """Return what became of the descriptions, by the type of their sets."""
+def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
+    """Return the outcomes of descriptions by type of their sets."""
     columns = [Column("Study"), Column("Sets"), Column("Written", "count"), Column("Not possible", "count")]
     columns += [Column(name, "count") for name in ("Retrieved", "Accepted", "Rejected", "Undecided")]
     columns += [Column("Filtered out", "share"), Column("95 % interval", "share")]
     rows: list[Sequence[Cell]] = []
     for each in found:
-        for name, fates in _fates(each).items():
+        for name, fates in _description_outcomes(each).items():
             filtered = fates.filtered_out
             rows.append(
                 (
@@ -186,8 +190,8 @@ def fates_table(found: Sequence[Described]) -> Table:
     return Table("descriptions", title, columns, rows, notes, _slugs(found))
 
 
-def _over_sets(each: Described, name: str) -> Cell:
-    """Return the interval of the share of descriptions that were rejected, for other sets."""
+def _over_sets(each: DescriptionStudy, name: str) -> Cell:
+    """Return the interval of the share of rejected descriptions, for other sets."""
     decided = [
         question
         for pk in sorted(each.groups[name])
@@ -197,22 +201,22 @@ def _over_sets(each: Described, name: str) -> Cell:
     return range_over_instances(rejected, [question.instance for question in decided])
 
 
-def _became(each: Described, name: str, fates: Fates) -> Iterable[int]:
-    """Yield how many were retrieved, accepted and rejected, each leading to its sets."""
+def _became(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
+    """Yield the number retrieved, accepted and rejected, each linked to its sets."""
     asked = [each.asked[pk] for pk in each.groups[name]]
     yield each.leading(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
     for count, outcome in ((fates.accepted, Outcome.ACCEPTED), (fates.rejected, Outcome.REJECTED)):
         yield each.leading(count, (one.id for one in asked if one.outcome is outcome), in_address(outcome), name)
 
 
-def _fates(each: Described) -> dict[str, Fates]:
+def _description_outcomes(each: DescriptionStudy) -> dict[str, DescriptionOutcomes]:
     written = each.study.written
     fates = {}
     for name, questions in each.groups.items():
         of_type = list(written.values()) if name == ALL else [written[name]] if name in written else []
         asked = [each.asked[pk] for pk in questions]
         outcomes = [question.outcome for question in asked]
-        fates[name] = Fates(
+        fates[name] = DescriptionOutcomes(
             written=sum(one.texts for one in of_type),
             not_possible=sum(one.not_possible for one in of_type),
             retrieved=sum(1 for question in asked if question.answers),
@@ -222,9 +226,11 @@ def _fates(each: Described) -> dict[str, Fates]:
     return fates
 
 
-def retrieval_agreement_table(found: Sequence[Described]) -> Table:
-    """Return Krippendorff's alpha three ways, for each type of sets on the scale that its places are on, and for all on
-    both."""
+def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
+    """Return Krippendorff's alpha for three selections of answers.
+
+    For each type of sets on the scale of its positions, and for all types on both scales.
+    """
     columns = [Column("Study"), Column("Sets"), Column("Metric"), Column("Answers used")]
     columns += [Column("Krippendorff's alpha", "coefficient"), Column("95 % interval", "coefficient")]
     columns += [
@@ -262,11 +268,10 @@ def retrieval_agreement_table(found: Sequence[Described]) -> Table:
 
 
 def _compared(
-    each: Described, name: str, which: Taken, alpha: Coefficient, answers: Sequence[Retrieval]
+    each: DescriptionStudy, name: str, which: AnswerSelection, alpha: Coefficient, answers: Sequence[Retrieval]
 ) -> tuple[int, int]:
-    """Return how many descriptions there are, and how many with two or more answers; of all answers they lead to their
-    sets."""
-    if which is not Taken.ALL:
+    """Return the number of descriptions, and of those with two or more answers; all answers link to their sets."""
+    if which is not AnswerSelection.ALL:
         return alpha.n_units, alpha.n_pairable
     times = Counter(one.description for one in answers)
     several = (description for description, n in times.items() if n > 1)
@@ -276,8 +281,8 @@ def _compared(
     )
 
 
-def _measured(each: Described) -> Iterable[tuple[str, Metric]]:
-    """Yield which questions are measured in which metric; nothing twice."""
+def _measured(each: DescriptionStudy) -> Iterable[tuple[str, Metric]]:
+    """Yield the groups of questions and their metric, without duplicates."""
     for name, questions in each.groups.items():
         if name == ALL or not questions <= each.moments:
             yield name, "nominal"
@@ -285,17 +290,17 @@ def _measured(each: Described) -> Iterable[tuple[str, Metric]]:
             yield name, "interval"
 
 
-def _alpha(each: Described, alpha: Coefficient, interval: Interval, which: Taken) -> tuple[Cell, Cell]:
-    if which is Taken.ACCEPTED and not each.study.accepts:
+def _alpha(each: DescriptionStudy, alpha: Coefficient, interval: Interval, which: AnswerSelection) -> tuple[Cell, Cell]:
+    if which is AnswerSelection.ACCEPTED and not each.study.accepts:
         nothing = Undefined("This study accepts nothing.")
         return nothing, nothing
-    # Without answers to compare the interval is made of less than the coefficient, and would give another reason.
+    # Without answers to compare, the interval has a smaller sample than the coefficient and would give another reason.
     limits = range_or_reason(interval) if alpha.reason is None else Undefined(alpha.reason)
     return value_or_reason(alpha.value, alpha.reason), limits
 
 
-def retrieval_accuracy_table(found: Sequence[Described]) -> Table:
-    """Return how often people find what a description is about, as retrievers and as describers."""
+def retrieval_accuracy_table(found: Sequence[DescriptionStudy]) -> Table:
+    """Return the retrieval accuracy of people, as retrievers and as describers."""
     columns = [Column("Study"), Column("Averaged over"), Column("Descriptions of"), Column("Answers used")]
     columns += [Column("Accuracy", "share"), Column("95 % interval", "share"), Column("People", "count")]
     columns += [Column("Descriptions", "count"), Column("Answers", "count")]
@@ -317,24 +322,24 @@ def retrieval_accuracy_table(found: Sequence[Described]) -> Table:
     return Table("retrieval-accuracy", title, columns, rows, notes, _slugs(found))
 
 
-def _accuracies(each: Described) -> Iterable[Sequence[Cell]]:
+def _accuracies(each: DescriptionStudy) -> Iterable[Sequence[Cell]]:
     for name, questions in each.groups.items():
-        for which in Taken:
-            if which is Taken.ACCEPTED and not each.study.accepts:
+        for which in AnswerSelection:
+            if which is AnswerSelection.ACCEPTED and not each.study.accepts:
                 continue
-            answers = taken(each.answers(questions), which)
+            answers = select_answers(each.answers(questions), which)
             yield RETRIEVERS, name, TAKEN[which], *_score(accuracy_of_retrievers(answers)), len(answers)
     for name, questions in _by_how_they_came(each).items():
         if answers := each.answers(questions):
-            yield RETRIEVERS, name, TAKEN[Taken.ALL], *_score(accuracy_of_retrievers(answers)), len(answers)
+            yield RETRIEVERS, name, TAKEN[AnswerSelection.ALL], *_score(accuracy_of_retrievers(answers)), len(answers)
     known = [one for one in each.retrievals if one.describer is not None]
     if known:
         found, texts = accuracy_of_describers(known), len({one.description for one in known})
-        yield DESCRIBERS, ALL, TAKEN[Taken.ALL], *_score(found, descriptions=texts), len(known)
+        yield DESCRIBERS, ALL, TAKEN[AnswerSelection.ALL], *_score(found, descriptions=texts), len(known)
 
 
-def _by_how_they_came(each: Described) -> dict[str, frozenset[int]]:
-    """Return the questions about descriptions by who wrote them and how, as far as that is known."""
+def _by_how_they_came(each: DescriptionStudy) -> dict[str, frozenset[int]]:
+    """Return the questions about descriptions by author and origin, as far as known."""
     about = each.study.described.items()
     by_author = {
         name: frozenset(pk for pk, facts in about if facts.author == author) for author, name in AUTHORS.items()
@@ -345,7 +350,7 @@ def _by_how_they_came(each: Described) -> dict[str, frozenset[int]]:
 
 
 def _score(found: PeopleScore, *, descriptions: int | None = None) -> Sequence[Cell]:
-    """Return the score, its interval, how many people and how many descriptions."""
+    """Return the score, its interval, the number of people and of descriptions."""
     return (
         value_or_reason(found.value, found.reason),
         limits_or_reason(found.low, found.high, found.reason),
@@ -354,8 +359,8 @@ def _score(found: PeopleScore, *, descriptions: int | None = None) -> Sequence[C
     )
 
 
-def phenomena_table(found: Sequence[Described]) -> Table:
-    """Return how often people find what a description is about in which coders found a phenomenon, and in which not."""
+def phenomena_table(found: Sequence[DescriptionStudy]) -> Table:
+    """Return the retrieval accuracy for descriptions with and without each phenomenon that coders found."""
     columns = [Column("Study"), Column("Phenomenon"), Column("Looked for in", "count"), Column("Found in", "count")]
     columns.append(Column("Share", "share"))
     for which in ("with it", "without it"):
@@ -381,8 +386,8 @@ def phenomena_table(found: Sequence[Described]) -> Table:
     return Table("phenomena", "Retrieval by what is in the description", columns, rows, notes, _slugs(found))
 
 
-def language_table(found: Sequence[Described]) -> Table:
-    """Return what the descriptions are like as language: all that were asked about, and those that were accepted."""
+def language_table(found: Sequence[DescriptionStudy]) -> Table:
+    """Return language statistics of all descriptions asked about, and of those accepted."""
     columns = [Column("Study"), Column("Sets"), Column("Descriptions"), *LANGUAGE_COLUMNS]
     rows: list[Sequence[Cell]] = []
     for each in found:
@@ -397,11 +402,15 @@ def language_table(found: Sequence[Described]) -> Table:
     return Table("language", title, columns, rows, [LANGUAGE_NOTE], _slugs(found))
 
 
-def described_sets_table(described: Mapping[tuple[str, str], DescribedSets], studies: Sequence[Described]) -> Table:
-    """Return how many image sets have how many descriptions, imported and accepted in `studies`, and what these are
-    like as language, by split and type."""
+def described_sets_table(
+    described: Mapping[tuple[str, str], DescribedSets], studies: Sequence[DescriptionStudy]
+) -> Table:
+    """Return the number of sets and descriptions, imported and accepted in `studies`, with language statistics.
+
+    By split and type.
+    """
     columns = [Column("Split"), Column("Sets"), Column("Sets with descriptions", "count"), *LANGUAGE_COLUMNS]
-    counted = {group: Counted(sets.texts, tally(sets.texts)) for group, sets in described.items()}
+    counted = {group: TalliedTexts(sets.texts, tally(sets.texts)) for group, sets in described.items()}
     rows: list[Sequence[Cell]] = []
     splits = sorted({split for split, _ in described})
     types = sorted({type for _, type in described})
@@ -417,24 +426,24 @@ def described_sets_table(described: Mapping[tuple[str, str], DescribedSets], stu
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Texts and what was counted of them."""
+class TalliedTexts:
+    """Texts and their language counts."""
 
     texts: Sequence[str]
     tally: Tally
 
 
-def _counted(each: Described) -> dict[tuple[str, bool], Counted]:
-    """Return the descriptions that were asked about, by the type of their sets and whether they were accepted."""
+def _counted(each: DescriptionStudy) -> dict[tuple[str, bool], TalliedTexts]:
+    """Return the descriptions asked about, by type of their sets and whether they were accepted."""
     texts: dict[tuple[str, bool], list[str]] = {}
     for pk, question in each.asked.items():
         cell = (each.types[pk], question.outcome is Outcome.ACCEPTED)
         texts.setdefault(cell, []).append(each.study.described[pk].text)
-    return {cell: Counted(of_cell, tally(of_cell)) for cell, of_cell in texts.items()}
+    return {cell: TalliedTexts(of_cell, tally(of_cell)) for cell, of_cell in texts.items()}
 
 
-def language_cells(counted: Iterable[Counted]) -> Sequence[Cell]:
-    """Return the cells of a table for texts that were counted in parts."""
+def language_cells(counted: Iterable[TalliedTexts]) -> Sequence[Cell]:
+    """Return the language cells of a table for texts counted in parts."""
     parts = list(counted)
     texts = [text for part in parts for text in part.texts]
     found = language_of(sum((part.tally for part in parts), Tally()))
@@ -454,5 +463,5 @@ def _parser() -> Parser | None:
     return installed_parser()
 
 
-def _slugs(found: Iterable[Described]) -> list[str]:
+def _slugs(found: Iterable[DescriptionStudy]) -> list[str]:
     return [each.study.slug for each in found]

@@ -1,5 +1,8 @@
-"""What can be estimated from people and a model together: whether it could stand in for a person, and what people would
-score on all of the dataset. Every table calls it an estimate."""
+"""Estimates from people and a model together.
+
+Whether the model could replace one annotator, and the score of people on the whole dataset. Every table calls it an
+estimate.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,13 +25,13 @@ from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import kept_instances
 from results.reports.sections.human_model_comparison import both_answered
-from results.reports.sections.models import Answered, models_on
+from results.reports.sections.models import ModelOutcomes, models_on
 from results.reports.sections.people import GROUP, OF_FOUR
 from results.reports.sections.scores import Baseline
 
 
 def alternative_table(baselines: Sequence[Baseline]) -> Table:
-    """Return, where several people were asked the same, whether a model agrees with them as well as one of them."""
+    """Return the alternative annotator test: could a model replace one annotator?"""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
     columns += [Column("People tested", "count"), Column("Winning rate", "share"), Column("Advantage", "share")]
     columns.append(Column("Could stand in"))
@@ -52,7 +55,7 @@ def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
         found = alternative_annotator_test(
             *(scores, [one.person for one in both], [one.unit for one in both], rights),
             clusters={one.unit: one.instance for one in both},
-            # Scores between 0 and 1 are hardly ever the same.
+            # Scores between 0 and 1 are hardly ever equal.
             alignment=agreement if {*scores, *rights.values()} <= {0, 1} else nearness,
         )
         sharing = sum(each.n > 0 for each in found.people)
@@ -64,7 +67,7 @@ def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
 
 
 def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table:
-    """Return what people would score on all of the dataset, of which they answered a part and a model everything."""
+    """Return the estimated score of people on the dataset, of which they answered a part and a model everything."""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("Instances people answered", "count")]
     columns += [Column("Further instances", "count"), Column("Estimate", "share"), Column("95 % interval", "share")]
     columns += [Column("People alone", "share"), Column("95 % interval, people alone", "share")]
@@ -85,7 +88,7 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     return Table("powered", "Estimates: people on all of the dataset", columns, rows, notes, slugs)
 
 
-def _powered(baseline: Baseline, model: Answered) -> Iterable[Sequence[Cell]]:
+def _powered(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell]]:
     people = {key: rights for key, rights in _answered_whole(baseline).items() if key[1] in set(model.instances)}
     instances = [instance for _, instance in people]
     if not people or set(instances) == set(model.instances):
@@ -105,8 +108,7 @@ def _powered(baseline: Baseline, model: Answered) -> Iterable[Sequence[Cell]]:
 
 
 def _answered_whole(baseline: Baseline) -> dict[tuple[int, int], list[float]]:
-    """Return what each person got right about the instances all four of whose questions this person answered, in the
-    order of the four: person and instance -> four truth values."""
+    """Return (person, instance) -> four truth values, for instances whose four questions the person all answered."""
     by_name = {each.name: each.judged for each in baseline.scores}
     found: dict[tuple[int, int], list[float]] = {}
     for name in OF_FOUR[GROUP]:

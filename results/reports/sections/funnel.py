@@ -1,4 +1,4 @@
-"""How many items each study was asked about, and their outcomes, per type and subtype."""
+"""Items that each study was asked about, and their outcomes, by type and subtype."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -14,12 +14,12 @@ from analytics.outcomes import (
     progress_of,
     progress_of_instance,
 )
-from results.reports.base import Cell, Column, Listed, Plot, Point, Series, Table
+from results.reports.base import Cell, Column, LinkedCount, Plot, Point, Series, Table
 from results.reports.explorer_links import ALL, in_address, listing
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 
 Category = tuple[str, str]
-# An instance, by its id, and the part of it, `WHOLE` for all of it.
+# An instance id, and the part of it; `WHOLE` for all of it.
 Item = tuple[int, str]
 EVERYTHING: Category = (ALL, ALL)
 INSTANCES, ITEMS = "instances", "items"
@@ -27,7 +27,7 @@ INSTANCES_ASKED, ITEMS_ASKED = "Instances asked", "Items asked"
 
 
 def funnel_table(project: ProjectFacts) -> Table:
-    """Count items: one row for each study as a whole and one for each of its types and subtypes."""
+    """Count items: a row for each study as a whole and for each of its types and subtypes."""
     counts = {study.slug: _counts(study, project) for study in project.studies}
     shown = _shown(counts.values(), project)
     has_parts = any(asks_about_parts(study) for study in project.studies)
@@ -36,12 +36,12 @@ def funnel_table(project: ProjectFacts) -> Table:
     columns += [Column(name.capitalize(), "count") for name in shown]
     nothing: list[Cell] = [None for _ in (*([ITEMS_ASKED] if has_parts else []), *shown)]
     rows: list[Sequence[Cell]] = [
-        ("imported", "", *category, Listed(n, listing(category=category)), *nothing)
+        ("imported", "", *category, LinkedCount(n, listing(category=category)), *nothing)
         for category, n in _imported(project)
     ]
     for study in project.studies:
         for category, found in counts[study.slug].items():
-            asked: list[Cell] = [Listed(len(found.instances), listing(study=study.slug, category=category))]
+            asked: list[Cell] = [LinkedCount(len(found.instances), listing(study=study.slug, category=category))]
             asked += [len(found.items)] if has_parts else []
             standing = (_standing(study, category, name, found.of[name]) for name in shown)
             rows.append((study.slug, study.purpose, *category, *asked, *standing))
@@ -52,7 +52,7 @@ def funnel_table(project: ProjectFacts) -> Table:
 
 @dataclass
 class _Counted:
-    """The items of a category; `of`: those with an outcome or at a stage of progress, by its name."""
+    """The items of a category; `of`: outcome or progress -> its items."""
 
     items: set[Item] = field(default_factory=set)
     of: dict[str, set[Item]] = field(default_factory=dict)
@@ -63,22 +63,22 @@ class _Counted:
 
 
 def _standing(study: StudyFacts, category: Category, name: str, items: Set[Item]) -> Cell:
-    """Return how many items stand so in a study, by their outcome or by how far their answers are."""
-    # A study has outcomes of its own sort: nothing is accepted in a baseline, and nothing agreed in a filter.
+    """Return the number of items with this outcome or progress in a study."""
+    # Outcomes depend on the study: a baseline accepts nothing, and a filter has no agreed ones.
     if name in (NOT_ACCEPTING if study.accepts else ACCEPTING):
         return None
     if name in set(Outcome):
         query = listing(study=study.slug, category=category, state=in_address(Outcome(name)))
         return counted(items, query)
     query = listing(study=study.slug, category=category, progress=name)
-    # Lists tell how far the answers about an instance are, and not about its parts.
+    # Lists know the progress of instances, not of their parts.
     return len(items) if asks_about_parts(study) else counted(items, query)
 
 
-def counted(items: Set[Item], query: str) -> Listed:
-    """Return how many `items` there are; it leads to their instances, which `query` lists."""
+def counted(items: Set[Item], query: str) -> LinkedCount:
+    """Return the number of `items`, linked to their instances, which `query` lists."""
     unit = ITEMS if any(item != WHOLE for _, item in items) else INSTANCES
-    return Listed(len(items), query, unit=unit, instances=len({instance for instance, _ in items}))
+    return LinkedCount(len(items), query, unit=unit, instances=len({instance for instance, _ in items}))
 
 
 _OF_INSTANCES = (
@@ -98,7 +98,7 @@ _OUTCOMES = (
 
 
 def _shown(counts: Iterable[Mapping[Category, _Counted]], project: ProjectFacts) -> list[str]:
-    """Return the names of the counts that say something: all that can be, and undone items where there are some."""
+    """Return the names of the possible counts, with undone items only if there are some."""
     accepting = {study.accepts for study in project.studies}
     names: list[str] = [*Progress, Outcome.NONE_YET]
     names += [Outcome.AGREED] if False in accepting else []
@@ -113,7 +113,7 @@ def _imported(project: ProjectFacts) -> Iterable[tuple[Category, int]]:
 
 
 def _counts(study: StudyFacts, project: ProjectFacts) -> dict[Category, _Counted]:
-    """Return the items of all categories together, and then of each category in order."""
+    """Return the items of all categories together, then of each category in order."""
     found: dict[Category, _Counted] = {EVERYTHING: _counted()}
     for (instance, item), questions in by_item(study.questions).items():
         names = (outcome_of(item, questions), progress_of_all(questions))
@@ -130,12 +130,12 @@ def _counted() -> _Counted:
 
 
 def progress_of_all(questions: Sequence[QuestionFacts]) -> Progress:
-    """Return how far the answers to all questions about an item are, taken together."""
+    """Return the joint progress of all questions about an item."""
     return progress_of_instance(progress_of(question.answers, question.wanted) for question in questions)
 
 
 def by_item(questions: Iterable[QuestionFacts]) -> dict[Item, list[QuestionFacts]]:
-    """Group the questions by the item that they are about, in their order."""
+    """Group the questions by item, in order."""
     grouped: dict[Item, list[QuestionFacts]] = {}
     for question in questions:
         grouped.setdefault((question.instance, question.item), []).append(question)
@@ -143,17 +143,17 @@ def by_item(questions: Iterable[QuestionFacts]) -> dict[Item, list[QuestionFacts
 
 
 def asks_about_parts(study: StudyFacts) -> bool:
-    """Tell whether a question of `study` is about a part of its instance."""
+    """Whether a question of `study` is about a part of its instance."""
     return any(question.item != WHOLE for question in study.questions)
 
 
 def outcome_of(item: str, questions: Sequence[QuestionFacts]) -> Outcome:
-    """Return the outcome of an item from the questions about it."""
+    """Return the outcome of an item from its questions."""
     return outcome_of_item(item, (question.outcome for question in questions))
 
 
 def accepted_items_of(study: StudyFacts) -> set[Item]:
-    """Return the accepted items of `study`; none where it accepts nothing."""
+    """Return the accepted items of `study`; none if it accepts nothing."""
     items = by_item(study.questions).items()
     return {item for item, questions in items if outcome_of(item[1], questions) is Outcome.ACCEPTED}
 
@@ -164,7 +164,7 @@ def accepted_of(study: StudyFacts) -> set[int]:
 
 
 def accepted_questions(study: StudyFacts) -> set[int]:
-    """Return the ids of the questions that make the items of `study` accepted: of a part, those that were accepted."""
+    """Return the ids of the questions that made the items of `study` accepted; of a part, the accepted ones."""
     items = accepted_items_of(study)
     return {
         question.id
@@ -179,12 +179,12 @@ def accepting_studies(project: ProjectFacts) -> list[StudyFacts]:
 
 
 def dataset_studies(project: ProjectFacts) -> list[StudyFacts]:
-    """Return the studies whose accepted items are the dataset, those of them that are among these."""
+    """Return those of these studies whose accepted items are the dataset."""
     return [study for study in project.studies if study.slug in project.dataset]
 
 
 def kept_items(project: ProjectFacts) -> set[Item]:
-    """Return the items of the project's dataset; its instances where no study is declared."""
+    """Return the items of the project's dataset; its instances if no study is declared."""
     declared = dataset_studies(project)
     if not declared:
         return {(instance, WHOLE) for instance in project.categories}
@@ -197,13 +197,13 @@ def kept_instances(project: ProjectFacts) -> set[int]:
 
 
 def told_of_dataset(project: ProjectFacts) -> str:
-    """Return what the dataset is, words that end a sentence."""
+    """Return a description of the dataset, for the end of a sentence."""
     names = [study.slug for study in dataset_studies(project)]
     return f"what {' and '.join(names)} accepted" if names else "all that was imported"
 
 
 def listed_in_dataset(project: ProjectFacts) -> dict[str, str] | None:
-    """Return how lists of instances are narrowed to those of the dataset; None where no list shows just these."""
+    """Return the filters for the dataset in lists of instances; None if no list shows exactly these."""
     declared = dataset_studies(project)
     if len(declared) > 1:
         return None
@@ -211,10 +211,10 @@ def listed_in_dataset(project: ProjectFacts) -> dict[str, str] | None:
 
 
 def dataset_table(project: ProjectFacts) -> Table:
-    """Count the dataset, as the paper's table of the data does; without studies there is nothing to say.
+    """Count the dataset, as the paper's table does; empty without studies.
 
-    Retrieval examples are counted where a study asks questions with a right answer about instances of the dataset: so
-    many questions about each as its design has (BiVLC: two images and two captions make four).
+    Retrieval examples are counted if a study asks questions with a right answer about instances of the dataset: as many
+    per instance as its design has (BiVLC: two images and two captions make four).
     """
     declared = [study.slug for study in dataset_studies(project)]
     note = f"The dataset is {told_of_dataset(project)}."
@@ -236,20 +236,20 @@ def dataset_table(project: ProjectFacts) -> Table:
         if within is not None:
             query = listing(category=category, **within)
             n = counted(items, query)
-            made = Listed(examples * len(items), query, unit="examples", instances=n.instances)
+            made = LinkedCount(examples * len(items), query, unit="examples", instances=n.instances)
         rows.append((*category, n, *([made] if examples else [])))
     title, shown = "The dataset, per type and subtype", rows if project.studies else []
     return Table("dataset", title, columns, shown, [note], declared)
 
 
 def _examples_per_instance(project: ProjectFacts) -> int:
-    """Return how many questions with a right answer the baselines ask about an instance; 0 where they differ."""
+    """Return the number of baseline questions with a right answer per instance; 0 if it varies."""
     asked = {sum(part.variants for part in study.parts) for study in project.studies if study.purpose == "baseline"}
     return asked.pop() if len(asked) == 1 else 0
 
 
 def funnel_plot(project: ProjectFacts, funnel: Table) -> Plot:
-    """Plot what `funnel`, the table of `project`, says of all categories together."""
+    """Plot the rows of `funnel`, the table of `project`, for all categories together."""
     titles = [column.title for column in funnel.columns]
     unit = "Items" if ITEMS_ASKED in titles else "Instances"
     points = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analytics.comparison import PeopleAgainst, holm, people_against
 from results.reports.base import INSTANCES, Cell, Column, Table
 from results.reports.cells import limits_or_reason, value_or_reason
-from results.reports.sections.people import OF_FOUR, Judged
+from results.reports.sections.people import OF_FOUR, UnitScore
 from results.reports.sections.scores import Baseline
 
 
@@ -22,8 +22,7 @@ class _Compared:
 
 
 def comparison_table(baselines: Sequence[Baseline]) -> Table:
-    """Compare people with every model on I2T, T2I and Group, or on the questions of a study that does not ask the
-    four."""
+    """Compare people with every model on I2T, T2I and Group, or on a study's questions if it does not ask the four."""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
     columns += [Column("Instances", "count"), Column("Answers", "count"), Column("People minus model", "share")]
     columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
@@ -43,9 +42,11 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     return Table("comparison", "People against models", columns, rows, notes, slugs)
 
 
-def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[Judged], Mapping[int, float]]]:
-    """Yield, by model and score, what people were judged by that the model answered too, and whether it was right, by
-    unit: by instance for I2T, T2I and Group, by question where a study does not ask the four."""
+def both_answered(baseline: Baseline) -> Iterable[tuple[str, str, list[UnitScore], Mapping[int, float]]]:
+    """Yield, by model and score, the units of people that the model also answered, and whether it was right.
+
+    Units are instances for I2T, T2I and Group, and questions if a study does not ask the four.
+    """
     by_name = {each.name: each.judged for each in baseline.scores}
     for model in baseline.models:
         rights = model.rights()

@@ -1,4 +1,4 @@
-"""What models got right: on the instances that people answered about, on the dataset, and choosing captions."""
+"""Accuracy of models: on the instances that people answered, on the dataset, and on captions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from analytics.scores import Outcomes, Score, score
-from results.reports.base import Cell, Column, Listed, Table
+from results.reports.base import Cell, Column, LinkedCount, Table
 from results.reports.cells import share_of, share_range
 from results.reports.explorer_links import ALL, listing
 from results.reports.facts import ProjectFacts
@@ -22,8 +22,8 @@ from results.reports.sections.people import SCORES, in_category_order
 
 
 @dataclass(frozen=True)
-class Answered:
-    """The outcomes of a model, one place per instance. `listed_as`: what lists of instances call it."""
+class ModelOutcomes:
+    """The outcomes of a model, one position per instance. `listed_as`: its name in lists of instances."""
 
     who: str
     instances: Sequence[int]
@@ -31,7 +31,7 @@ class Answered:
     listed_as: str = ""
 
     def rights(self) -> dict[str, dict[int, bool]]:
-        """Return for each score whether every instance counts as right."""
+        """Return for each score whether every instance is right."""
         return {
             name: dict(zip(self.instances, column.tolist(), strict=True))
             for name, column in self.outcomes.columns().items()
@@ -40,10 +40,10 @@ class Answered:
 
 def models_on(
     project: ProjectFacts, instances: Collection[int], *, without: Mapping[str, Set[int]] = MappingProxyType({})
-) -> list[Answered]:
+) -> list[ModelOutcomes]:
     """Return the models that were asked all four questions about some of `instances`, on these.
 
-    without: model, as lists call it -> instances that are left out for it.
+    without: model, as in lists -> instances to leave out for it.
     """
     found = []
     for model in project.models:
@@ -51,20 +51,20 @@ def models_on(
         common = [instance for instance in instances if instance in model.outcomes and instance not in left_out]
         if common:
             columns = np.array([model.outcomes[instance] for instance in common], dtype=np.bool_).reshape(-1, 4).T
-            found.append(Answered(model.name, common, Outcomes(*columns), model.listed_as))
+            found.append(ModelOutcomes(model.name, common, Outcomes(*columns), model.listed_as))
     return found
 
 
 def declared(project: ProjectFacts, names: Collection[str]) -> list[str]:
-    """Return the note about those of the models called `names` of which nobody knows what pictures they saw."""
+    """Return the note about those of the models called `names` whose pictures are unknown."""
     found = [model.name for model in project.models if model.is_declared and model.name in names]
     if not found:
         return []
     return [f"Declared, not verified, because the files of their predictions name no pictures: {', '.join(found)}."]
 
 
-def grouped(taker: Answered, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
-    """Return the scores over all instances, then of each type, followed by its subtypes."""
+def grouped(taker: ModelOutcomes, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:
+    """Return the scores over all instances, then of each type with its subtypes."""
     types, subtypes = ([categories[instance][index] for instance in taker.instances] for index in (0, 1))
     found = {(ALL, ALL): taker.outcomes.scores()}
     found |= {(type, ALL): scores for (type,), scores in taker.outcomes.scores_by(types).items()}
@@ -73,7 +73,7 @@ def grouped(taker: Answered, categories: Mapping[int, Category]) -> dict[Categor
 
 
 def models_table(project: ProjectFacts) -> Table:
-    """Return every model's scores on the dataset."""
+    """Return the scores of every model on the dataset."""
     columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column(name, "share") for name in SCORES]
     kept, within = kept_instances(project), listed_in_dataset(project)
@@ -84,7 +84,7 @@ def models_table(project: ProjectFacts) -> Table:
             n = scores["I2T"].n
             shares = (share_of(scores[name]) for name in SCORES)
             if are_listed and within is not None:
-                n = Listed(n, listing(category=category, model=model.listed_as, **within))
+                n = LinkedCount(n, listing(category=category, model=model.listed_as, **within))
             rows.append((model.who, *category, n, *shares))
     over = f"Over the dataset: {told_of_dataset(project)}. {OF_AN_INSTANCE}"
     notes = [over, *declared(project, {str(row[0]) for row in rows})]
@@ -99,7 +99,7 @@ OF_AN_INSTANCE = (
 
 
 def captions_table(project: ProjectFacts) -> Table:
-    """Return how often models chose the caption of the image, where that is all they were asked: as on SugarCrepe."""
+    """Return how often models chose the caption of the image, if that is all they were asked, as on SugarCrepe."""
     columns = [Column("Model"), Column("Type"), Column("Subtype"), Column("Instances", "count")]
     columns += [Column("Right", "count"), Column("Accuracy", "share"), Column("95 % interval", "share")]
     rows: list[Sequence[Cell]] = []
@@ -109,7 +109,7 @@ def captions_table(project: ProjectFacts) -> Table:
             found = score(rights)
             if found.n:
                 query = listing(category=category, model=model.listed_as)
-                n = Listed(found.n, query) if are_listed else found.n
+                n = LinkedCount(found.n, query) if are_listed else found.n
                 rows.append((model.name, *category, n, found.count, share_of(found), share_range(found)))
     notes = [
         "The image with its caption and the negative caption, one question per instance, over all that were imported. "
@@ -120,7 +120,7 @@ def captions_table(project: ProjectFacts) -> Table:
 
 
 def mismatched_table(project: ProjectFacts) -> Table:
-    """Count the predictions that do not answer exactly the options of their question, by model and problem."""
+    """Count the predictions that do not match the options of their question, by model and problem."""
     columns = [Column("Model"), Column("Problem"), Column("Predictions", "count")]
     rows: list[Sequence[Cell]] = [(each.model, each.problem, each.predictions) for each in project.mismatched]
     notes = [

@@ -1,4 +1,4 @@
-"""How questions that ask several things at once were answered: how often each label was given to each of them."""
+"""Answers to questions that ask several things at once: frequency of labels per thing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,26 +9,26 @@ from analytics.intervals.clustered_means import ClusteredMean, mean_of
 from analytics.people import Answers, number_answers
 from results.reports.base import Cell, Column, Plot, Point, Series, Table
 from results.reports.cells import limits_or_reason
-from results.reports.facts import Answerable, AnswerFacts, StudyFacts
+from results.reports.facts import AnswerFacts, LabelSpace, StudyFacts
 from results.reports.labels import answers_to
 
 
 @dataclass(frozen=True)
 class _Said:
-    """How often each label was given to `unit`, one of the things that questions of `kind` ask at once.
+    """Frequency of the labels of `unit`, one of the things that questions of `kind` ask at once.
 
-    `times`: label -> how many answers, and their share of all.
+    `times`: label -> number of answers, and their share.
     """
 
     study: str
     kind: str
     unit: str
-    answerable: Answerable
+    label_space: LabelSpace
     times: Mapping[str, tuple[int, ClusteredMean]]
 
 
 def units_table(studies: Sequence[StudyFacts]) -> Table:
-    """Return one row per study, thing asked and label: how often it was given."""
+    """Return a row per study, unit and label with its frequency."""
     columns = [Column("Study"), Column("Kind"), Column("What was asked"), Column("Answer")]
     columns += [
         Column("Answers", "count"),
@@ -39,7 +39,7 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
     found = [said for study in studies for said in _all_said(study)]
     rows: list[Sequence[Cell]] = [
         (
-            *(said.study, said.kind, said.unit, said.answerable.name(label)),
+            *(said.study, said.kind, said.unit, said.label_space.name(label)),
             *(share.n_answers, times, share.value, limits_or_reason(share.low, share.high, share.reason)),
         )
         for said in found
@@ -74,18 +74,18 @@ def units_plot(study: StudyFacts) -> Plot:
 
 def _all_said(study: StudyFacts) -> Iterable[_Said]:
     instances = {question.id: question.instance for question in study.questions}
-    for kind, answerable in study.answerable.items():
-        if answerable.has_one_label or answerable.is_preference or not answerable.options:
+    for kind, label_space in study.label_spaces.items():
+        if label_space.has_one_label or label_space.is_preference or not label_space.options:
             continue
         by_unit: dict[str, list[AnswerFacts]] = {}
         for answer in answers_to(study, kind):
             by_unit.setdefault(answer.unit, []).append(answer)
         for unit, given in by_unit.items():
-            could = answerable.units[unit].labels if unit in answerable.units else answerable.options
+            could = label_space.units[unit].labels if unit in label_space.units else label_space.options
             people = [answer.annotator for answer in given]
             numbered = number_answers(people, [instances[answer.question] for answer in given])
             times = dict(_times([answer.choice for answer in given], could, numbered))
-            yield _Said(study.slug, kind, unit, answerable, times)
+            yield _Said(study.slug, kind, unit, label_space, times)
 
 
 def _times(

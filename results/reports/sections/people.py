@@ -1,6 +1,6 @@
-"""What each person got right, question by question and instance by instance: what human scores are made of.
+"""Accuracy of each person, by question and by instance: the input of human scores.
 
-A person's answers are theirs alone: nothing is dropped because others differ, and no settlement by a researcher enters.
+All answers of a person count: none is dropped because others differ, and adjudications do not enter.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from studies.kinds import FINER_SCORES, get_kind, usual_ask
 from studies.rules.votes import majority
 
 I2T, T2I, GROUP = "I2T", "T2I", "Group"
-# The finer scores, by kind and index of the variant in its default `ask`; and the scores that they make up.
+# The finer scores of questions, as (kind, position), and the scores that combine all of one name.
 FOUR: Mapping[tuple[str, int], str] = {
     (kind, get_kind(kind).variants(usual_ask(get_kind(kind))).index(variant)): score
     for score, (kind, variant) in FINER_SCORES.items()
@@ -29,9 +29,8 @@ SCORES = (*OF_FOUR, *FOUR.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """How right one person was, from 0 to 1, about a question, or about all questions of an instance that a score
-    takes."""
+class UnitScore:
+    """The score of one person, from 0 to 1, for a question or for all questions of an instance in a score."""
 
     person: int
     unit: int
@@ -40,54 +39,55 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """One score of a study: its name, and every judged unit, by person in the order in which they answered.
+class PeopleScores:
+    """One score of a study: its name, and every scored unit, by person in order of answers.
 
-    `unit`: "question" or "instance", what one person is right about once. `kind`: that of the questions, "" where they
-    are of several.
+    `unit`: "question" or "instance". `kind`: of the questions, "" if they are of several.
     """
 
     name: str
     unit: str
-    judged: Sequence[Judged]
+    judged: Sequence[UnitScore]
     kind: str = ""
 
 
 def asks_the_four(study: StudyFacts) -> bool:
-    """Return whether a study asks all of BiVLC's four questions, so that I2T, T2I and Group can be said."""
+    """Whether a study asks all four questions of BiVLC, so that I2T, T2I and Group are defined."""
     return set(FOUR) <= {(question.kind, question.variant_index) for question in study.questions if question.right}
 
 
 def baselines(project: ProjectFacts) -> list[StudyFacts]:
-    """Return the studies that measure how often people are right: each stands for itself."""
+    """Return the studies that measure accuracy of people; each is reported on its own."""
     return [study for study in project.studies if study.purpose == "baseline" and study.knows_answers]
 
 
-def scored(study: StudyFacts) -> list[Scored]:
-    """Return the scores of a study whose right answers are known.
+def scored(study: StudyFacts) -> list[PeopleScores]:
+    """Return the scores of a study with known right answers.
 
-    Where it asks the four: I2T, T2I and Group, over the instances whose questions one person answered all, and the
-    four finer scores. Of every other kind: right answers, over the questions that one person answered; the kind's own
-    scores where it has some.
+    With the four questions: I2T, T2I and Group, over the instances whose questions one person all answered, and the
+    four finer scores. For every other kind: accuracy over the questions that a person answered, or the kind's own
+    scores.
     """
     questions = {question.id: question for question in study.questions if question.knows_right}
     of_four = asks_the_four(study)
-    by_name: dict[str, list[Judged]] = {}
+    by_name: dict[str, list[UnitScore]] = {}
     for answer in study.answers:
         question = questions.get(answer.question)
         if question is not None and not question.has_own_score:
             name = _name(question, of_four=of_four)
             right = answer.choice == question.right
-            by_name.setdefault(name, []).append(Judged(answer.annotator, question.id, question.instance, right))
+            by_name.setdefault(name, []).append(UnitScore(answer.annotator, question.id, question.instance, right))
     for scored in study.scored:
         if (question := questions.get(scored.question)) is not None:
             name = _name(question, of_four=of_four)
-            judged = Judged(scored.annotator, question.id, question.instance, scored.score)
+            judged = UnitScore(scored.annotator, question.id, question.instance, scored.score)
             by_name.setdefault(name, []).append(judged)
-    wholes = [Scored(name, "instance", _whole(by_name, parts)) for name, parts in OF_FOUR.items()] if of_four else []
+    wholes = (
+        [PeopleScores(name, "instance", _whole(by_name, parts)) for name, parts in OF_FOUR.items()] if of_four else []
+    )
     kinds = {_name(question, of_four=of_four): question.kind for question in questions.values()}
     return wholes + [
-        Scored(name, "question", by_name.get(name, []), kinds[name]) for name in sorted(kinds, key=_in_order)
+        PeopleScores(name, "question", by_name.get(name, []), kinds[name]) for name in sorted(kinds, key=_in_order)
     ]
 
 
@@ -100,22 +100,22 @@ def _in_order(name: str) -> tuple[int, str]:
     return (SCORES.index(name), "") if name in SCORES else (len(SCORES), name)
 
 
-def _whole(by_name: Mapping[str, Sequence[Judged]], parts: Sequence[str]) -> list[Judged]:
-    """Return, per person and instance, whether all of `parts` were right; only where the person answered all."""
+def _whole(by_name: Mapping[str, Sequence[UnitScore]], parts: Sequence[str]) -> list[UnitScore]:
+    """Return per person and instance whether all of `parts` were right; only if the person answered all."""
     found: dict[tuple[int, int], list[float]] = {}
     for part in parts:
         for one in by_name.get(part, ()):
             found.setdefault((one.person, one.instance), []).append(one.right)
     return [
-        Judged(person, instance, instance, all(rights))
+        UnitScore(person, instance, instance, all(rights))
         for (person, instance), rights in found.items()
         if len(rights) == len(parts)
     ]
 
 
-def by_category(judged: Iterable[Judged], categories: Mapping[int, Category]) -> dict[Category, list[Judged]]:
-    """Group what was judged: all of it, then each type, followed by its subtypes."""
-    found: dict[Category, list[Judged]] = {(ALL, ALL): []}
+def by_category(judged: Iterable[UnitScore], categories: Mapping[int, Category]) -> dict[Category, list[UnitScore]]:
+    """Group scored units: all, then each type with its subtypes."""
+    found: dict[Category, list[UnitScore]] = {(ALL, ALL): []}
     for one in judged:
         type, subtype = categories[one.instance]
         for category in ((ALL, ALL), (type, ALL), (type, subtype)):
@@ -124,15 +124,18 @@ def by_category(judged: Iterable[Judged], categories: Mapping[int, Category]) ->
 
 
 def in_category_order(category: Category) -> tuple[bool, str, bool, str]:
-    """Sort everything first, then by type, a type as a whole before its subtypes."""
+    """Sort key: everything first, then by type, a type as a whole before its subtypes."""
     type, subtype = category
     return (type != ALL, type, subtype != ALL, subtype)
 
 
 @dataclass(frozen=True)
 class ByMajority:
-    """A score of what most people said. `decided`: the instance of each unit with a majority, and whether it is
-    right. `left_out`: units without a majority, by how far their answers are."""
+    """A score of the majority answer.
+
+    `decided`: the instance of each unit with a majority, and whether it is right. `left_out`: units without a majority,
+    by progress.
+    """
 
     name: str
     unit: str
@@ -145,17 +148,17 @@ class ByMajority:
 
 
 def by_majority(study: StudyFacts) -> list[ByMajority]:
-    """Return the scores of the majority of the counted answers to each question, whatever a researcher settled.
+    """Return the scores of the majority of counted answers to each question; adjudications do not count.
 
-    Units with a question that lacks answers, and those whose answers have no majority, are left out with their number.
+    Units with incomplete questions, and those without a majority, are left out and counted.
     """
-    # A kind with a score of its own has answers that are right in part, which no majority is.
+    # A kind with its own score has partially right answers, which have no majority.
     counted = [question for question in study.questions if question.right and not question.has_own_score]
     choices: dict[int, list[str]] = {}
     for answer in study.answers:
         choices.setdefault(answer.question, []).append(answer.choice)
     of_four = asks_the_four(study)
-    # Name -> instance -> what was said, question by question.
+    # Name -> instance -> answers, by question.
     said: dict[str, dict[int, list[bool | Progress]]] = {}
     for question in counted:
         of_name = said.setdefault(_name(question, of_four=of_four), {})
@@ -173,7 +176,7 @@ def by_majority(study: StudyFacts) -> list[ByMajority]:
 
 
 def _verdict(question: QuestionFacts, choices: Sequence[str]) -> bool | Progress:
-    """Return whether the majority is right; where there is none, how far the answers are."""
+    """Return whether the majority is right or, without one, the progress."""
     progress = progress_of(len(choices), question.wanted)
     if progress is not Progress.COMPLETE:
         return progress

@@ -1,4 +1,4 @@
-"""What people preferred of the images that were shown together, criterion by criterion."""
+"""Preferences among images shown together, by criterion."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from results.reports.labels import answers_to, units_of
 
 
 @dataclass(frozen=True)
-class Preferred:
-    """What questions of `kind` say of one criterion."""
+class CriterionPreferences:
+    """The preferences in questions of `kind` by one criterion."""
 
     study: str
     kind: str
@@ -25,15 +25,17 @@ class Preferred:
 
     @property
     def in_order(self) -> list[Standing]:
-        """The best first; where there are no scores, as they are asked about."""
+        """The images, best first; without scores, in the order of the question."""
         return sorted(self.found.standings, key=lambda each: each.rank or 0)
 
 
-def preferences_of(study: StudyFacts) -> list[Preferred]:
+def preferences_of(study: StudyFacts) -> list[CriterionPreferences]:
     return [
-        Preferred(study.slug, kind, criterion, preferences(_comparisons(study, kind, criterion), _items(study, kind)))
-        for kind, answerable in study.answerable.items()
-        if answerable.is_preference
+        CriterionPreferences(
+            study.slug, kind, criterion, preferences(_comparisons(study, kind, criterion), _items(study, kind))
+        )
+        for kind, label_space in study.label_spaces.items()
+        if label_space.is_preference
         for criterion in units_of(answers_to(study, kind))
     ]
 
@@ -47,13 +49,13 @@ def _comparisons(study: StudyFacts, kind: str, criterion: str) -> Iterable[Compa
     instances = {question.id: question.instance for question in study.questions}
     for answer in answers_to(study, kind, criterion):
         shown = tuple(study.beside[answer.question])
-        # What is none of the images says that none is ahead.
+        # A choice that is no image is a tie.
         preferred, about = answer.choice if answer.choice in shown else None, instances[answer.question]
         yield Comparison(shown, preferred, answer.question, answer.annotator, about)
 
 
-def preferences_table(found: Sequence[Preferred]) -> Table:
-    """Return one row per study, criterion and image, the best first, below one of them all."""
+def preferences_table(found: Sequence[CriterionPreferences]) -> Table:
+    """Return a row per study, criterion and image, best first, below a total."""
     columns = [Column("Study"), Column("Kind"), Column("Criterion"), Column("Rank", "count"), Column("Image")]
     columns += [Column("Score", "coefficient"), Column("95 % interval over questions", "coefficient")]
     columns += [Column("95 % interval over people and questions", "coefficient")]
@@ -97,7 +99,7 @@ def _against_average(score: float) -> float:
     return 1 / (1 + exp(-score))
 
 
-def preferences_plot(found: Sequence[Preferred]) -> Plot:
+def preferences_plot(found: Sequence[CriterionPreferences]) -> Plot:
     scored = [each for each in found if each.found.reason is None]
     series = [
         Series(each.criterion, [_point(one) for one in each.found.standings if one.score is not None])

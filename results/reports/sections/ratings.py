@@ -1,4 +1,4 @@
-"""Ratings on a scale, by the image role that was rated: mean, spread, and how often each step was chosen."""
+"""Ratings on a scale, by image role: mean, spread, and distribution of steps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ ONE_RATING = "One rating has no spread."
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatingStatistics:
     """The ratings of one kind of question, image role and category of instances.
 
-    `unit`: which of several things asked at once, "" for others. `steps`: the scale from its lowest to its highest
-    step. `mean`: in steps, or in the numbers of the scale; its interval is for other people and instances.
+    `unit`: which of several things asked at once, "" for others. `steps`: of the scale, lowest to highest. `mean`: in
+    steps, or in the numbers of the scale, with an interval for other people and instances.
     """
 
     study: str
@@ -46,13 +46,13 @@ class _Asked:
     unit: str
 
 
-def ratings_of(study: StudyFacts) -> list[Rated]:
-    """Return the ratings of `study` by kind, image role and what was asked: all instances, then each category."""
+def ratings_of(study: StudyFacts) -> list[RatingStatistics]:
+    """Return the ratings of `study` by kind, image role and unit: all instances, then each category."""
     questions = {question.id: question for question in study.questions}
     given: dict[_Asked, list[AnswerFacts]] = {}
     for answer in study.answers:
         question = questions.get(answer.question)
-        # Where the right place is known, places are no ratings.
+        # With a known right position, choices are not ratings.
         if question is not None and not question.knows_right and _scale(study, question.kind, answer.unit) is not None:
             given.setdefault(_Asked(question.kind, question.role, answer.unit), []).append(answer)
     return [
@@ -63,10 +63,10 @@ def ratings_of(study: StudyFacts) -> list[Rated]:
 
 
 def _scale(study: StudyFacts, kind: str, unit: str) -> Scale | None:
-    """Return the ordered scale that a label of `unit` is on, None where there is none."""
-    answerable = study.answerable[kind]
-    scale = answerable.units.get(unit, answerable.scale)
-    return scale if scale.level != "nominal" and not answerable.is_preference else None
+    """Return the ordered scale of a label of `unit`, None without one."""
+    label_space = study.label_spaces[kind]
+    scale = label_space.units.get(unit, label_space.scale)
+    return scale if scale.level != "nominal" and not label_space.is_preference else None
 
 
 def _by_category(
@@ -84,17 +84,17 @@ def _rated(
     category: Category,
     answers: Sequence[AnswerFacts],
     questions: Mapping[int, QuestionFacts],
-) -> Rated:
-    answerable = study.answerable[asked.kind]
-    scale = answerable.units.get(asked.unit, answerable.scale)
-    steps = list(scale.labels or answerable.options)
+) -> RatingStatistics:
+    label_space = study.label_spaces[asked.kind]
+    scale = label_space.units.get(asked.unit, label_space.scale)
+    steps = list(scale.labels or label_space.options)
     number = number_of(steps, scale.values)
     given = number_answers(
         [answer.annotator for answer in answers], [questions[answer.question].instance for answer in answers]
     )
-    return Rated(
+    return RatingStatistics(
         *(study.slug, asked.kind, asked.role, asked.unit, category, steps),
-        [answerable.name(step) for step in steps],
+        [label_space.name(step) for step in steps],
         distribution((answer.choice for answer in answers), steps, scale.values),
         _mean(given, [number[answer.choice] for answer in answers], number),
     )
@@ -105,8 +105,8 @@ def _mean(given: Answers, values: Sequence[float], number: Mapping[str, float]) 
     return mean_of(numbered, bounds=(min(number.values()), max(number.values())))
 
 
-def ratings_table(found: Iterable[Rated]) -> Table:
-    """Return one row per kind, image role, category and step: how often it was chosen, with the mean in the first."""
+def ratings_table(found: Iterable[RatingStatistics]) -> Table:
+    """Return a row per kind, image role, category and step with its frequency; the first also has the mean."""
     columns = [Column("Study"), Column("Kind"), Column("Image role"), Column("What was asked"), Column("Type")]
     columns += [Column("Subtype"), Column("Step"), Column("Times", "count"), Column("Share", "share")]
     columns += [Column("Answers", "count"), Column("People", "count"), Column("Instances", "count")]
@@ -121,7 +121,7 @@ def ratings_table(found: Iterable[Rated]) -> Table:
     return Table("ratings", "Ratings by image role and category", columns, rows, notes, made_of)
 
 
-def _rows(each: Rated) -> Iterable[Sequence[Cell]]:
+def _rows(each: RatingStatistics) -> Iterable[Sequence[Cell]]:
     about = (each.study, each.kind, each.role, each.unit, *each.category)
     mean, n = each.mean, each.distribution.n
     sd = Undefined(ONE_RATING) if each.distribution.sd is None else each.distribution.sd
@@ -131,7 +131,7 @@ def _rows(each: Rated) -> Iterable[Sequence[Cell]]:
         yield (*about, name, times, times / n, n, None, None, None, None, None)
 
 
-def ratings_plot(found: Sequence[Rated]) -> Plot:
+def ratings_plot(found: Sequence[RatingStatistics]) -> Plot:
     whole = [each for each in found if each.category == (ALL, ALL)]
     steps = list(dict.fromkeys(name for each in whole for name in each.names))
     series = [Series(_title(each, whole), [_share_of(each, name) for name in steps]) for each in whole]
@@ -145,13 +145,13 @@ def ratings_plot(found: Sequence[Rated]) -> Plot:
     )
 
 
-def _title(each: Rated, among: Sequence[Rated]) -> str:
-    """Name what was rated: the kind, and the role and the unit where there are several."""
+def _title(each: RatingStatistics, among: Sequence[RatingStatistics]) -> str:
+    """Return the title: the kind, with role and unit if there are several."""
     several_roles = len({other.role for other in among if other.kind == each.kind}) > 1
     return ", ".join(filter(None, [each.kind, each.role if several_roles else "", each.unit]))
 
 
-def _share_of(each: Rated, name: str) -> Point:
+def _share_of(each: RatingStatistics, name: str) -> Point:
     if name not in each.names:
         return Point(name, None)
     return Point(name, each.distribution.counts[list(each.names).index(name)] / each.distribution.n)

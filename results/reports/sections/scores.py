@@ -1,4 +1,4 @@
-"""How well people answer, each baseline for itself, and models on the same instances, with intervals."""
+"""Human scores, each baseline separately, and models on the same instances, with intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -6,19 +6,18 @@ from dataclasses import dataclass, field
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
 from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
-from results.reports.base import INSTANCES, Cell, Column, Listed, Plot, Point, Series, Table, Undefined
+from results.reports.base import INSTANCES, Cell, Column, LinkedCount, Plot, Point, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
-from results.reports.explorer_links import ALL, ANSWERED, listing
+from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, listing
 from results.reports.facts import ProjectFacts, StudyFacts
-from results.reports.linked_counts import with_question
 from results.reports.sections.funnel import Category, dataset_studies, kept_instances
-from results.reports.sections.models import OF_AN_INSTANCE, Answered, grouped, models_on
+from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, grouped, models_on
 from results.reports.sections.people import (
     FOUR,
     OF_FOUR,
     ByMajority,
-    Judged,
-    Scored,
+    PeopleScores,
+    UnitScore,
     by_category,
     by_majority,
     in_category_order,
@@ -36,12 +35,14 @@ WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """What a model got right of the very questions that people answered: score -> one place per question, as if it were
-    one person."""
+class ModelScores:
+    """A model's results on exactly the questions that people answered: score -> one position per question.
+
+    As if the model were one person.
+    """
 
     who: str
-    judged: Mapping[str, Sequence[Judged]]
+    judged: Mapping[str, Sequence[UnitScore]]
 
     @property
     def instances(self) -> Set[int]:
@@ -50,18 +51,17 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A study whose right answers are known: what people got right, and models on the instances people answered.
+    """A study with known right answers: results of people, and of models on the instances people answered.
 
-    `predicted`: models where the study does not ask the four questions, on the questions that people answered.
-    `answered`: the instances that people answered; `both_answered`: those of them about which a model answered
-    anything, by what lists of instances call it.
+    `predicted`: models on the questions that people answered, if the study does not ask the four. `answered`: instances
+    that people answered. `both_answered`: model, as in lists -> those with any prediction of it.
     """
 
     study: StudyFacts
-    scores: Sequence[Scored]
-    models: Sequence[Answered]
+    scores: Sequence[PeopleScores]
+    models: Sequence[ModelOutcomes]
     categories: Mapping[int, Category]
-    predicted: Sequence[Predicted] = ()
+    predicted: Sequence[ModelScores] = ()
     answered: Set[int] = frozenset()
     both_answered: Mapping[str, Set[int]] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class Baseline:
         return any(each.unit == "instance" for each in self.scores)
 
     @property
-    def judged(self) -> Iterable[Judged]:
+    def judged(self) -> Iterable[UnitScore]:
         return (one for each in self.scores for one in each.judged)
 
     def listed(
@@ -88,34 +88,34 @@ class Baseline:
         if set(about) != shown:
             return count
         query = listing(study=self.study.slug, category=category, question=ANSWERED, model=model or "")
-        return Listed(count, query, unit=unit, instances=count if unit == INSTANCES else len(shown))
+        return LinkedCount(count, query, unit=unit, instances=count if unit == INSTANCES else len(shown))
 
 
 def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
-    """Return what `study` measured. Models stand beside people where both were asked the same four questions."""
+    """Return the results of `study`. Includes models if both were asked the same four questions."""
     scores = scored(study)
     instances = dict.fromkeys(one.instance for each in scores if each.unit == "instance" for one in each.judged)
     predicted = [_predicted(who, rights, scores) for who, rights in study.predicted.items()]
     predicted = [each for each in predicted if any(each.judged.values())]
-    answered = with_question(study, ANSWERED)
+    answered = instances_with_question(study, ANSWERED)
     both_answered = {model: answered & those for model, those in project.predicted_by.items()}
     models = models_on(project, list(instances), without=study.predicted_otherwise)
     return Baseline(study, scores, models, project.categories, predicted, answered, both_answered)
 
 
-def _predicted(who: str, rights: Mapping[int, float], scores: Sequence[Scored]) -> Predicted:
+def _predicted(who: str, rights: Mapping[int, float], scores: Sequence[PeopleScores]) -> ModelScores:
     asked = {each.name: {one.unit: one.instance for one in each.judged} for each in scores if each.unit == "question"}
-    return Predicted(
+    return ModelScores(
         who,
         {
-            name: [Judged(0, unit, instance, rights[unit]) for unit, instance in units.items() if unit in rights]
+            name: [UnitScore(0, unit, instance, rights[unit]) for unit, instance in units.items() if unit in rights]
             for name, units in asked.items()
         },
     )
 
 
-def people_score(judged: Sequence[Judged]) -> PeopleScore:
-    """Return the human score of what was judged: the mean over people, with its interval."""
+def people_score(judged: Sequence[UnitScore]) -> PeopleScore:
+    """Return the human score: the mean over people, with its interval."""
     return score_of_people(
         [one.right for one in judged],
         [one.person for one in judged],
@@ -147,7 +147,7 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
     )
 
 
-def _model_rows(baseline: Baseline, model: Answered, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+def _model_rows(baseline: Baseline, model: ModelOutcomes, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
     for category, scores in grouped(model, baseline.categories).items():
         n = baseline.listed(scores["I2T"].n, model.instances, model=model.listed_as, category=category)
         shares = (share_of(scores[name]) if name in scores else None for name in names)
@@ -155,8 +155,10 @@ def _model_rows(baseline: Baseline, model: Answered, names: Sequence[str]) -> It
 
 
 def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = None) -> Table:
-    """Return models and people by score as the papers print it: chance, models, people; on what people answered and,
-    with a project, models on all of its dataset."""
+    """Return models and people by score as papers print it: chance, models, people.
+
+    On what people answered and, with a project, models on all of its dataset.
+    """
     on_dataset = models_on(project, sorted(kept_instances(project))) if project else []
     names = [name for name in _names(baselines) if name not in FINER]
     names = [*(name for name in OF_FOUR if on_dataset and name not in names), *names]
@@ -193,24 +195,24 @@ def _slugs_of_dataset(project: ProjectFacts) -> list[str]:
     return [study.slug for study in dataset_studies(project)]
 
 
-def _chance(study: StudyFacts, each: Scored | None) -> Cell:
+def _chance(study: StudyFacts, each: PeopleScores | None) -> Cell:
     if each is None:
         return None
     if each.name in CHANCE:
         return CHANCE[each.name]
     if any(question.has_own_score for question in study.questions if question.kind == each.kind):
         return Undefined("No chance level: answers can be partly right.")
-    offered = study.answerable[each.kind]
+    offered = study.label_spaces[each.kind]
     if not offered.options or not offered.same_for_all:
         return Undefined("Its questions do not all offer the same options.")
     return 1 / len(offered.options)
 
 
-def _share(judged: Sequence[Judged] | None) -> Cell:
+def _share(judged: Sequence[UnitScore] | None) -> Cell:
     return share_of(sum_of_scores([one.right for one in judged])) if judged else None
 
 
-def _predicted_rows(baseline: Baseline, predicted: Predicted, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
+def _predicted_rows(baseline: Baseline, predicted: ModelScores, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
     by_name = {name: by_category(judged, baseline.categories) for name, judged in predicted.judged.items()}
     categories = dict.fromkeys(category for found in by_name.values() for category in found)
     for category in sorted(categories, key=in_category_order):
@@ -253,13 +255,13 @@ def _people_rows(baseline: Baseline, names: Sequence[str]) -> Iterable[Sequence[
             yield (baseline.study.slug, HUMANS, *category, people, instances, *cells)
 
 
-def _mean(judged: Sequence[Judged]) -> Cell:
+def _mean(judged: Sequence[UnitScore]) -> Cell:
     found = people_score(judged)
     return value_or_reason(found.value, found.reason)
 
 
 def intervals_table(baselines: Sequence[Baseline]) -> Table:
-    """Return every score with what it stands on and its interval."""
+    """Return every score with its sample and interval."""
     columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
     columns += [Column("People", "count"), Column("Questions", "count"), Column("Answers", "count")]
     columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]
@@ -290,7 +292,7 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
     return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines), is_long_form=True)
 
 
-def _over_instances(judged: Sequence[Judged]) -> Cell:
+def _over_instances(judged: Sequence[UnitScore]) -> Cell:
     return range_over_instances([one.right for one in judged], [one.instance for one in judged])
 
 
@@ -301,7 +303,7 @@ def _model_interval(
     return (baseline.study.slug, who, name, share_of(found), unit, *beside)
 
 
-def _human_interval(baseline: Baseline, each: Scored) -> Sequence[Cell]:
+def _human_interval(baseline: Baseline, each: PeopleScores) -> Sequence[Cell]:
     found = people_score(each.judged)
     about = (one.instance for one in each.judged)
     return (
@@ -318,7 +320,7 @@ NO_ICC = "It takes two people, one of whom answered several questions, and answe
 
 
 def majority_table(baselines: Sequence[Baseline]) -> Table:
-    """Return the scores of what most people said, where several are asked the same question."""
+    """Return the scores of the majority answer, if several people are asked the same question."""
     columns = [Column("Study"), Column("Score"), Column("Value by majority", "share"), Column("Unit")]
     columns += [Column("Units counted", "count"), Column("Right", "count"), Column("Left out, unanswered", "count")]
     columns += [Column("Left out, open", "count"), Column("Left out, conflicting", "count")]
@@ -348,7 +350,7 @@ def _of_majority(each: ByMajority) -> Cell:
 
 
 def scores_plot(baselines: Sequence[Baseline]) -> Plot:
-    """Plot the first score of everybody per type and subtype: the group score where the four questions are asked."""
+    """Plot the first score of everybody by type and subtype: the group score if the four questions are asked."""
     several = len(baselines) > 1
     series = [
         Series(f"{baseline.study.slug}: {name}" if several else name, points)
@@ -383,7 +385,7 @@ def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
         yield model.who, [_point(label, found[category]) for category, label in labels.items() if category in found]
 
 
-def _human_point(label: str, judged: Sequence[Judged]) -> Point:
+def _human_point(label: str, judged: Sequence[UnitScore]) -> Point:
     found = people_score(judged)
     return Point(label, found.value, found.low, found.high)
 

@@ -1,5 +1,7 @@
-"""How texts were written that are answers, beside how often others find what they are about; and what the texts are
-like as language. How one was written is a reason to refuse nobody: people correct and move what they wrote."""
+"""How answers that are texts were written, how often others retrieve their subject, and their language.
+
+Nobody is refused because of how a text was written: people correct and move what they wrote.
+"""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from results.reports.base import Cell, Column, Table, Undefined
 from results.reports.cells import limits_or_reason, range_over_both, share_of, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
-from results.reports.sections.descriptions import LANGUAGE_COLUMNS, LANGUAGE_NOTE, Counted, language_cells
+from results.reports.sections.descriptions import LANGUAGE_COLUMNS, LANGUAGE_NOTE, TalliedTexts, language_cells
 
 HALF = Fraction(1, 2)
 NOT_RECORDED = "It was not recorded how these texts were written."
@@ -23,12 +25,11 @@ NOBODY_LOOKED = "Nobody has looked for what these texts are about."
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """A text that counts as an answer, or as a part of one.
+    """A counted answer, or part of one, that is a text.
 
-    `writer`: an id that stands for who wrote it. `type`: of the instance that it is about. `pasted`: whether something
-    was pasted into it; `seconds`: from the first key or paste to sending, at least 0, pauses among them; None where
-    that was not recorded. `became`: what studies that asked others about it made of it (`State`), "" where none has
-    decided.
+    `writer`: an internal id. `type`: of its instance. `pasted`: whether something was pasted into it. `seconds`: from
+    the first key or paste to sending, at least 0, including pauses. None if not recorded. `became`: its state in
+    studies about it (`State`), "" if none has decided.
     """
 
     writer: int
@@ -41,10 +42,10 @@ class WrittenText:
 
 @dataclass(frozen=True)
 class Writing:
-    """The texts of a study, and what others found by them.
+    """The texts of a study, and what others retrieved with them.
 
-    `names`: writer -> the name under which pages show them. `asking`: the studies that ask what these texts are about,
-    `retrievals`: every answer there, with its describer.
+    `names`: writer -> displayed name. `asking`: the studies about these texts. `retrievals`: every answer there, with
+    its describer.
     """
 
     texts: Sequence[WrittenText]
@@ -54,8 +55,10 @@ class Writing:
 
 
 def writers_table(study: str, writing: Writing) -> Table:
-    """Return how the texts of `study` were written and how often others find what they are about: all together, and
-    then each writer, those with most texts first."""
+    """Return how the texts of `study` were written and how often others retrieve their subject.
+
+    In total, then by writer, most texts first.
+    """
     columns = [Column("Writer"), Column("Texts", "count"), Column("Median length", "coefficient")]
     columns += [Column("Recorded", "count"), Column("Something pasted", "share")]
     columns += [Column("Median seconds of writing", "coefficient")]
@@ -106,7 +109,7 @@ def _answers_by_writer(retrievals: Iterable[Retrieval]) -> Mapping[Hashable, lis
 
 
 def _found(answers: Sequence[Retrieval]) -> tuple[Cell, ...]:
-    """Return how many answers others gave to the texts of one writer, and how often they were right."""
+    """Return the number of others' answers about the texts of one writer, and how often they were right."""
     if not answers:
         return 0, Undefined(NOBODY_LOOKED), Undefined(NOBODY_LOOKED)
     rights = [float(one.right) for one in answers]
@@ -115,8 +118,10 @@ def _found(answers: Sequence[Retrieval]) -> tuple[Cell, ...]:
 
 
 def texts_table(study: str, writing: Writing) -> Table:
-    """Return what the texts of `study` are like as language, by the type of their instances; where others were asked
-    about them, also those that others accepted."""
+    """Return language statistics of the texts of `study`, by type of their instances.
+
+    Also of those that others accepted, if others were asked about them.
+    """
     columns = [Column("Sets"), Column("Texts that were"), *LANGUAGE_COLUMNS]
     types = sorted({text.type for text in writing.texts})
     accepts = any(asking.accepts for asking in writing.asking)
@@ -139,4 +144,4 @@ _ACCEPTED = State.ACCEPTED.value
 
 def _language(texts: Iterable[WrittenText]) -> Sequence[Cell]:
     words = [text.text for text in texts]
-    return language_cells([Counted(words, tally(words))])
+    return language_cells([TalliedTexts(words, tally(words))])

@@ -7,10 +7,17 @@ from analytics.agreement import Coefficient
 from analytics.imagecode import SOURCES, STATIC_SOURCE, SetCounts, phenomenon
 from analytics.language import SENTENCES, TOKENS, language_of, tally
 from analytics.outcomes import Outcome
-from analytics.retrieval import Retrieval, Taken, accuracy_of_answers, accuracy_of_retrievers, alphas, taken
+from analytics.retrieval import (
+    AnswerSelection,
+    Retrieval,
+    accuracy_of_answers,
+    accuracy_of_retrievers,
+    alphas,
+    select_answers,
+)
 from analytics.scores import Score
 from results.reports.base import Cell, Column, Table
-from results.reports.sections.descriptions import Described
+from results.reports.sections.descriptions import DescriptionStudy
 from simulation.replay.imagecode.published import (
     ALPHA_INTERVAL,
     ALPHA_NOMINAL,
@@ -60,7 +67,7 @@ def _parts(counts: SetCounts) -> Iterator[tuple[str, tuple[int, int | None]]]:
             yield source, (counts.sets_by_source.get(source, 0), None)
 
 
-def phenomena_table(annotations: Sequence[str], valid: Described) -> Table:
+def phenomena_table(annotations: Sequence[str], valid: DescriptionStudy) -> Table:
     """Return how many annotated descriptions show each phenomenon: in the file, and of those stored.
 
     annotations: the codes of each description of the file, in its order.
@@ -101,7 +108,7 @@ def language_table(texts: Mapping[str, Sequence[str]]) -> Table:
     return Table("language", "Length of descriptions", columns, rows, notes)
 
 
-def people_table(described: Mapping[str, Described], *, valid: str, chance: float) -> Table:
+def people_table(described: Mapping[str, DescriptionStudy], *, valid: str, chance: float) -> Table:
     """Return retrievers' results for all sets, static ones and videos, beside the paper's for people.
 
     valid: the name of the study whose numbers are comparable. chance: that a simulated answer is right, 0 to 1.
@@ -127,10 +134,10 @@ def people_table(described: Mapping[str, Described], *, valid: str, chance: floa
     return Table("people", "Agreement and accuracy of retrievers", columns, rows, notes)
 
 
-def _people_rows(each: Described, questions: frozenset[int]) -> Iterator[tuple[str, str, int]]:
+def _people_rows(each: DescriptionStudy, questions: frozenset[int]) -> Iterator[tuple[str, str, int]]:
     """Yield the name of a number, the printed number, and how many answers, descriptions or units it is of."""
     answers: list[Retrieval] = each.answers(questions)
-    accuracy = accuracy_of_answers(taken(answers, Taken.ACCEPTED))
+    accuracy = accuracy_of_answers(select_answers(answers, AnswerSelection.ACCEPTED))
     yield ACCURACY, _percent(accuracy), accuracy.n
     averaged = accuracy_of_retrievers(answers)
     yield AVERAGED, "undefined" if averaged.value is None else f"{100 * averaged.value:.1f}", averaged.n_answers
@@ -138,9 +145,9 @@ def _people_rows(each: Described, questions: frozenset[int]) -> Iterator[tuple[s
     rejected = outcomes.count(Outcome.REJECTED)
     filtered = Score(rejected, rejected + outcomes.count(Outcome.ACCEPTED))
     yield FILTERED, _percent(filtered), filtered.n
-    yield NOMINAL, *_alpha(alphas(answers, metric="nominal")[Taken.ACCEPTED])
+    yield NOMINAL, *_alpha(alphas(answers, metric="nominal")[AnswerSelection.ACCEPTED])
     if questions & each.moments:
-        yield INTERVAL, *_alpha(alphas(answers, metric="interval")[Taken.ACCEPTED])
+        yield INTERVAL, *_alpha(alphas(answers, metric="interval")[AnswerSelection.ACCEPTED])
 
 
 def missing_table() -> Table:

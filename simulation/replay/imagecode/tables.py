@@ -7,7 +7,7 @@ from analytics.imagecode import SetCounts
 from results.reports.base import Column, Report, Table
 from results.reports.build import report_of
 from results.reports.facts import ProjectFacts
-from results.reports.sections.descriptions import described_in
+from results.reports.sections.descriptions import description_study
 from simulation.replay.imagecode.paper_tables import (
     language_table,
     missing_table,
@@ -23,7 +23,7 @@ from simulation.replay.placeholder_images import GENERATOR, HEIGHT, WIDTH
 
 def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) -> Report:
     """Return the report of a replay, with that of the describers' project, if any, without plots."""
-    described = {each.study.slug: each for each in described_in(facts.studies)}
+    described = {each.study.slug: each for each in description_study(facts.studies)}
     tables = [
         _inputs(replay),
         sets_table(replay.sets),
@@ -87,10 +87,10 @@ def _description_lines(replay: Replay, facts: ProjectFacts | None) -> Iterator[T
         "write what was published about it, and others look for the image meanwhile. Refused: a description that names "
         "places or other images, is too short, or was given before for its set."
     ]
-    yield Table("written", "Described again", columns, [(written.sets, written.texts, written.refused)], notes)
+    yield Table("written", "DescriptionStudy again", columns, [(written.sets, written.texts, written.refused)], notes)
     for table in report_of(facts).tables:
         if table.name in ("descriptions", "retrieval-accuracy"):
-            yield replace(table, name=f"written-{table.name}", title=f"Described again: {table.title.lower()}")
+            yield replace(table, name=f"written-{table.name}", title=f"DescriptionStudy again: {table.title.lower()}")
 
 
 def differences(counted: Mapping[str, SetCounts]) -> list[str]:

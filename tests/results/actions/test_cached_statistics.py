@@ -30,11 +30,11 @@ LATER = NOON + timedelta(hours=1)
 pytestmark = pytest.mark.django_db
 
 
-def look(study: Study, now: Any = NOON) -> cached_statistics.Found:
+def look(study: Study, now: Any = NOON) -> cached_statistics.CachedStatistics:
     return cached_statistics.look_up(page=Page.STUDY_PROGRESS, project=study.project, study=study, now=now)
 
 
-def make(found: cached_statistics.Found, now: Any = NOON) -> None:
+def make(found: cached_statistics.CachedStatistics, now: Any = NOON) -> None:
     asked = Job.objects.get(key=str(found.pk), state=JobState.WAITING)
     assert run_now(asked, now=now).state == JobState.DONE
 
@@ -116,7 +116,7 @@ def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptN
 def test_a_model_that_is_called_otherwise_makes_results_old(study: Study) -> None:
     model = make_model(study.project)
 
-    def results() -> cached_statistics.Found:
+    def results() -> cached_statistics.CachedStatistics:
         return cached_statistics.look_up(page=Page.PROJECT_RESULTS, project=study.project, now=NOON)
 
     make(results())

@@ -15,7 +15,7 @@ from background import jobs
 from background.models import Job, JobState
 from results.actions import exports
 from results.actions.exports import cancel_export, request_export, write_export
-from results.actions.row_progress import Written
+from results.actions.row_progress import WrittenFile
 from results.errors import CannotExport
 from results.exporting import FORMATS
 from results.models import Export, Pseudonym
@@ -275,7 +275,7 @@ def test_of_two_runs_at_the_same_time_one_file_is_kept(study: Study, monkeypatch
     export = asked(study)
     written = exports.write_export
 
-    def and_another_worker_is_faster(**about: Any) -> Written:
+    def and_another_worker_is_faster(**about: Any) -> WrittenFile:
         monkeypatch.setattr(exports, "write_export", written)
         assert run_now(job(export), now=NOON + timedelta(hours=1)).state == JobState.DONE
         return written(**about | {"report": no_report})
@@ -288,7 +288,7 @@ def test_of_two_runs_at_the_same_time_one_file_is_kept(study: Study, monkeypatch
 
 
 def test_an_export_that_fails_says_why(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(**about: Any) -> Written:
+    def full(**about: Any) -> WrittenFile:
         raise CannotExport("The disk is full.")
 
     monkeypatch.setattr(exports, "write_export", full)
@@ -301,7 +301,7 @@ def test_an_export_that_fails_says_why(study: Study, monkeypatch: pytest.MonkeyP
 def test_an_error_nobody_foresaw_is_told_in_words_with_a_reference_to_its_trace(
     study: Study, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(**about: Any) -> Written:
+    def broken(**about: Any) -> WrittenFile:
         raise ZeroDivisionError
 
     monkeypatch.setattr(exports, "write_export", broken)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from results.exporting.base import Rows
-from results.exporting.erasure import AnsweredQuestion, Changes, Row, changes, without
+from results.exporting.erasure import AnsweredQuestion, Changes, Row, changes, remaining_rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
 from studies import rules
 from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext
@@ -101,7 +101,7 @@ def test_what_models_said_of_an_instance_leaves_with_it() -> None:
     kept = [accepted("17"), accepted("18")]
     said: list[tuple[Rows, Row]] = [("predictions", predicted(key)) for key in ("17", "18")]
     rows: list[tuple[Rows, Row]] = [*(("instances", row) for row in kept), *said]
-    left = without(rows, Changes(keys={"step-3": {"17"}}), workers={"A-ANN"}, above={"step-4": {"step-3"}})
+    left = remaining_rows(rows, Changes(keys={"step-3": {"17"}}), workers={"A-ANN"}, above={"step-4": {"step-3"}})
     assert [(sort, row.key) for sort, row in left if isinstance(row, AcceptedInstance | GivenPrediction)] == [
         ("instances", "18"),
         ("predictions", "18"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from results.exporting.croissant import DataFile, croissant, version_of
-from results.exporting.dataset_card import Dossier
+from results.exporting.dataset_card import DatasetCard
 from results.exporting.formats.decisions import Decisions
 from results.exporting.formats.predictions import Predictions
 from results.exporting.release_rows import read_row, row_line
@@ -48,7 +48,7 @@ PREDICTION = GivenPrediction(
     is_right=False,
     scores={"caption": 0.25, "negative_caption": 0.5},
 )
-DOSSIER = Dossier(
+DOSSIER = DatasetCard(
     name="step-4-v1",
     title="Small v1",
     release="v1",

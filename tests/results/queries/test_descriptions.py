@@ -10,13 +10,13 @@ from pytest_django import DjangoAssertNumQueries
 from analytics.outcomes import Outcome
 from annotation.actions.removing import removals
 from annotation.models import Annotator, Decision, Response
-from results.actions.cached_statistics import Found, look_up, make
+from results.actions.cached_statistics import CachedStatistics, look_up, make
 from results.actions.pseudonyms import name_annotators
 from results.exporting.rows import DescribedImage
 from results.models import KeptNumbers
 from results.queries.exports.descriptions import descriptions_of_project, descriptions_of_studies
 from results.queries.people.annotators import persons_answers
-from results.queries.reports.label_spaces import answerable_in
+from results.queries.reports.label_spaces import label_spaces
 from results.queries.reports.report_rows import project_facts, study_facts
 from results.reports.build import report_of
 from results.reports.facts import DescribedSets, DescriptionFacts, WrittenFacts
@@ -228,9 +228,9 @@ def test_the_report_of_the_project_counts_what_leaves_with_its_data() -> None:
 def test_the_annotators_page_is_told_what_others_made_of_each_text() -> None:
     tell, search = some_of_each()
     name_annotators(project=tell.project)
-    told = Counter(one.became for one in persons_answers(tell, answerable_in(tell)))
+    told = Counter(one.became for one in persons_answers(tell, label_spaces(tell)))
     assert told == {"accepted": 1, "rejected": 1, "": 2}
-    assert {one.became for one in persons_answers(search, answerable_in(search))} == {""}
+    assert {one.became for one in persons_answers(search, label_spaces(search))} == {""}
 
 
 @pytest.mark.parametrize(("slug", "other"), [("tell", "find"), ("find", "tell")])
@@ -240,7 +240,7 @@ def test_kept_numbers_are_old_once_the_other_study_has_new_answers(slug: str, ot
     studies = {"tell": tell, "find": search}
     page = KeptNumbers.Page.STUDY_ANNOTATORS
 
-    def look() -> Found:
+    def look() -> CachedStatistics:
         return look_up(page=page, project=tell.project, study=studies[slug], now=NOON)
 
     make(kept=KeptNumbers.objects.get(pk=look().pk), now=NOON)

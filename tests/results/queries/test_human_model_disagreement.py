@@ -3,9 +3,14 @@
 import pytest
 
 from predictions.models import Model, Prediction
-from results.queries.instances.human_model_disagreement import Line, page_of_parted, parted_questions, predicted_in
+from results.queries.instances.human_model_disagreement import (
+    Line,
+    disagreement_page,
+    human_model_disagreements,
+    predicted_in,
+)
 from results.reports.facts import Way
-from results.reports.sections.human_model_disagreement import part, parted_table, way_of_people
+from results.reports.sections.human_model_disagreement import all_models_disagree, disagreement_table, way_of_people
 from studies.models import Project, Purpose, Question, Study
 from tests.databases import kept
 from tests.factories import make_project
@@ -18,7 +23,7 @@ made = kept(lambda: make_parting_project().slug)
 def found(project: Project, study: Study | None = None) -> dict[tuple[str, str], tuple[str, int, int, int]]:
     """Return study and instance -> who is right, the right answers, all answers, the models."""
     keys = dict(project.instances.values_list("pk", "key"))
-    parted = parted_questions(project, study)
+    parted = human_model_disagreements(project, study)
     return {(one.study, keys[one.instance]): (one.way, one.right, one.answers, one.models) for one in parted}
 
 
@@ -84,7 +89,9 @@ def test_a_prediction_of_other_options_hides_no_other_model(project: Project) ->
         source_row=1,
     )
     assert found(project) == COUNTED
-    line = next(one for one in page_of_parted(project, parted_questions(project), 1) if one.instance.key == "row-2")
+    line = next(
+        one for one in disagreement_page(project, human_model_disagreements(project), 1) if one.instance.key == "row-2"
+    )
     assert [name for choice in line.choices for name, _ in choice.models] == ["CLIP"]
 
 
@@ -125,11 +132,11 @@ def test_people_are_right_when_more_than_half_of_their_answers_are(right: int, a
     ("models", "ways"), [([], []), ([True, False], []), ([False], [Way.PEOPLE]), ([True, True], [Way.MODELS])]
 )
 def test_all_models_must_be_of_the_other_mind(models: list[bool], ways: list[Way]) -> None:
-    assert [way for way in Way if part(way, models)] == ways
+    assert [way for way in Way if all_models_disagree(way, models)] == ways
 
 
 def test_the_table_counts_questions_and_instances(project: Project) -> None:
-    rows = [tuple(row) for row in parted_table(parted_questions(project)).rows]
+    rows = [tuple(row) for row in disagreement_table(human_model_disagreements(project)).rows]
     # Study, type, subtype; people right: questions, instances; models right: questions, instances.
     assert rows == [
         ("people", "all", "all", 3, 3, 1, 1),
@@ -161,8 +168,8 @@ def test_models_stand_beside_people_on_the_very_same_questions(project: Project)
 
 
 def lines(project: Project) -> dict[tuple[str, str], Line]:
-    page = page_of_parted(project, parted_questions(project), 1)
-    return {(line.parted.study, line.instance.key): line for line in page.object_list}
+    page = disagreement_page(project, human_model_disagreements(project), 1)
+    return {(line.disagreement.study, line.instance.key): line for line in page.object_list}
 
 
 def test_the_page_tells_what_each_side_said(project: Project) -> None:

@@ -190,7 +190,7 @@ def test_an_answer_that_was_asked_for_later_is_told_from_the_first_ones_even_whe
         "cleo": True,
         "ann": False,
     }
-    assert facts.parts[0].answerable.options == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
+    assert facts.parts[0].label_space.options == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
 
 
 def test_an_added_answer_stays_one_when_a_first_answer_is_withdrawn() -> None:

@@ -4,10 +4,10 @@ import pytest
 
 from results.actions.pseudonyms import name_annotators
 from results.queries.instances.instance_history import histories
-from results.queries.instances.instance_stats import figures_of, parting_in
+from results.queries.instances.instance_stats import disagreements_in, figures_of
 from results.queries.people.annotators import persons_answers
 from results.queries.reports.answers import answer_times
-from results.queries.reports.label_spaces import answerable_in
+from results.queries.reports.label_spaces import label_spaces
 from results.queries.studies.progress import Seconds, study_progress
 from results.reports.sections.answers import TimedAnswers
 from studies.models import Question, Study
@@ -33,9 +33,9 @@ def test_a_change_leaves_the_time_that_the_answer_took(study: Study) -> None:
     # Those that are alike are counted together.
     kind = changed.kind
     assert answer_times(study) == [TimedAnswers(kind, 9.0, 1), TimedAnswers(kind, 0.0, 1), TimedAnswers(kind, None, 2)]
-    assert {one.question: one.seconds for one in persons_answers(study, answerable_in(study))} == took
+    assert {one.question: one.seconds for one in persons_answers(study, label_spaces(study))} == took
     asked = {question.instance_id: took[question.pk] for question in questions(study)}
-    figures = figures_of(study, sorted(asked), parting_in(study.project))
+    figures = figures_of(study, sorted(asked), disagreements_in(study.project))
     assert {instance: found.seconds for instance, found in figures.items()} == asked
     # An instance's own page has every version with its own, by the same rule.
     told = histories(Question.objects.filter(pk__in=[changed.pk, hidden.pk]).order_by("pk"), project=study.project)

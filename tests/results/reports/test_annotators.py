@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from results.reports.base import Table, Undefined
-from results.reports.facts import Answerable
+from results.reports.facts import LabelSpace
 from results.reports.sections import annotators
 from results.reports.sections.annotators import PersonsAnswer, annotators_table
 from studies.kinds.base import Scale
@@ -37,7 +37,7 @@ def test_each_annotator_has_answers_time_and_the_share_of_none() -> None:
 
 def test_a_scale_is_called_one_and_shows_how_each_uses_it() -> None:
     steps = tuple("12345")
-    kinds = {"rate": Answerable(options=steps, last=steps, scale=Scale("ordinal"))}
+    kinds = {"rate": LabelSpace(options=steps, last=steps, scale=Scale("ordinal"))}
     said = [("A-ANN", "5"), ("A-BEN", "3"), ("A-CLEO", "4")]
     answers = [PersonsAnswer(who, question, "rate", step, "", None) for question in (1, 2) for who, step in said]
     table = annotators_table(answers, kinds)
@@ -77,7 +77,7 @@ def test_what_somebody_says_of_one_instance_is_one_draw() -> None:
 
 
 def test_what_others_accepted_of_what_somebody_wrote() -> None:
-    kinds = {"write": Answerable(has_one_label=False)}
+    kinds = {"write": LabelSpace(has_one_label=False)}
     wrote = PersonsAnswer("A-ANN", 1, "write", "", "", None)
     fates = ["accepted"] * 5 + ["rejected"] * 5 + [""] * 3
     answers = [replace(wrote, question=number, instance=number, became=fate) for number, fate in enumerate(fates)]

@@ -14,10 +14,10 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import (
-    Answerable,
     AnswerFacts,
     DescribedSets,
     DescriptionFacts,
+    LabelSpace,
     PartFacts,
     QuestionFacts,
     StudyFacts,
@@ -54,7 +54,7 @@ def _no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def study(**changed: Any) -> StudyFacts:
     """Return a study that asks which image each of `DESCRIBED` is about; the places of videos are moments."""
-    answerable = Answerable(KEYS, apart=[(MOMENTS, frozenset({13, 14})), (Scale(), frozenset({11, 12}))])
+    label_space = LabelSpace(KEYS, apart=[(MOMENTS, frozenset({13, 14})), (Scale(), frozenset({11, 12}))])
     questions = [
         QuestionFacts(
             *(pk, instance, "search", 0, KEYS[target - 1], Outcome.ACCEPTED if accepted else Outcome.REJECTED),
@@ -70,7 +70,7 @@ def study(**changed: Any) -> StudyFacts:
     whole = replace(
         STEP_3,
         slug="search",
-        parts=[PartFacts("search", "", 1, "", answerable)],
+        parts=[PartFacts("search", "", 1, "", label_space)],
         questions=questions,
         answers=answers,
         answers_wanted=2,
@@ -159,7 +159,7 @@ def test_sets_of_four_and_of_twelve_images_stand_beside_each_other() -> None:
                 "",
                 1,
                 "",
-                Answerable(keys, apart=[(moments, frozenset({23})), (Scale(), frozenset({21, 22}))]),
+                LabelSpace(keys, apart=[(moments, frozenset({23})), (Scale(), frozenset({21, 22}))]),
             )
         ],
         questions=[
@@ -195,7 +195,7 @@ def test_a_study_that_accepts_nothing_has_no_agreement_after_acceptance() -> Non
 
 def test_sets_of_one_type_stand_once() -> None:
     still = study(
-        categories={1: ("static", ""), 2: ("static", "")}, parts=[PartFacts("search", "", 1, "", Answerable(KEYS))]
+        categories={1: ("static", ""), 2: ("static", "")}, parts=[PartFacts("search", "", 1, "", LabelSpace(KEYS))]
     )
     assert [row[1:4] for row in rows("retrieval-agreement", still)] == [
         ["all", "nominal", used] for used in ("all", "asked for at first", "after acceptance")
@@ -276,7 +276,7 @@ def test_the_interval_of_alpha_is_the_one_of_the_table_of_all_studies() -> None:
     found = {pk: (1, 3, True, places) for pk, places in enumerate([(3, 3), (5, 5), (7, 7), (1, 2), (4, 6), (8, 9)], 31)}
     still = study(
         categories=dict.fromkeys(found, ("static", "")),
-        parts=[PartFacts("search", "", 1, "", Answerable(KEYS))],
+        parts=[PartFacts("search", "", 1, "", LabelSpace(KEYS))],
         questions=[
             QuestionFacts(pk, pk, "search", 0, KEYS[2], Outcome.ACCEPTED, KEYS[2], len(places), 2)
             for pk, (_, _, _, places) in found.items()

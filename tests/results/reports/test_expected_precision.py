@@ -1,7 +1,7 @@
 """What a study will be able to tell, from its plan."""
 
 from results.reports.base import Range
-from results.reports.expected_precision import Kind, ToCome, outlook_table
+from results.reports.expected_precision import Kind, PlannedStudy, expected_precision_table
 
 ONE_RIGHT = [Kind("image_to_text", 1, knows_answers=True)]
 PICK = [Kind("best_of_n", 1, knows_answers=False)]
@@ -9,7 +9,7 @@ PICK = [Kind("best_of_n", 1, knows_answers=False)]
 
 def test_a_baseline_is_told_its_human_score_with_other_numbers_of_people_and_questions() -> None:
     # 500 questions with one answer by 5 people: 100 each.
-    table = outlook_table(ToCome(kinds=ONE_RIGHT, people=5, instances=500, answers=1))
+    table = expected_precision_table(PlannedStudy(kinds=ONE_RIGHT, people=5, instances=500, answers=1))
     assert [row[:5] for row in table.rows] == [
         ("Human score", "as planned", 5, 500, 500),
         ("Human score", "half the people", 2, 200, 200),
@@ -23,7 +23,7 @@ def test_a_baseline_is_told_its_human_score_with_other_numbers_of_people_and_que
 
 
 def test_a_filter_in_pairs_is_told_its_agreement() -> None:
-    table = outlook_table(ToCome(kinds=PICK, people=10, instances=400, answers=2))
+    table = expected_precision_table(PlannedStudy(kinds=PICK, people=10, instances=400, answers=2))
     assert [row[:5] for row in table.rows] == [
         ("Krippendorff's alpha", "as planned", None, 400, 800),
         ("Krippendorff's alpha", "half the questions", None, 200, 400),
@@ -33,17 +33,17 @@ def test_a_filter_in_pairs_is_told_its_agreement() -> None:
 
 
 def test_a_filter_with_one_answer_each_will_tell_neither() -> None:
-    assert not outlook_table(ToCome(kinds=PICK, people=10, instances=400, answers=1)).rows
+    assert not expected_precision_table(PlannedStudy(kinds=PICK, people=10, instances=400, answers=1)).rows
 
 
 def test_a_study_whose_questions_come_later_has_nothing_to_be_told_yet() -> None:
-    assert not outlook_table(ToCome(kinds=ONE_RIGHT, people=0, instances=0, answers=2)).rows
+    assert not expected_precision_table(PlannedStudy(kinds=ONE_RIGHT, people=0, instances=0, answers=2)).rows
 
 
 def test_the_four_questions_are_told_as_the_instances_that_their_scores_count() -> None:
     # BiVLC's baseline: 500 instances, 20 people with 25 each, so that I2T, T2I and Group stand on 25 per person.
     four = [Kind(name, 2, knows_answers=True) for name in ("image_to_text", "text_to_image")]
-    table = outlook_table(ToCome(kinds=four, people=20, instances=500, answers=1))
+    table = expected_precision_table(PlannedStudy(kinds=four, people=20, instances=500, answers=1))
     assert table.rows[0][:5] == ("Human score (I2T, T2I, Group)", "as planned", 20, 500, 500)
     assert len(table.rows) == 5
 
@@ -51,7 +51,7 @@ def test_the_four_questions_are_told_as_the_instances_that_their_scores_count() 
 def test_every_kind_is_told_for_itself() -> None:
     # 40 instances with two image questions and one caption question each, two answers to each by 4 people.
     kinds = [Kind("image_to_text", 2, knows_answers=True), Kind("text_to_image", 1, knows_answers=True)]
-    table = outlook_table(ToCome(kinds=kinds, people=4, instances=40, answers=2))
+    table = expected_precision_table(PlannedStudy(kinds=kinds, people=4, instances=40, answers=2))
     assert [row[:5] for row in table.rows if row[1] == "as planned"] == [
         ("Human score (image_to_text)", "as planned", 4, 80, 160),
         ("Human score (text_to_image)", "as planned", 4, 40, 80),
@@ -62,5 +62,5 @@ def test_every_kind_is_told_for_itself() -> None:
 
 def test_agreement_is_told_of_the_surveys_that_two_people_answer() -> None:
     # BiVLC's step 3: 7,512 questions with one answer, of which 5 surveys of 100 have two.
-    table = outlook_table(ToCome(kinds=PICK, people=80, instances=7512, answers=1, doubled=500))
+    table = expected_precision_table(PlannedStudy(kinds=PICK, people=80, instances=7512, answers=1, doubled=500))
     assert table.rows[0][:5] == ("Krippendorff's alpha", "as planned", None, 500, 1000)

@@ -79,7 +79,7 @@ def test_a_model_that_answered_nothing_that_people_did_stands_nowhere() -> None:
 
 def test_chance_is_unknown_where_questions_offer_differently_many_options() -> None:
     asked = captions_study(predicted={})
-    parts = [replace(asked.parts[0], answerable=replace(CAPTIONS, same_for_all=False))]
+    parts = [replace(asked.parts[0], label_space=replace(CAPTIONS, same_for_all=False))]
     chance, _ = report_of(project(replace(asked, parts=parts))).table("compact").rows
     assert chance[2] == Undefined("Its questions do not all offer the same options.")
 

@@ -13,7 +13,7 @@ from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.cells import range_over_instances, share_range
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.sections.people import Judged
+from results.reports.sections.people import UnitScore
 from results.reports.sections.scores import people_score
 from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, four
@@ -186,7 +186,7 @@ def test_a_baseline_nobody_has_answered_has_no_scores() -> None:
 def test_questions_about_one_instance_are_one_draw_of_a_human_score() -> None:
     # Both people are right on both questions about the first of two instances and wrong about the second: the variance
     # of .5 is 1/4 with 1 degree of freedom, worth one answer. Wilson's limit is (1 - sin(.475 pi)) / 2.
-    judged = [Judged(person, unit, unit // 2, unit < 2) for person in (ANN, BEN) for unit in range(4)]
+    judged = [UnitScore(person, unit, unit // 2, unit < 2) for person in (ANN, BEN) for unit in range(4)]
     found = people_score(judged)
     assert (found.low, found.high) == pytest.approx(((1 - sin(0.475 * pi)) / 2, (1 + sin(0.475 * pi)) / 2))
 

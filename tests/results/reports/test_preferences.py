@@ -8,7 +8,7 @@ import pytest
 from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
-from results.reports.facts import Answerable, AnswerFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.facts import AnswerFacts, LabelSpace, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.sections.multi_part_answers import units_plot, units_table
 from results.reports.sections.preferences import preferences_of, preferences_plot, preferences_table
 from tests.results.reports.small import STEP_3
@@ -16,19 +16,19 @@ from tests.results.reports.small import STEP_3
 SAME, FIT, NICE = "no difference", "Fits", "Is nicer"
 
 
-def study(kind: str, answerable: Answerable, answers: list[AnswerFacts], **about: object) -> StudyFacts:
+def study(kind: str, label_space: LabelSpace, answers: list[AnswerFacts], **about: object) -> StudyFacts:
     questions = [
         QuestionFacts(question, question, kind, 0, "", Outcome.ACCEPTED, "", 2, 2)
         for question in dict.fromkeys(answer.question for answer in answers)
     ]
-    part = PartFacts(kind, "Several at once", 1, "Look.", answerable)
+    part = PartFacts(kind, "Several at once", 1, "Look.", label_space)
     return replace(STEP_3, slug=kind, parts=[part], questions=questions, answers=answers, **about)  # type: ignore[arg-type]
 
 
 # Two questions, three people: of fit a is preferred four times, b twice; nobody finds b nicer than a.
 LIKES = study(
     "likes",
-    Answerable(options=["a", "b", SAME], names={SAME: "No difference"}, has_one_label=False, is_preference=True),
+    LabelSpace(options=["a", "b", SAME], names={SAME: "No difference"}, has_one_label=False, is_preference=True),
     [
         AnswerFacts(question, person, 1, said, unit=criterion)
         for question, person, fit, nice in [
@@ -41,7 +41,7 @@ LIKES = study(
 )
 FACTS = study(
     "facts",
-    Answerable(options=["true", "false"], names={"true": "True"}, has_one_label=False),
+    LabelSpace(options=["true", "false"], names={"true": "True"}, has_one_label=False),
     [AnswerFacts(1, 91, 1, "true", unit="It rains."), AnswerFacts(1, 92, 1, "false", unit="It rains.")],
 )
 

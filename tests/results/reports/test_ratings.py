@@ -8,13 +8,13 @@ import pytest
 from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
-from results.reports.facts import Answerable, AnswerFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.facts import AnswerFacts, LabelSpace, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.sections.ratings import ratings_of, ratings_plot, ratings_table
 from studies.kinds.base import Scale
 from tests.results.reports.small import STEP_3
 
 STEPS = ["1", "2", "3", "4", "5"]
-ON_FIVE = Answerable(options=STEPS, last=STEPS, scale=Scale("interval", {step: float(step) for step in STEPS}))
+ON_FIVE = LabelSpace(options=STEPS, last=STEPS, scale=Scale("interval", {step: float(step) for step in STEPS}))
 ANN, BEN = 91, 92
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from results.reports.build import report_of
-from results.reports.facts import Played
+from results.reports.facts import SimulatedStudy
 from results.reports.simulated_answers import simulation_notice
 from results.reports.study_report import report_of_study
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
@@ -19,7 +19,7 @@ def test_people_need_no_notice() -> None:
 
 def test_every_table_that_rests_on_a_programs_answers_says_so() -> None:
     # Step 3 also decided about what the baseline and the models were asked.
-    report = report_of(replace(PROJECT, studies=[PLAYED, replace(BASELINE, above=[Played("step-3", 1, 2)])]))
+    report = report_of(replace(PROJECT, studies=[PLAYED, replace(BASELINE, above=[SimulatedStudy("step-3", 1, 2)])]))
     assert {table.name for table in report.tables if NOTICE in table.notes} == {
         *("funnel", "dataset", "pairs", "reliability", "filtering"),
         *("compact", "scores", "intervals", "comparison", "models", "cost"),

@@ -31,7 +31,7 @@ def client(project: Project) -> Client:
 
 def listed(client: Client, **query: str) -> list[str]:
     page = client.get(PAGE, query)
-    return [f"{line.parted.study} {line.instance.key}" for line in page.context["lines"].object_list]
+    return [f"{line.disagreement.study} {line.instance.key}" for line in page.context["lines"].object_list]
 
 
 @pytest.mark.usefixtures("project")

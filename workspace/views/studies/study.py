@@ -43,7 +43,7 @@ from results.queries.studies.question_reports import study_reports
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.queries.studies.skips import study_skips
 from results.reports.base import Report
-from results.reports.expected_precision import Kind, ToCome, outlook_table
+from results.reports.expected_precision import Kind, PlannedStudy, expected_precision_table
 from results.reports.page_tables import findings_of
 from results.views.cached_statistics import numbers_for
 from results.views.guards import lead_on, may_do, signed_in, study_view
@@ -392,14 +392,14 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     return render(request, "workspace/change.html", context, status=409 if problems else 200)
 
 
-def _expected_answers(study: Study, plan: Plan) -> ToCome:
+def _expected_answers(study: Study, plan: Plan) -> PlannedStudy:
     kinds: dict[str, Kind] = {}
     for part in study.design.parts:
         kind, before = get_kind(part.kind), kinds.get(part.kind)
         each = len(kind.variants(part.ask)) + (before.each if before else 0)
         kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part.ask))
     answers, each = study.design.answers, sum(kind.each for kind in kinds.values())
-    return ToCome(
+    return PlannedStudy(
         kinds=list(kinds.values()),
         people=plan.seats,
         instances=plan.questions // each,
@@ -423,7 +423,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
-        "findings": findings_of(Report("", [outlook_table(_expected_answers(study, plan))], [])),
+        "findings": findings_of(Report("", [expected_precision_table(_expected_answers(study, plan))], [])),
         "outlay": _launch_cost(study, plan),
         "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "problems": (sentence,) if waiting.images else (),

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from analytics.outcomes import Progress, progress_of_instance
-from results.reports.base import Listed
+from results.reports.base import LinkedCount
 from results.reports.build import report_of
+from results.reports.explorer_links import question_count
 from results.reports.facts import StudyFacts
-from results.reports.linked_counts import of_questions
 from results.reports.sections.annotator_pairs import pair_agreements
 from results.reports.sections.annotators import PersonsAnswer, annotators_table
+from results.reports.sections.funnel import accepted_of
 from tests.results.reports.kinds import KINDS
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
@@ -31,7 +32,7 @@ UNANSWERED, OPEN, COMPLETE = Progress
 def test_a_count_of_something_else_says_what_is_listed(
     count: int, unit: str, instances: int | None, explained: str
 ) -> None:
-    assert Listed(count, "study=x", unit=unit, instances=instances).explained == explained
+    assert LinkedCount(count, "study=x", unit=unit, instances=instances).explained == explained
 
 
 @pytest.mark.parametrize(
@@ -59,27 +60,27 @@ def test_questions_of_a_pair_lead_to_the_instances_of_their_survey_where_they_ar
     surveys: Mapping[int, Set[int]], query: str | None
 ) -> None:
     (pair,) = pair_agreements(replace(STEP_3, surveys=surveys))
-    assert (pair.n, pair.n.query if isinstance(pair.n, Listed) else None) == (4, query)
+    assert (pair.n, pair.n.query if isinstance(pair.n, LinkedCount) else None) == (4, query)
 
 
 @pytest.mark.parametrize(
     ("about", "name", "narrowed", "query"),
     [
         ({1, 2, 3, 4}, "several", {}, "study=step-3&question=several"),
-        ({1, 4}, "several", {"accepted": True}, "study=step-3&state=accepted&question=several"),
+        ({1, 4}, "several", {"accepted": accepted_of(STEP_3)}, "study=step-3&state=accepted&question=several"),
         ({3}, "rejected", {}, "study=step-3&question=rejected"),
         ({1, 2}, "answered", {"type": "add"}, "study=step-3&question=answered&type=add"),
         # The list would show others too, or fewer.
         ({1, 2, 3}, "several", {}, None),
-        ({1, 2, 4}, "several", {"accepted": True}, None),
+        ({1, 2, 4}, "several", {"accepted": accepted_of(STEP_3)}, None),
     ],
 )
 def test_questions_lead_to_their_instances_where_a_list_shows_just_these(
     about: Set[int], name: str, narrowed: Mapping[str, Any], query: str | None
 ) -> None:
     study = replace(STEP_3, categories=PROJECT.categories)
-    found = of_questions(9, about, study, name, **narrowed)
-    assert (found, found.query if isinstance(found, Listed) else None) == (9, query)
+    found = question_count(9, about, study, name, **narrowed)
+    assert (found, found.query if isinstance(found, LinkedCount) else None) == (9, query)
 
 
 def leads(predicted_by: Mapping[str, Set[int]], baseline: StudyFacts = BASELINE) -> dict[tuple[str, str], str]:
@@ -93,7 +94,7 @@ def leads(predicted_by: Mapping[str, Set[int]], baseline: StudyFacts = BASELINE)
         for row in table.rows:
             said = dict(zip(titles, row, strict=True))
             if "CLIP_x" in row and said.get("Type", "all") == "all":
-                found |= {(name, title): cell.query for title, cell in said.items() if isinstance(cell, Listed)}
+                found |= {(name, title): cell.query for title, cell in said.items() if isinstance(cell, LinkedCount)}
     return found
 
 
@@ -125,7 +126,7 @@ def test_the_answers_of_somebody_lead_to_what_they_are_about() -> None:
     more = replace(captions[0], annotator="A-BEN")
     table = annotators_table([ann, *others, *captions, more], KINDS, study="step-3")
     found = {(row[0], row[2]): row[1] for row in table.rows}
-    queries = {name: cell.query for name, cell in found.items() if isinstance(cell, Listed)}
+    queries = {name: cell.query for name, cell in found.items() if isinstance(cell, LinkedCount)}
     assert found == {
         ("A-ANN", "best_of_n"): 2,
         ("A-ANN", "image_to_text"): 2,
