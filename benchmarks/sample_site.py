@@ -1,0 +1,284 @@
+"""A site filled by its own commands, pages and API, on whatever version of the code is loaded.
+
+It names no module of the product, only commands, addresses and fields, which all versions share.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from bs4 import BeautifulSoup, Tag
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+
+PROJECTS = {"demo": ("manifest.jsonl", "jsonl"), "demo-sets": ("image-sets.jsonl", "imagecode")}
+# Study -> how many simulated annotators answer it. A study stands after those it draws from.
+SCENES = {
+    "drawn-scenes": 5,
+    "drawn-scenes-filter": 2,
+    "drawn-scenes-baseline": 4,
+    "drawn-scenes-ratings": 4,
+    "drawn-scenes-statements": 3,
+    "drawn-scenes-preferences": 6,
+}
+STUDIES = {"demo": SCENES, "demo-sets": {"drawn-sets-describe": 2, "drawn-sets-retrieve": 4}}
+MEMBERS = ("editor", "viewer")
+# So many presses a person makes before leaving the page open: consent, instructions, practice, questions.
+PRESSES = range(8)
+STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
+NOWHERE = "http://127.0.0.1:9/"
+EXPORTS = ("jsonl", "csv", "responses", "hf")
+ABOUT = {"licence": "CC-BY-4.0", "description": "Drawn scenes.", "citation": "@misc{drawn}"}
+
+
+@dataclass
+class Visitor:
+    """Somebody who looks at the site. user: the account, "" for none; token: for the API; start: what is opened first;
+    within: with what all addresses begin that are opened from there on."""
+
+    user: str = ""
+    token: str = ""
+    start: list[str] = field(default_factory=lambda: ["/"])
+    within: str = "/"
+
+
+def fill_site(folder: Path) -> dict[str, Visitor]:
+    """Fill the loaded site, and return who looks at it. Files that it is filled from go to `folder`."""
+    call_command("migrate", verbosity=0)
+    people = {name: Visitor(name) for name in ("owner", *MEMBERS, "outsider", "admin")}
+    for name in people:
+        _create_account(name)
+    call_command("demo", draw=folder, stdout=StringIO())
+    for project, studies in STUDIES.items():
+        _fill_project(project, studies, folder)
+    for name in ("owner", *MEMBERS, "outsider"):
+        people[name].token = _make_token(name)
+    owner = Api(people["owner"].token)
+    _invite_members(owner)
+    _import_more(owner, folder)
+    _add_predictions(owner)
+    _decide(owner)
+    _change_studies(owner, folder)
+    _export(owner)
+    people["owner"].start += _uploads()
+    people["admin"] = Visitor("admin", start=["/admin/"], within="/admin/")
+    return people | {"annotator": Visitor(start=list(_annotators_pages())), "stranger": Visitor()}
+
+
+class Api:
+    """The API of the site, as a token opens it."""
+
+    def __init__(self, token: str) -> None:
+        self._client = browser(token=token)
+
+    def get(self, path: str) -> Any:
+        return self._checked(self._client.get(f"/api/v1/projects/{path}"))
+
+    def post(self, path: str, body: Any = None, *, content_type: str = "application/json") -> Any:
+        return self._checked(self._client.post(f"/api/v1/projects/{path}", body or {}, content_type=content_type))
+
+    def send_files(self, path: str, **fields: Any) -> Any:
+        return self._checked(self._client.post(f"/api/v1/projects/{path}", fields))
+
+    def put(self, path: str, body: bytes) -> Any:
+        address = f"/api/v1/projects/{path}"
+        return self._checked(self._client.put(address, body, content_type="application/octet-stream"))
+
+    def _checked(self, response: Any) -> Any:
+        if response.status_code >= 400:
+            raise SystemExit(f"{response.request['PATH_INFO']} answered {response.status_code}: {response.content!r}")
+        return response.json()
+
+
+def _create_account(name: str) -> None:
+    # Looked up late: the class can only be loaded once the site's settings are.
+    from django.contrib.auth import get_user_model
+
+    users = get_user_model().objects
+    is_admin = name == "admin"
+    users.create(username=name, email=f"{name}@example.org", is_superuser=is_admin, is_staff=is_admin)
+
+
+def browser(name: str = "", *, token: str = "", address: str = "127.0.0.1") -> Client:
+    """Return a browser at a network address, signed in as `name` or with an API token; it gets 500 if a page fails."""
+    from django.contrib.auth import get_user_model
+
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    host: dict[str, Any] = {"SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8000", "REMOTE_ADDR": address}
+    client = Client(raise_request_exception=False, headers=headers, **host)
+    if name:
+        client.force_login(get_user_model().objects.get_by_natural_key(name))
+    return client
+
+
+def _fill_project(project: str, studies: dict[str, int], folder: Path) -> None:
+    manifest, format = PROJECTS[project]
+    options: dict[str, Any] = {"format": format, "images": folder / "images", "owner": "owner", "verbosity": 0}
+    call_command("import_instances", project, str(folder / manifest), stdout=StringIO(), **options)
+    # All of them first: a launch wants every study to be there that a study file names.
+    for study in studies:
+        call_command("create_study", str(folder / f"{study}.yaml"), project=project, by="owner", stdout=StringIO())
+    for study, annotators in studies.items():
+        call_command("launch_study", study, by="owner", stdout=StringIO())
+        told = {"annotators": annotators, "accuracy": 0.9, "leave": 0.2, "seed": "sample"}
+        call_command("simulate", study, stdout=StringIO(), stderr=StringIO(), **told)
+        for presses in PRESSES:
+            _answer(study, presses)
+    call_command("invite_annotators", next(iter(studies)), "Ane", "Beñat", stdout=StringIO())
+    call_command("set_dataset", project, next(iter(studies)), by="owner", stdout=StringIO())
+
+
+def _answer(study: str, presses: int) -> None:
+    """Let a person come to a study and press so often what leads on, with the first option of every question."""
+    ids = [sha256(f"{study} {presses} {what}".encode()).hexdigest()[:24] for what in ("person", "session")]
+    client = browser(address=f"fd00::{presses + 1}")
+    names = {"PROLIFIC_PID": ids[0], "STUDY_ID": "sample", "SESSION_ID": ids[1]}
+    ((entry, _),) = _doors(study)
+    response = client.get(f"/take/{entry}/", names, follow=True)
+    for _ in range(presses):
+        form = _form_to_send(response)
+        if form is None:
+            return
+        address = form.get("action") or f"{response.request['PATH_INFO']}?{response.request['QUERY_STRING']}"
+        response = client.post(str(address), _first_answers(form), follow=True)
+
+
+def _form_to_send(response: Any) -> Tag | None:
+    page = BeautifulSoup(response.content, "html.parser")
+    forms = (form for form in page.select("main form") if form.find_parent(hidden=True) is None)
+    steps = (form for form in forms if not form.get("action") or str(form["action"]).split("/")[-2] in STEPS)
+    return next(steps, None)
+
+
+def _first_answers(form: Tag) -> dict[str, str]:
+    """Return what a form posts with the first of its options chosen and its texts written."""
+    fields: dict[str, str] = {}
+    for tag in form.select("input[name], textarea[name], button[name]"):
+        text = "A picture of what the set shows." if tag.name == "textarea" else "on"
+        fields.setdefault(str(tag["name"]), str(tag.get("value", text)))
+    return fields
+
+
+def _make_token(name: str) -> str:
+    told = {"name": f"of {name}", "scope": "write", "days": "90", "project": ""}
+    page = BeautifulSoup(browser(name).post("/tokens/", told).content, "html.parser")
+    (text,) = page.select("#token")
+    return str(text["value"])
+
+
+def _invite_members(owner: Api) -> None:
+    for project in PROJECTS:
+        for name in MEMBERS:
+            link = owner.post(f"{project}/invitations/", {"role": name, "whom": name})["link"]
+            browser(name).post(f"/{link.split('/', 3)[3]}")
+    owner.post("demo/invitations/", {"role": "viewer", "whom": "Somebody who has not come yet"})
+
+
+def _import_more(owner: Api, folder: Path) -> None:
+    """Import a project's rows once more in the background, rows that cannot be, and rows whose images come later."""
+    bad = '{"key": "no-image", "caption": 3}\nno JSON\n{"key": "too-many", "images": ["none.png"], "unknown": 1}\n'
+    good = '{"key": "later", "caption": "A scene to come.", "type": "added", "images": ["later.png"]}\n'
+    for name, rows, later in (
+        ("again.jsonl", (folder / "manifest.jsonl").read_text(encoding="utf-8"), True),
+        ("bad.jsonl", bad, False),
+        ("later.jsonl", good, True),
+    ):
+        upload = owner.post("demo/uploads/")["id"]
+        owner.put(f"demo/uploads/{upload}/rows/?name={name}&offset=0", rows.encode())
+        owner.post("demo/imports/", {"upload": upload, "format": "jsonl", "images_later": later})
+    (folder / "bad.jsonl").write_text(bad, encoding="utf-8")
+    call_command("find_near_duplicates", "demo", stdout=StringIO(), stderr=StringIO())
+
+
+def _add_predictions(owner: Api) -> None:
+    """Import the scores of a model for four questions about thirty instances, and ask a model that the site has."""
+    instances = owner.get("demo/instances/?limit=30")["results"]
+    rows = [
+        {
+            "key": instance["key"],
+            "kind": kind,
+            "variant": variant,
+            "scores": {
+                option: (number * 7 + len(variant) * 3 + place * 5) % 11 / 8 for place, option in enumerate(two)
+            },
+        }
+        for number, instance in enumerate(instances)
+        for kind, variants, two in (
+            ("image_to_text", ("image", "negative_image"), ("caption", "negative_caption")),
+            ("text_to_image", ("caption", "negative_caption"), ("image", "negative_image")),
+        )
+        for variant in variants
+    ]
+    file = SimpleUploadedFile("clip.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    owner.send_files("demo/predictions/", file=file, format="scores", model="clip", version="1", weights="drawn")
+    owner.post("demo/runs/", {"model": "text-only:ngrams", "study": "drawn-scenes-baseline"})
+
+
+def _decide(owner: Api) -> None:
+    """Settle what is undecided, exclude somebody, let somebody withdraw, and tag instances."""
+    study = "demo/studies/drawn-scenes-baseline"
+    undecided = [
+        each for each in owner.get(f"{study}/decisions/?limit=1000")["results"] if each["outcome"] == "none yet"
+    ]
+    for decision in undecided[:2]:
+        owner.post(f"{study}/decisions/{decision['id']}/settle/", {"choice": "caption", "note": "Seen in large."})
+    names = [each["name"] for each in owner.get("demo/people/")["results"]]
+    owner.post(f"demo/people/{names[0]}/exclude/", {"reason": "clicked through"})
+    owner.post(f"demo/people/{names[1]}/withdraw/", {"reason": "asked for it by mail"})
+    ids = [each["id"] for each in owner.get("demo/instances/?limit=9")["results"]]
+    owner.post("demo/instances/tag/", {"tag": "looked at", "instances": ids})
+
+
+def _change_studies(owner: Api, folder: Path) -> None:
+    """Leave studies in every state, and a project without anything and in the archive."""
+    for study, change in (("drawn-scenes-statements", "pause"), ("drawn-scenes-preferences", "close")):
+        owner.post(f"demo/studies/{study}/{change}/")
+    owner.post("demo/studies/drawn-scenes-ratings/more/", {"what": "answers", "number": 1})
+    call_command("duplicate_study", "drawn-scenes", "copy", title="A draft", by="owner", stdout=StringIO())
+    (folder / "group.txt").write_text("5f0000000000000000000001\n", encoding="utf-8")
+    call_command("set_group", "demo", "careful", str(folder / "group.txt"), by="owner", stdout=StringIO())
+    for slug in ("empty", "archived"):
+        owner.post("", {"slug": slug, "name": slug.title()})
+    browser("owner").post("/projects/archived/archive/", {"archived": "yes"})
+
+
+def _export(owner: Api) -> None:
+    """Ask for exports, releases, a push to a hub that does not answer and a webhook that nobody hears."""
+    for format in EXPORTS:
+        owner.post("demo/studies/drawn-scenes/exports/", {"format": format})
+    owner.post("demo/studies/drawn-scenes/releases/", {"name": "v1", "format": "hf"} | ABOUT)
+    owner.post("demo/studies/drawn-scenes-filter/releases/", {"name": "v2", "format": "jsonl"})
+    owner.post("demo/hub-pushes/", {"release": "v1", "repository": "lab/scenes", "token": "hf_sample"})
+    owner.post("demo/webhooks/", {"url": NOWHERE, "topics": ["study.completed", "release.made"]})
+
+
+def _uploads() -> Iterator[str]:
+    return (f"/api/v1/projects/demo/uploads/{number}/" for (number,) in _rows("SELECT id FROM studies_upload"))
+
+
+def _annotators_pages() -> Iterator[str]:
+    """Yield the pages of every session, and the doors of every study, as annotators come to them."""
+    yield from (f"/s/{token}/" for (token,) in _rows("SELECT token FROM annotation_session ORDER BY id"))
+    ids = {name: sha256(name.encode()).hexdigest()[:24] for name in ("PROLIFIC_PID", "SESSION_ID")}
+    query = "&".join(f"{name}={value}" for name, value in ids.items())
+    for entry, invite in _doors():
+        for given in ("", f"?{query}&STUDY_ID=sample", f"?invite={invite}", "?invite=wrong"):
+            yield f"/take/{entry}/{given}"
+
+
+def _doors(study: str = "%") -> list[tuple[Any, ...]]:
+    """Return what leads to the studies called so: the name in their addresses, and the text of an invitation."""
+    statement = "SELECT COALESCE(NULLIF(public_token, ''), slug), invite_token FROM studies_study"
+    return _rows(f"{statement} WHERE slug LIKE %s ORDER BY id", study)
+
+
+def _rows(statement: str, *values: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
