@@ -33,6 +33,23 @@ MEMBERS = ("editor", "viewer")
 PRESSES = range(8)
 STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 NOWHERE = "http://127.0.0.1:9/"
+# What somebody who is no member opens besides, by an address that a member has passed on.
+PASSED_ON = (
+    "/projects/demo/",
+    "/projects/demo/results/",
+    "/projects/demo/report/json/",
+    "/studies/demo/drawn-scenes/",
+    "/studies/demo/drawn-scenes/owed.csv",
+    "/exports/1/download/",
+    "/imports/2/problems/",
+    "/releases/1/provider-ids/",
+    "/admin/",
+    "/forgotten/",
+    "/invitations/none/",
+    "/healthz",
+    "/readyz",
+    "/nothing/",
+)
 EXPORTS = ("jsonl", "csv", "responses", "hf")
 ABOUT = {"licence": "CC-BY-4.0", "description": "Drawn scenes.", "citation": "@misc{drawn}"}
 
@@ -68,7 +85,9 @@ def fill_site(folder: Path) -> dict[str, Visitor]:
     _export(owner)
     people["owner"].start += _uploads()
     people["admin"] = Visitor("admin", start=["/admin/"], within="/admin/")
-    return people | {"annotator": Visitor(start=list(_annotators_pages())), "stranger": Visitor()}
+    people["outsider"].start += PASSED_ON
+    annotator, stranger = Visitor(start=list(_annotators_pages())), Visitor(start=["/", *PASSED_ON])
+    return people | {"annotator": annotator, "stranger": stranger}
 
 
 class Api:

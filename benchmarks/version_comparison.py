@@ -119,8 +119,8 @@ def record(site: Path, out: Path, checkout: Path) -> None:
     told = json.loads((site / "visitors.json").read_text())
     visitors = {name: Visitor(**visitor) for name, visitor in told["visitors"].items()}
     out.mkdir(parents=True)
-    with tempfile.TemporaryDirectory(prefix="lineup-comparison-") as name:
-        data = Path(name) / "site"
+    with tempfile.TemporaryDirectory(prefix="lineup-comparison-") as folder:
+        data = Path(folder) / "site"
         shutil.copytree(site, data)
         with repeatable(datetime.fromisoformat(told["moment"])) as (dice, _):
             use_checkout(checkout, data)
@@ -132,7 +132,7 @@ def record(site: Path, out: Path, checkout: Path) -> None:
             for name, visitor in visitors.items():
                 if visitor.token or name == "stranger":
                     recording.ask_api(name, visitor, spec)
-            recording.run_commands(Path(name) / "out")
+            recording.run_commands(Path(folder) / "out")
     for kind, count in sorted(recording.counts.items()):
         print(f"{count:>7,} {kind}")
 
