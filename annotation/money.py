@@ -8,7 +8,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation.models import Session, SessionState
 from annotation.session_pay import owed_for
-from studies.design import Pay
+from studies.design.model import Pay
 from studies.models import Study
 
 # Unambiguous signs; other currencies are shown by their three letters.

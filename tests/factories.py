@@ -11,7 +11,6 @@ import io
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -243,7 +242,7 @@ def design_of(slug: str = "birds-step-3", **design: Any) -> Design:
 
 def redesign(study: Study, **changes: Any) -> None:
     """Store `study` with a design that is otherwise in these entries, as no action lets anybody do after a launch."""
-    study.design = replace(study.design, **changes)
+    study.design = study.design.model_copy(update=changes)
     study.save()
 
 

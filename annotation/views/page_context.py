@@ -52,6 +52,7 @@ def study_context(study: Study, *, part: int, provider: str) -> dict[str, Any]:
         "instructions_html": instructions.body,
         "text_language": lang_attribute(study.design.language),
         "contact": study.design.contact,
+        "ethics": study.design.ethics,
         "reasons": REASONS,
         "one_action": study.design.answering.one_action,
         "has_pay": bool(study.design.pay.per_session or study.design.pay.per_answer),

@@ -261,8 +261,12 @@ def _protocol(study: StudyFacts) -> str:
         f"{study.fed_by or 'the import'}: {answers}, decided by the rule {study.rule}. {_who(study)} answered"
         f"{_when(study)}; {study.sessions.get(FINISHED, 0):,} sessions were finished, each paid {study.currency} "
         f"{cell_text(study.per_session, 'money')}{_of_answers(study)} for an estimated "
-        f"{study.estimated_minutes:g} minutes.{_went_missing(study)}"
+        f"{study.estimated_minutes:g} minutes.{_went_missing(study)}{_approved(study)}"
     )
+
+
+def _approved(study: StudyFacts) -> str:
+    return f" Ethics approval: {study.ethics}" if study.ethics else ""
 
 
 def _of_answers(study: StudyFacts) -> str:

@@ -195,7 +195,7 @@ class StudyFacts:
     which it answered questions with options other than this study's; only for studies that ask the four.
 
     `scored`: answers that their kind scores itself. `measured`: questions with several answers, by each agreement
-    measure of their kind.
+    measure of their kind. `ethics`: the approval that its study file names.
     """
 
     slug: str
@@ -235,6 +235,7 @@ class StudyFacts:
     predicted_otherwise: Mapping[str, Set[int]] = field(default_factory=dict)
     scored: Sequence[ScoredAnswer] = ()
     measured: Sequence[MeasuredQuestion] = ()
+    ethics: str = ""
 
     @property
     def kinds(self) -> list[str]:

@@ -9,7 +9,7 @@ from django.db import transaction
 from studies.actions.events import Actor, What, record
 from studies.actions.projects.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
-from studies.design import copied_source, read_design
+from studies.design import copy_source, read_design
 from studies.errors import StudyError
 from studies.models import Instance, Project, Study, StudyState
 
@@ -69,7 +69,7 @@ def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: date
 
     The copy keeps the study file's text and comments, unless the file would now be read differently.
     """
-    source = copied_source(study.source, study.design, study=slug, title=title)
+    source = copy_source(study.source, study.design, study=slug, title=title)
     copy = new_draft(study.project, source, by)
     told = {"original": study.slug}
     record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)
@@ -92,7 +92,7 @@ def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], 
         )
     own = Instance.objects.filter(project=study.project_id, pk__in=instances).order_by("id")
     keys = list(own.values_list("key", flat=True))
-    source = copied_source(study.source, study.design, study=slug, title=title, keys=keys)
+    source = copy_source(study.source, study.design, study=slug, title=title, keys=keys)
     copy = new_draft(study.project, source, by)
     told = {"original": study.slug, "instances": len(keys)}
     record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)

@@ -1,177 +1,316 @@
-"""The design of a study: what is asked, of what, by how many, how they come and what they are paid. Pure.
+"""The definition of a study file: what may stand in it, as the design that it becomes. Pure.
 
-A design is never changed; `dataclasses.replace` makes another one. Its names are those of the study file
-(docs/studies.md), where every value is explained, but for `from` and `pass`, which are words of Python.
+Each entry is defined here and nowhere else. Checks, the published JSON Schema, the stored form, defaults, what older
+versions did, and the fields of the form all follow from it. docs/studies.md explains every value.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from studies.design.older import any_right_is_known, filled
+from pydantic import ConfigDict, ValidationError, model_validator
+
+from studies.design.entries import Entry, Options, Section, entry, fill, with_defaults
 from studies.design.problems import DesignRefused, Problem
-from studies.design.schema import VERSION
 from studies.eligibility import RULES as ELIGIBILITY
-from studies.eligibility import get_rule
-from studies.kinds import AsksAboutAnswers, get_kind
+from studies.eligibility import every_property, get_rule
+from studies.eligibility.base import entry_schema
+from studies.kinds import KINDS, AsksAboutAnswers, get_kind
+from studies.names import LONGEST_NOTE
+from studies.rules import RULES
+
+# Of study files and of stored designs. A change that older versions of Lineup would misread gets the next number: its
+# entries say `since`. An entry that is `optional` needs none.
+VERSION = 5
+# As many as one question gets, by a study file or by a later extension.
+MOST_ANSWERS = 100
+# What a study may be for; `studies.models.Purpose` has the words for people.
+PURPOSES = ("filter", "baseline", "pilot", "qualification", "collection")
+# What an annotator who ends before the last question does: returns the submission, or enters a code.
+WAYS_OUT = ("return", "code")
+# Whether choosing an answer sends it: never, where the annotator wishes, or unless they wish otherwise.
+ONE_ACTION = ("off", "offered", "on")
+# What fills a page: instructions, consent.
+LONGEST_PAGE = 50_000
+# What the questions of one part are; with one part, these stand at the top of a study file.
+ASKING = ("kind", "ask", "instructions")
+PARTS = "parts"
+
+# In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
+_END = r"$(?!\n)"
+_AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
+# A program that sees only the texts, or only the pictures, of a question. Which there are, a room above knows.
+_BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
+# A text of many lines; editors that know what it is show it as such.
+_MARKDOWN = "text/markdown"
+# Groups of the form.
+_STUDY, _ANSWERS = "What it is", "How many answers"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Questions of one kind; `ask` belongs to the kind, which says what may stand in it."""
+def shortest_limit(estimated_minutes: int) -> int:
+    """Return the shortest maximum time, in minutes, that Prolific allows: 2 + 2t + 2 sqrt(t), rounded up.
 
-    kind: str
-    ask: Mapping[str, Any] = field(hash=False)
-    instructions: str
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceSelection:
-    """`from_study` is the study whose accepted instances are taken, "" for those of the project."""
-
-    from_study: str
-    sample: int | None
-    type: tuple[str, ...]
-    subtype: tuple[str, ...]
-    split: tuple[str, ...]
-    keys: tuple[str, ...]
+    Source: prolific.md, section 3.5. Example: 20 -> 51.
+    """
+    return math.ceil(2 + 2 * estimated_minutes + 2 * math.sqrt(estimated_minutes))
 
 
-@dataclass(frozen=True, slots=True)
-class SurveyLayout:
-    size: int
-    double_seats: int
+def any_right_is_known(parts: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether parts, with their `kind` and `ask`, have a question with a known right answer."""
+    return any(get_kind(part["kind"]).knows_right(part["ask"]) for part in parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Recruitment:
-    """`sessions_per_annotator` is 0 for any number."""
-
-    prolific: bool
-    invite: bool
-    any_ids: bool
-    prolific_study_ids: tuple[str, ...]
-    other_studies: str
-    sessions_per_annotator: int
+def _usual_purpose(design: Mapping[str, Any]) -> str:
+    parts = design[PARTS]
+    if any(get_kind(part["kind"]).asks_about_answers for part in parts):
+        # What people find decides about the answers that it is asked about.
+        return "filter"
+    if any_right_is_known(parts):
+        return "baseline"
+    return "collection" if all(get_kind(part["kind"]).collect_only for part in parts) else "filter"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+def _first_purpose(design: Mapping[str, Any]) -> str:
+    return "baseline" if any_right_is_known(design[PARTS]) else "filter"
+
+
+def _usual_least_answers(design: Mapping[str, Any]) -> int:
+    instances, size = design["instances"], int(design["surveys"]["size"])
+    return size if instances["from"] and instances.get("sample") is None else 1
+
+
+def _condition_schema() -> dict[str, Any]:
+    """Return the schema of a condition; that of its rule says which entries stand in it, and their defaults."""
+    properties = {
+        name: {word: value for word, value in part.items() if word != "default"}
+        for name, part in every_property().items()
+    }
+    rule = {"enum": list(ELIGIBILITY), "description": "Which rule it is."}
+    return entry_schema(rule=rule, **properties) | {"required": ["rule"]}
+
+
+class Part(Section):
+    """Questions of one kind; the kind knows what may stand in `ask`."""
+
+    kind: str = entry(..., enum=KINDS)
+    """What a question asks."""
+    ask: Options = entry({})
+    """Which roles of the instance are shown."""
+    instructions: str = entry(
+        lambda part: get_kind(part["kind"]).instructions, maxLength=LONGEST_PAGE, contentMediaType=_MARKDOWN
+    )
+    """Markdown; default: those of the kind."""
+
+
+class InstanceSelection(Section):
+    from_study: str = entry("", alias="from", since=2)
+    """The study whose accepted instances are taken, as soon as they are accepted."""
+    sample: int | None = entry(None, since=2, minimum=1)
+    """So many of them, drawn at launch from the seed. Without it: all, also later ones."""
+    type: tuple[str, ...] = entry([], uniqueItems=True)
+    subtype: tuple[str, ...] = entry([], uniqueItems=True)
+    split: tuple[str, ...] = entry([], uniqueItems=True)
+    keys: tuple[str, ...] = entry([], uniqueItems=True)
+
+
+class SurveyLayout(Section):
+    size: int = entry(100, minimum=1, maximum=2000)
+    double_seats: int = entry(0, minimum=0, maximum=10_000)
+    """So many surveys are answered by twice as many people, to measure agreement."""
+
+
+class Recruitment(Section):
+    prolific: bool = entry(True)
+    invite: bool = entry(True)
+    """A plain link, without Prolific."""
+    any_ids: bool = entry(False, since=2, before=True)
+    """Ids of people and sittings need not be Prolific's, which are 24 hexadecimal digits: for trials by hand and for
+    other platforms that send people in the same way."""
+    prolific_study_ids: tuple[str, ...] = entry([], uniqueItems=True)
+    other_studies: str = entry("accept", enum=("accept", "refuse"))
+    """What happens to a link from a Prolific study that is not listed."""
+    sessions_per_annotator: int = entry(1, minimum=0, maximum=1000)
+    """How many surveys one person may take; 0: any number. Never the same question twice."""
+
+
+class Condition(Section):
     """A rule of eligibility by its name, with what the study file gives it."""
 
-    rule: str
-    given: Mapping[str, Any] = field(hash=False)
+    model_config = ConfigDict(extra="allow")
+    rule: str = entry(...)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        return MappingProxyType(self.model_extra or {})
+
+    @model_validator(mode="after")
+    def _has_the_entries_of_its_rule(self) -> Self:
+        if self.rule not in ELIGIBILITY:
+            raise ValueError(f"no rule is called {self.rule}")
+        unlike = self.given.keys() ^ get_rule(self.rule).schema["properties"].keys()
+        if unlike:
+            raise ValueError(f"missing or unknown in {self.rule}: {', '.join(sorted(unlike))}")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class Time:
-    """`more_minutes` is 0 where nobody may ask for more."""
-
-    estimated_minutes: int
-    limit_minutes: int
-    more_minutes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pay:
-    """Money in major units of `currency`: for a finished session, and besides for each answer. A session with fewer
-    than `least_answers` is paid that share of `per_session`."""
-
-    currency: str
-    per_session: Decimal
-    least_answers: int
-    per_answer: Decimal
+class Time(Section):
+    estimated_minutes: int = entry(30, minimum=1, maximum=720)
+    limit_minutes: int = entry(
+        lambda design: shortest_limit(design["time"]["estimated_minutes"]), minimum=1, maximum=1440
+    )
+    """After it a seat is given back. Default: the least that Prolific allows."""
+    more_minutes: int = entry(0, since=2, minimum=0, maximum=1440)
+    """How much longer an annotator may keep the seat who asks for it, once."""
 
 
-@dataclass(frozen=True, slots=True)
-class PracticeEntry:
-    instance: str
-    right: str
-    feedback: str
+class Pay(Section):
+    """Amounts are in whole units of `currency`."""
+
+    currency: str = entry("USD", enum=("USD", "GBP", "EUR"))
+    per_session: Decimal = entry("0.00", pattern=_AMOUNT)
+    """In whole units, in quotes: "8.00"."""
+    least_answers: int = entry(_usual_least_answers, since=5, before=1, minimum=1, maximum=2000)
+    """A finished session with fewer answers is paid that share of `per_session`. Default: `surveys.size` where
+    questions come from another study while this one is open, and 1 otherwise."""
+    per_answer: Decimal = entry("0.00", since=3, pattern=_AMOUNT)
+    """Besides, for each answer that counts, such as each description; on Prolific, a bonus."""
 
 
-@dataclass(frozen=True, slots=True)
-class Practice:
-    """`needed` right answers, `pass` in the study file, let an annotator go on to the survey."""
-
-    needed: int
-    rounds: int
-    questions: tuple[PracticeEntry, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    one_action: str
-    last_look: bool
-    record_writing: bool
+class PracticeEntry(Section):
+    instance: str = entry(...)
+    """The key of an instance of the project."""
+    right: str = entry(...)
+    """The right option: "candidate-0", "none", ..."""
+    feedback: str = entry("", maxLength=LONGEST_NOTE)
 
 
-@dataclass(frozen=True, slots=True)
-class Endings:
-    """Where whoever stops, and whoever runs out of time, is led: "return" or "code"."""
-
-    stopped: str
-    time_over: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lobby:
-    """How long whoever arrives while nothing is ready is kept waiting at most, 0 for not at all, and what somebody is
-    paid for whom nothing came, in the currency of the pay. `either_role`: whether they may take part in the study that
-    is waited for instead."""
-
-    minutes: int
-    pay: Decimal
-    either_role: bool
+class Practice(Section):
+    needed: int = entry(0, alias="pass", minimum=0)
+    """Right answers needed."""
+    rounds: int = entry(2, minimum=1, maximum=10)
+    questions: tuple[PracticeEntry, ...] = entry([])
 
 
-@dataclass(frozen=True, slots=True)
-class BlindSolvability:
-    """Programs that see only the texts, or only the pictures, of a question, by their specs, and the largest share of
-    right answers (0 to 1) that each may have."""
-
-    baselines: tuple[str, ...]
-    at_most: float
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchConditions:
-    """What must hold before the study is launched; None for what need not."""
-
-    blind_solvability: BlindSolvability | None
+class Answering(Section):
+    one_action: str = entry("off", since=2, enum=ONE_ACTION)
+    """Whether choosing sends: never, where the annotator wishes, or unless they wish not."""
+    last_look: bool = entry(False, since=2)
+    """Whether all answers of the sitting are shown once more before it is finished."""
+    record_writing: bool = entry(True, since=3, before=False)
+    """Where answers are written: whether it is recorded how, without what (keys, pastes, pauses). The consent page says
+    so; without a consent page nothing is recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """`dataset` is None where the study file leaves it to Lineup; `consent` is "" for no consent page; `language` is ""
-    for studies of versions that did not ask for it, whose pages follow the reader's browser."""
+class Endings(Section):
+    stopped: str = entry("return", since=2, enum=WAYS_OUT)
+    """For whoever stops."""
+    time_over: str = entry("return", since=2, enum=WAYS_OUT)
+    """For whoever runs out of time."""
 
-    study: str
-    title: str
-    purpose: str
-    dataset: bool | None
-    parts: tuple[Part, ...]
-    instances: InstanceSelection
-    answers: int
-    max_answers: int
-    surveys: SurveyLayout
-    rule: str
-    seed: str
-    recruitment: Recruitment
-    eligibility: tuple[Condition, ...]
-    time: Time
-    pay: Pay
-    language: str
-    contact: str
-    consent: str
-    practice: Practice
-    answering: Answering
-    endings: Endings
-    lobby: Lobby
-    conditions: LaunchConditions
-    version: int = VERSION
+
+class Lobby(Section):
+    """The pay is in the currency of `pay`."""
+
+    minutes: int = entry(0, since=3, minimum=0, maximum=60)
+    """How long somebody is kept waiting at most; 0: nobody is, and they are told so at once."""
+    pay: Decimal = entry("0.00", since=3, before="0", pattern=_AMOUNT)
+    """What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They go back with a completion
+    code of its own."""
+    either_role: bool = entry(False, since=3)
+    """Whether somebody who waits may take part in the study that is waited for instead, where that has a place for
+    them."""
+
+
+_BASELINE = {
+    "type": "string",
+    "maxLength": 300,
+    "pattern": _BLIND_BASELINE,
+    "description": "Write a blind baseline, such as text-only:ngrams.",
+}
+
+
+class BlindSolvability(Section):
+    baselines: tuple[str, ...] = entry(..., minItems=1, uniqueItems=True, items=_BASELINE)
+    """Which programs: text-only:ngrams, image-only:colour-and-gradient, ..."""
+    at_most: float = entry(..., minimum=0, maximum=1)
+    """The largest share of right answers that each may have, such as 0.6 where guessing gives 0.5. A tie counts as a
+    guess."""
+
+
+class LaunchConditions(Section):
+    blind_solvability: BlindSolvability | None = entry(None, since=4)
+    """Programs that see only the texts, or only the pictures, of each question must not be right too often. They are
+    asked with `predict`, while the study is a draft."""
+
+
+class Design(Section):
+    """What a study asks, of what, by how many, how they come and what they are paid."""
+
+    version: int = entry(lambda _: VERSION, minimum=1, maximum=VERSION)
+    """Which version of study files it was written for; without it, the current one."""
+    study: str = entry(..., group=_STUDY, pattern="^[a-z0-9]+(-[a-z0-9]+)*" + _END, maxLength=50)
+    """The name in addresses and commands: small letters, digits and single hyphens."""
+    title: str = entry(..., group=_STUDY, minLength=1, maxLength=200)
+    """What annotators read."""
+    purpose: str = entry(_usual_purpose, group=_STUDY, since=2, before=_first_purpose, enum=PURPOSES)
+    """What the study is for. Default: filter where it asks about answers, else baseline where right answers are known,
+    collection where the kind only collects, and filter otherwise."""
+    dataset: bool | None = entry(None, group=_STUDY, since=2)
+    """Whether the items that it accepts belong to the dataset of the project. true: beside other studies of the
+    dataset, in place of those that select some of its instances or feed it. Default: true for a filter when the project
+    has no dataset yet, or when a study of the dataset feeds it."""
+    parts: tuple[Part, ...] = entry(None, minItems=2, maxItems=9)
+    """In place of `kind`: questions of several kinds, one part of the survey after another."""
+    instances: InstanceSelection = entry({}, since=2)
+    """Which instances of the project are asked about; without it, all."""
+    answers: int = entry(1, group=_ANSWERS, minimum=1, maximum=MOST_ANSWERS)
+    """How many answers each question gets."""
+    max_answers: int = entry(
+        lambda design: design.get("answers"), group=_ANSWERS, since=2, minimum=1, maximum=MOST_ANSWERS
+    )
+    """An undecided question gets more answers, one at a time, up to this. Default: answers."""
+    surveys: SurveyLayout = entry({})
+    """How questions are dealt into surveys. All questions about an instance stand in one survey."""
+    rule: str = entry(lambda design: get_kind(design[PARTS][0]["kind"]).rule, group=_ANSWERS, enum=RULES)
+    """The acceptance rule; without it, that of the kind."""
+    seed: str = entry(lambda design: design["study"], group=_ANSWERS, maxLength=100)
+    """Decides how questions are dealt into surveys, and samples; default: study."""
+    recruitment: Recruitment = entry({}, since=2)
+    """Who may come in, and how."""
+    eligibility: tuple[Condition, ...] = entry([], since=3, items=_condition_schema)
+    """Who may take part, and who is asked what: rules that all must hold."""
+    time: Time = entry({}, since=2)
+    """In minutes, for one session."""
+    pay: Pay = entry({})
+    """What one finished session is paid, and what each answer is besides."""
+    language: str = entry(
+        "en", group=_STUDY, since=2, before="", pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END, maxLength=35
+    )
+    """The language of its texts, which buttons, numbers and times follow: a tag such as en, es, eu, ar or pt-BR."""
+    contact: str = entry("", group=_STUDY, since=2, maxLength=300)
+    """Whom annotators write to, and how: a name and an address. Needed at launch."""
+    ethics: str = entry("", group=_STUDY, optional=True, maxLength=300)
+    """The ethics approval: who gave it, and its number. It stands on the consent page and in the dataset card."""
+    consent: str = entry("", maxLength=LONGEST_PAGE, contentMediaType=_MARKDOWN)
+    """Markdown; without it, no consent page."""
+    practice: Practice = entry({})
+    """Questions with feedback before the survey."""
+    answering: Answering = entry({}, since=2)
+    """How the page of a question is used."""
+    endings: Endings = entry({}, since=2)
+    """Where a sitting leads that ends before its last question: the annotator returns the submission, unpaid, or goes
+    back with a completion code of its own, and the researcher decides about the pay."""
+    lobby: Lobby = entry({}, since=3)
+    """For studies that take their instances from another study, which may have nothing ready when somebody arrives."""
+    conditions: LaunchConditions = entry({}, since=4)
+    """What must hold before the study can be launched."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether its questions come one by one from another study, while it is open."""
+        return bool(self.instances.from_study) and self.instances.sample is None
 
     @property
     def knows_right(self) -> bool:
@@ -180,7 +319,7 @@ class Design:
 
     @property
     def questions_per_instance(self) -> int:
-        """How many questions it asks about one instance at most or, where it asks about answers, about one answer."""
+        """The most questions that it asks about one instance or, where it asks about answers, about one answer."""
         return sum(len(get_kind(part.kind).variants(part.ask)) for part in self.parts)
 
     @property
@@ -195,221 +334,74 @@ class Design:
 
     @property
     def asks_about_answers(self) -> bool:
-        """Whether its questions are made from answers, and not only from instances: from those of the study that feeds
-        it or, without one, from descriptions that came with the import."""
+        """Whether its questions are about answers: those of the study that feeds it, or imported descriptions."""
         return any(get_kind(part.kind).asks_about_answers for part in self.parts)
 
     @property
     def excludes_upstream_annotators(self) -> bool:
-        """Whether it asks nobody about an instance that they met in the study that feeds it."""
+        """Whether annotators skip instances that they met in the study that feeds it."""
         kinds = [get_kind(part.kind) for part in self.parts]
         return any(isinstance(kind, AsksAboutAnswers) and kind.excludes_upstream_annotators for kind in kinds)
 
     @property
     def records_writing(self) -> bool:
-        """Whether it is recorded how texts are written: only where there are some, and where the consent says so."""
+        """Whether it records how texts are written: only where annotators write, and the consent says so."""
         is_written = any(get_kind(part.kind).is_written for part in self.parts)
         return self.answering.record_writing and bool(self.consent) and is_written
 
     @classmethod
-    def from_stored(cls, stored: Mapping[str, Any]) -> "Design":
-        """Return a design from what `to_stored` of this or an older version made; it was checked when it was made.
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return a design from what `to_stored` of this or an older version made.
 
-        Raises DesignRefused for a design of a later version, and for one with entries that are missing or unknown.
+        It was checked when it was made. Raises DesignRefused for a design of a later version, and for one with entries
+        that are missing or unknown.
         """
         version = stored.get("version", 0)
         if version > VERSION:
             raise _refused(
                 f"of version {version}; this Lineup reads versions up to {VERSION}. Go back to the later Lineup."
             )
-        whole = _entries(filled(stored), _ENTRIES, "")
-        sections = {
-            "parts": tuple(_part(part) for part in whole["parts"]),
-            "instances": _instances(whole["instances"]),
-            "surveys": SurveyLayout(**_entries(whole["surveys"], _SURVEYS, "surveys")),
-            "recruitment": _recruitment(whole["recruitment"]),
-            "eligibility": tuple(_condition(entry) for entry in whole["eligibility"]),
-            "time": Time(**_entries(whole["time"], _TIME, "time")),
-            "pay": _pay(whole["pay"]),
-            "practice": _practice(whole["practice"]),
-            "answering": Answering(**_entries(whole["answering"], _ANSWERING, "answering")),
-            "endings": Endings(**_entries(whole["endings"], _ENDINGS, "endings")),
-            "lobby": _lobby(whole["lobby"]),
-            "conditions": _conditions(whole["conditions"]),
-        }
-        return cls(**{**whole, **sections})
+        whole = {name: value for name, value in stored.items() if name not in ASKING}
+        # Designs stood without `parts` before there were several.
+        asked = stored.get(PARTS) or [{name: stored[name] for name in ASKING if name in stored}]
+        whole[PARTS] = [with_usual_options(part) for part in asked]
+        if version < VERSION:
+            whole = fill(cls, whole | {"version": VERSION}, lambda entry: _before(entry, version, whole))
+        try:
+            return cls.model_validate(whole)
+        except ValidationError as error:
+            wrong = "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors())
+            raise _refused(f"not one of version {VERSION}. {wrong}.") from error
 
     def to_stored(self) -> dict[str, Any]:
         """Return the design as plain JSON, from which `from_stored` makes an equal one.
 
-        The first part stands at the top too, where versions before this one look for it: a site can go back to them.
+        The first part stands at the top too, where the first versions look for it: a site can go back to them.
         """
-        first, recruitment = self.parts[0], self.recruitment
-        return {
-            "version": self.version,
-            "study": self.study,
-            "title": self.title,
-            "purpose": self.purpose,
-            "dataset": self.dataset,
-            **_stored_part(first),
-            "parts": [_stored_part(part) for part in self.parts],
-            "instances": {
-                "from": self.instances.from_study,
-                "sample": self.instances.sample,
-                "type": list(self.instances.type),
-                "subtype": list(self.instances.subtype),
-                "split": list(self.instances.split),
-                "keys": list(self.instances.keys),
-            },
-            "answers": self.answers,
-            "max_answers": self.max_answers,
-            "surveys": {"size": self.surveys.size, "double_seats": self.surveys.double_seats},
-            "rule": self.rule,
-            "seed": self.seed,
-            "recruitment": {
-                "prolific": recruitment.prolific,
-                "invite": recruitment.invite,
-                "any_ids": recruitment.any_ids,
-                "prolific_study_ids": list(recruitment.prolific_study_ids),
-                "other_studies": recruitment.other_studies,
-                "sessions_per_annotator": recruitment.sessions_per_annotator,
-            },
-            "eligibility": [{"rule": each.rule, **each.given} for each in self.eligibility],
-            "time": {
-                "estimated_minutes": self.time.estimated_minutes,
-                "limit_minutes": self.time.limit_minutes,
-                "more_minutes": self.time.more_minutes,
-            },
-            "pay": {
-                "currency": self.pay.currency,
-                "per_session": str(self.pay.per_session),
-                "least_answers": self.pay.least_answers,
-                "per_answer": str(self.pay.per_answer),
-            },
-            "language": self.language,
-            "contact": self.contact,
-            "consent": self.consent,
-            "practice": {
-                "pass": self.practice.needed,
-                "rounds": self.practice.rounds,
-                "questions": [_stored_entry(entry) for entry in self.practice.questions],
-            },
-            "answering": {
-                "one_action": self.answering.one_action,
-                "last_look": self.answering.last_look,
-                "record_writing": self.answering.record_writing,
-            },
-            "endings": {"stopped": self.endings.stopped, "time_over": self.endings.time_over},
-            "lobby": {
-                "minutes": self.lobby.minutes,
-                "pay": str(self.lobby.pay),
-                "either_role": self.lobby.either_role,
-            },
-            "conditions": {"blind_solvability": _stored_solvability(self.conditions.blind_solvability)},
-        }
-
-
-_ENTRIES = frozenset(Design.__dataclass_fields__)
-_PART = frozenset(Part.__dataclass_fields__)
-_INSTANCES = frozenset(InstanceSelection.__dataclass_fields__) - {"from_study"} | {"from"}
-_SURVEYS = frozenset(SurveyLayout.__dataclass_fields__)
-_RECRUITMENT = frozenset(Recruitment.__dataclass_fields__)
-_TIME = frozenset(Time.__dataclass_fields__)
-_PAY = frozenset(Pay.__dataclass_fields__)
-_PRACTICE = frozenset(Practice.__dataclass_fields__) - {"needed"} | {"pass"}
-_ANSWERING = frozenset(Answering.__dataclass_fields__)
-_ENDINGS = frozenset(Endings.__dataclass_fields__)
-_LOBBY = frozenset(Lobby.__dataclass_fields__)
-_CONDITIONS = frozenset(LaunchConditions.__dataclass_fields__)
-_BLIND_SOLVABILITY = frozenset(BlindSolvability.__dataclass_fields__)
-_PRACTICE_ENTRY = frozenset(PracticeEntry.__dataclass_fields__)
+        values = self.model_dump(mode="json", by_alias=True)
+        return before_parts(values, values[PARTS][0])
 
 
 def _refused(reason: str) -> DesignRefused:
     return DesignRefused([Problem(None, f"The stored design is {reason}")])
 
 
-def _entries(stored: Any, names: frozenset[str], section: str) -> Mapping[str, Any]:
-    """Return the entries of a section, which must have these names and no other."""
-    if not isinstance(stored, Mapping):
-        raise _refused(f"damaged: `{section}` is no section.")
-    if stored.keys() != names:
-        where = f" in `{section}`" if section else ""
-        unlike = ", ".join(sorted(map(str, stored.keys() ^ names)))
-        raise _refused(f"not one of version {VERSION}: {unlike} missing or unknown{where}.")
-    return stored
+def _before(entry: Entry, version: int, stored: Mapping[str, Any]) -> Any:
+    """Return what `version` did where it had no such entry, `...` where it had one."""
+    if version >= entry.since:
+        return ...
+    return entry.before(stored) if callable(entry.before) else entry.before
 
 
-def _part(stored: Any) -> Part:
-    part = _entries(stored, _PART, "parts")
-    return Part(kind=part["kind"], ask=MappingProxyType(dict(part["ask"])), instructions=part["instructions"])
+def with_usual_options(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part with the defaults of its kind in `ask`, those of options that came later too."""
+    if part.get("kind") not in KINDS:
+        return dict(part)
+    return {**part, "ask": with_defaults(part.get("ask", {}), get_kind(part["kind"]).ask_schema)}
 
 
-def _instances(stored: Any) -> InstanceSelection:
-    selection = _entries(stored, _INSTANCES, "instances")
-    return InstanceSelection(
-        from_study=selection["from"],
-        sample=selection["sample"],
-        type=tuple(selection["type"]),
-        subtype=tuple(selection["subtype"]),
-        split=tuple(selection["split"]),
-        keys=tuple(selection["keys"]),
-    )
-
-
-def _condition(stored: Any) -> Condition:
-    rule = stored.get("rule") if isinstance(stored, Mapping) else None
-    if rule not in ELIGIBILITY:
-        raise _refused(f"not one of version {VERSION}: `eligibility` has the unknown rule {rule!r}.")
-    given = {name: value for name, value in stored.items() if name != "rule"}
-    return Condition(rule, MappingProxyType(dict(_entries(given, _names_of(rule), "eligibility"))))
-
-
-def _names_of(rule: str) -> frozenset[str]:
-    return frozenset(get_rule(rule).schema["properties"])
-
-
-def _recruitment(stored: Any) -> Recruitment:
-    recruitment = dict(_entries(stored, _RECRUITMENT, "recruitment"))
-    return Recruitment(**recruitment | {"prolific_study_ids": tuple(recruitment["prolific_study_ids"])})
-
-
-def _pay(stored: Any) -> Pay:
-    pay = _entries(stored, _PAY, "pay")
-    per_session, per_answer = Decimal(pay["per_session"]), Decimal(pay["per_answer"])
-    return Pay(pay["currency"], per_session, pay["least_answers"], per_answer)
-
-
-def _lobby(stored: Any) -> Lobby:
-    lobby = _entries(stored, _LOBBY, "lobby")
-    return Lobby(minutes=lobby["minutes"], pay=Decimal(lobby["pay"]), either_role=lobby["either_role"])
-
-
-def _conditions(stored: Any) -> LaunchConditions:
-    limit = _entries(stored, _CONDITIONS, "conditions")["blind_solvability"]
-    if limit is None:
-        return LaunchConditions(blind_solvability=None)
-    entries = _entries(limit, _BLIND_SOLVABILITY, "conditions.blind_solvability")
-    return LaunchConditions(BlindSolvability(tuple(entries["baselines"]), float(entries["at_most"])))
-
-
-def _practice(stored: Any) -> Practice:
-    practice = _entries(stored, _PRACTICE, "practice")
-    entries = (_entries(entry, _PRACTICE_ENTRY, "practice.questions") for entry in practice["questions"])
-    return Practice(
-        needed=practice["pass"],
-        rounds=practice["rounds"],
-        questions=tuple(PracticeEntry(**entry) for entry in entries),
-    )
-
-
-def _stored_part(part: Part) -> dict[str, Any]:
-    return {"kind": part.kind, "ask": dict(part.ask), "instructions": part.instructions}
-
-
-def _stored_solvability(limit: BlindSolvability | None) -> dict[str, Any] | None:
-    return None if limit is None else {"baselines": list(limit.baselines), "at_most": limit.at_most}
-
-
-def _stored_entry(entry: PracticeEntry) -> dict[str, Any]:
-    return {"instance": entry.instance, "right": entry.right, "feedback": entry.feedback}
+def before_parts(values: Mapping[str, Any], asking: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `values` with those of `asking` before their `parts`."""
+    place = [*values].index(PARTS)
+    items = [*values.items()]
+    return dict([*items[:place], *asking.items(), *items[place:]])

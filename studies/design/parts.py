@@ -1,34 +1,32 @@
-"""A study file that asks in parts what it asked at once, and the other way round, with its comments. Pure."""
+"""Moves the questions of a study file into `parts` and out again, with their comments. Pure."""
 
 import yaml
 
-from studies.design.editing import as_said
-from studies.design.extents import end_of, end_of_line, start_of_line, start_with_comments
-from studies.design.older import ASKING
-from studies.design.reading import read_values
+from studies.design.editor import ensure_values
+from studies.design.model import ASKING, PARTS
+from studies.design.parser import read_values
+from studies.design.spans import end_of, end_of_line, start_of_line, start_with_comments
 
-PARTS = "parts"
 _STEP = 2
 
 
-def in_parts(source: str) -> str:
-    """Return a study file in which what is asked at the top is the one part of `parts`, to which others can come.
+def move_into_parts(source: str) -> str:
+    """Return a study file with what is asked at its top as the only one of `parts`.
 
-    Its last line ends then, as does a text of many lines that the file ends with. Raises DesignRefused for a text that
-    cannot be read.
+    The file ends with a line end then. Raises DesignRefused for a text that cannot be read.
     """
     source = source if source.endswith("\n") else f"{source}\n"
     values, _ = read_values(source)
     asked = {name: value for name, value in values.items() if name in ASKING}
     wanted = {name: value for name, value in values.items() if name not in ASKING} | {PARTS: [asked]}
-    return as_said(_moved_in(source), wanted)
+    return ensure_values(_moved_in(source), wanted)
 
 
-def at_the_top(source: str) -> str:
-    """Return a study file in which the one part that there is stands at the top, in place of `parts`.
+def move_out_of_parts(source: str) -> str:
+    """Return a study file with its only part at the top, in place of `parts`.
 
-    A file stays as it is where something would be lost: where what is asked stands at the top as well, or the part says
-    more than that, which its schema refuses. Raises DesignRefused for a text that cannot be read.
+    The file stays unchanged if it has several parts, asks something at the top too, or has unknown entries in the part.
+    Raises DesignRefused for a text that cannot be read.
     """
     values, _ = read_values(source)
     listed = values.get(PARTS)
@@ -37,7 +35,7 @@ def at_the_top(source: str) -> str:
     if not listed[0].keys() <= set(ASKING) or values.keys() & set(ASKING):
         return source
     wanted = {name: value for name, value in values.items() if name != PARTS} | listed[0]
-    return as_said(_moved_out(source), wanted)
+    return ensure_values(_moved_out(source), wanted)
 
 
 def _moved_in(source: str) -> str:
@@ -82,8 +80,10 @@ def _moved_out(source: str) -> str:
 
 
 def _end_with_comments(source: str, end: int) -> int:
-    """Return where the comments end that stand deeper than the top, below the line that ends at `end`: left where they
-    are, they would go on with a text of many lines that comes to the top."""
+    """Return the end of the indented comments below the line that ends at `end`.
+
+    Left in place, they would become lines of a long text that moves to the top.
+    """
     found = end
     while end < len(source):
         start, end = end + 1, end_of_line(source, end + 1)

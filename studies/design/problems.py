@@ -1,4 +1,4 @@
-"""What is wrong with a study file or a stored design, in sentences for researchers. Pure."""
+"""Problems of a study file or a stored design, in sentences for researchers. Pure."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Problem:
 
 
 class DesignRefused(Exception):
-    """The design cannot be used; `problems` says all that is wrong with it."""
+    """Raised for a design that cannot be used, with all its `problems`."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))

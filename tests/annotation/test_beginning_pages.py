@@ -52,6 +52,13 @@ def test_the_consent_has_one_heading_too(client: Client) -> None:
     assert headings(client.get(page_of(session)).content) == ["Your part in it"]
 
 
+def test_the_ethics_approval_stands_on_the_consent_page(client: Client) -> None:
+    approval = "Approved by the ethics board of <Vases>, no. 2026/14."
+    session = arrive(launch_study(consent="Agree?", ethics=approval))
+    paragraphs = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select("main p")
+    assert approval in [paragraph.get_text() for paragraph in paragraphs]
+
+
 def test_a_later_part_says_how_many_questions_it_has(client: Client) -> None:
     # Two questions in each of its two parts.
     session = two_parts()

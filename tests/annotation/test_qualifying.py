@@ -1,6 +1,5 @@
 """The whole way of people who qualify by finding images, through their pages: two tries, then the study itself."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,7 +39,7 @@ def project() -> Project:
         instances="{split: [train]}",
         surveys=f"{{size: {SIZE}}}",
     )
-    redesign(trial, recruitment=replace(trial.design.recruitment, sessions_per_annotator=2))
+    redesign(trial, recruitment=trial.design.recruitment.model_copy(update={"sessions_per_annotator": 2}))
     launched(
         project,
         study="main",

@@ -1,7 +1,6 @@
 """Who looks for an image is nobody who wrote about it, or saw which one was meant."""
 
 import uuid
-from dataclasses import replace
 
 import pytest
 
@@ -110,7 +109,7 @@ def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_wh
     # Once she has found it she may describe the set herself.
     choose(finding, place=2)
     send(writing, text="What eve wrote.")
-    redesign(write, recruitment=replace(write.design.recruitment, sessions_per_annotator=0))
+    redesign(write, recruitment=write.design.recruitment.model_copy(update={"sessions_per_annotator": 0}))
     assert keys_of(arrive_at_work(write, "eve", session="again")) == [key]
 
 

@@ -30,8 +30,8 @@ from studies.actions.conditions import untried
 from studies.actions.drafts import delete_draft, update_draft
 from studies.actions.projects.members import may
 from studies.actions.studies import change_state, create_study
-from studies.design.reading import LARGEST_FILE
-from studies.design.schema import MOST_ANSWERS
+from studies.design.model import MOST_ANSWERS
+from studies.design.parser import LARGEST_FILE
 from studies.errors import StudyError
 from studies.models import Study, StudyState
 from studies.permissions import Verb

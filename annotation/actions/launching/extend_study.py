@@ -19,7 +19,7 @@ from studies.actions.events import Actor, What, record
 from studies.actions.questions import About, everything_asked, questions_per_instance, unsaved_questions
 from studies.actions.studies import add_surveys, fill_survey
 from studies.actions.table_statistics import refresh_statistics
-from studies.design.schema import MOST_ANSWERS
+from studies.design.model import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion

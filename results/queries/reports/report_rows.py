@@ -192,6 +192,7 @@ def study_outline(study: Study) -> StudyFacts:
         questions=(),
         answers=(),
         above=simulated_studies(above(study)),
+        ethics=design.ethics,
         **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
         **_counted_with_instances(failed_to_show([study]), "skipped"),
     )

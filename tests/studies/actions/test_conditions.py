@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.blind.accuracy import BlindAccuracy
 from studies.actions.conditions import digest_of, note_blind_score, unmet
-from studies.design import BlindSolvability, LaunchConditions
+from studies.design.model import BlindSolvability, LaunchConditions
 from studies.models import BlindScore, Question, Study
 from tests.factories import NOON, create_draft, launch_study, redesign
 
@@ -45,7 +45,7 @@ def test_the_share_itself_is_held_against_the_bound() -> None:
     study = draft(at_most=0.7)
     note(study, asked)
     assert unmet(study, asked) == []
-    redesign(study, conditions=LaunchConditions(BlindSolvability((NGRAMS,), 0.69)))
+    redesign(study, conditions=LaunchConditions(blind_solvability=BlindSolvability(baselines=(NGRAMS,), at_most=0.69)))
     assert unmet(study, asked) == [
         f"{NGRAMS} is right on 70.0 % of 1 question of which it sees only a part (guessing gives 50.0 %), and the "
         "study file allows 69.0 %. Choose instances that cannot be told by a part of them, or change "

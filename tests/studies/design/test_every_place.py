@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from studies.design.editing import value_at
-from studies.design.fields import NEW
-from studies.design.form_changes import changed
-from studies.design.reading import Path, read_values
+from studies.design.editor import value_at
+from studies.design.form_changes import apply_form
+from studies.design.form_fields import NEW
+from studies.design.parser import Path, read_values
 from studies.design.schema import study_schema
 from studies.eligibility import RULES, get_rule
 from studies.kinds import KINDS, get_kind
-from tests.studies.design.test_fields import fields_of
 from tests.studies.design.test_form_changes import untouched
+from tests.studies.design.test_form_fields import fields_of
 
 # What is not asked in the form, each with why.
 LEFT_TO_THE_FILE = {
@@ -72,7 +72,7 @@ def said_after(source: str, path: Path, value: Any) -> Any:
     """Return what a study file says at `path` once that was typed into its form, and nothing else."""
     name = ".".join(map(str, path))
     assert name in fields_of(source), f"`{name}` has no field"
-    after = changed(source, untouched(source) | {name: typed(value)})
+    after = apply_form(source, untouched(source) | {name: typed(value)})
     return value_at(read_values(after)[0], tuple(0 if each == NEW else each for each in path))
 
 
@@ -98,14 +98,14 @@ def test_every_value_of_a_kind_can_be_set_in_the_form_alone_and_in_a_part(kind: 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_every_rule_of_eligibility_can_be_chosen_and_all_that_it_knows_be_set(rule: str) -> None:
-    source = changed(ALONE.format("check"), {"eligibility.new.rule": rule})
+    source = apply_form(ALONE.format("check"), {"eligibility.new.rule": rule})
     for name, part in get_rule(rule).schema["properties"].items():
         value = another(part)
         assert said_after(source, ("eligibility", 0, name), value) == value, name
-        source = changed(source, {f"eligibility.0.{name}": typed(value)})
+        source = apply_form(source, {f"eligibility.0.{name}": typed(value)})
     assert said_after(source, ("eligibility", 0, "rule"), rule) == rule
     # Another one knows nothing of that.
-    changed_to = changed(source, {"eligibility.0.rule": "not_author"})
+    changed_to = apply_form(source, {"eligibility.0.rule": "not_author"})
     assert read_values(changed_to)[0]["eligibility"] == [{"rule": "not_author"}]
 
 
@@ -118,21 +118,21 @@ def test_every_kind_can_be_chosen_alone_and_in_a_part(kind: str) -> None:
 
 
 def test_parts_come_go_and_change_places() -> None:
-    source = changed(ALONE.format("check"), {"do": "add:parts"})
+    source = apply_form(ALONE.format("check"), {"do": "add:parts"})
     first = next(iter(KINDS))
     assert read_values(source)[0]["parts"] == [{"kind": "check"}, {"kind": first}]
-    source = changed(source, {"parts.1.ask.images": "left", "do": "sooner:parts.1"})
+    source = apply_form(source, {"parts.1.ask.images": "left", "do": "sooner:parts.1"})
     assert read_values(source)[0]["parts"] == [{"kind": first, "ask": {"images": "left"}}, {"kind": "check"}]
-    source = changed(source, {"do": "add:parts", "parts.0.out": "on"})
+    source = apply_form(source, {"do": "add:parts", "parts.0.out": "on"})
     assert read_values(source)[0]["parts"][0] == {"kind": "check"}
-    source = changed(source, {"parts.1.out": "on"})
+    source = apply_form(source, {"parts.1.out": "on"})
     assert read_values(source)[0] == {"study": "vases", "title": "Which vase?", "kind": "check"}
 
 
 def test_as_many_parts_can_come_as_there_are_kinds() -> None:
     source = ALONE.format("check")
     for count in range(2, len(KINDS) + 1):
-        source = changed(source, {"do": "add:parts"})
+        source = apply_form(source, {"do": "add:parts"})
         assert len(read_values(source)[0]["parts"]) == count
     assert {part["kind"] for part in read_values(source)[0]["parts"]} == set(KINDS)
-    assert changed(source, {"do": "add:parts"}) == source
+    assert apply_form(source, {"do": "add:parts"}) == source

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 import yaml
 
-from studies.design.editing import with_changes
-from studies.design.fields import form_of
-from studies.design.form_changes import begins_at, changed, changes_of
-from studies.design.reading import read_values
+from studies.design.editor import apply_changes
+from studies.design.form_changes import apply_form, find_changes
+from studies.design.form_fields import build_form
+from studies.design.parser import read_values
 from studies.shipped_designs import shipped
-from tests.studies.design.test_fields import FILE, fields_of
+from tests.studies.design.test_form_fields import FILE, fields_of
 
 PRACTISED = {"instance": "one", "right": "3"}
 OURS = {"rule": "in_group", "group": "ours"}
@@ -24,13 +24,13 @@ def untouched(source: str) -> dict[str, str]:
 
 def after(source: str, **typed: str) -> str:
     sent = untouched(source) | {name.replace("__", "."): value for name, value in typed.items()}
-    return with_changes(source, changes_of(read_values(source)[0], sent))
+    return apply_changes(source, find_changes(read_values(source)[0], sent))
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_a_form_that_comes_back_as_it_was_shown_changes_nothing(name: str) -> None:
     source = shipped()[name].source
-    assert changes_of(read_values(source)[0], untouched(source)) == {}
+    assert find_changes(read_values(source)[0], untouched(source)) == {}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_list_whose_texts_are_no_lines_is_shown_as_the_file_has_it() -> None:
     source = FILE.replace("rating", "check").replace("{steps: 7}", '{statements: ["One,\\nand two", Three]}')
     field = fields_of(source)["ask.statements"]
     assert field.control == "other"
-    assert changes_of(read_values(source)[0], untouched(source)) == {}
+    assert find_changes(read_values(source)[0], untouched(source)) == {}
     file = after(source, ask__statements="- Four")
     assert read_values(file)[0]["ask"] == {"statements": ["Four"]}
 
@@ -90,17 +90,17 @@ def test_a_list_whose_texts_are_no_lines_is_shown_as_the_file_has_it() -> None:
 def test_what_is_no_section_stays_for_the_schema_to_refuse(
     said: str, typed: dict[str, str], value: dict[str, Any]
 ) -> None:
-    assert read_values(changed(f"study: a\n{said}\n", typed))[0] == {"study": "a"} | value
+    assert read_values(apply_form(f"study: a\n{said}\n", typed))[0] == {"study": "a"} | value
 
 
 def test_a_single_part_stays_one_but_where_the_form_took_the_other_out() -> None:
     single = "study: a\nparts:\n# first\n- kind: rating\n  ask: {image: left}\n"
-    assert changed(single, {}) == single
-    assert changed(single, {"do": "sooner:eligibility.1", "title": "T"}) == f"{single}title: T\n"
+    assert apply_form(single, {}) == single
+    assert apply_form(single, {"do": "sooner:eligibility.1", "title": "T"}) == f"{single}title: T\n"
     double = f"{single}- kind: check\n"
     alone = "study: a\n# first\nkind: rating\nask: {image: left}\n"
-    assert changed(double, {}) == double
-    assert changed(double, {"parts.1.out": "on"}) == alone
+    assert apply_form(double, {}) == double
+    assert apply_form(double, {"parts.1.out": "on"}) == alone
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_a_single_part_stays_one_but_where_the_form_took_the_other_out() -> None
     ],
 )
 def test_somebody_goes_on_where_the_button_led(do: str, name: str) -> None:
-    assert begins_at(form_of(read_values(FILE)[0]), do) == name
+    assert build_form(read_values(FILE)[0]).focus(do) == name
 
 
 def test_somebody_goes_on_with_the_part_that_came() -> None:
     values = {"study": "a", "parts": [{"kind": "check"}, {"kind": "rating"}], "eligibility": [{"rule": "in_group"}]}
-    assert begins_at(form_of(values), "add:parts") == "parts.1.kind"
-    assert begins_at(form_of(values), "add:eligibility") == "eligibility.0.group"
+    assert build_form(values).focus("add:parts") == "parts.1.kind"
+    assert build_form(values).focus("add:eligibility") == "eligibility.0.group"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from studies.design.parts import at_the_top, in_parts
-from studies.design.reading import read_values
+from studies.design.parser import read_values
+from studies.design.parts import move_into_parts, move_out_of_parts
 
 ALONE = """\
 # For the paper.
@@ -63,13 +63,13 @@ pay: {currency: GBP}
 
 
 def test_what_is_asked_moves_with_its_comments() -> None:
-    assert in_parts(ALONE) == PARTED
-    assert at_the_top(PARTED) == BACK
+    assert move_into_parts(ALONE) == PARTED
+    assert move_out_of_parts(PARTED) == BACK
 
 
 def test_a_part_that_stands_deeper_comes_to_the_top_with_what_is_said_above_it() -> None:
     file = "study: a\nparts:  # two, once\n    # the first\n    - kind: check\n      ask:\n          image: left\n"
-    assert at_the_top(file) == "study: a\n# two, once\n# the first\nkind: check\nask:\n    image: left\n"
+    assert move_out_of_parts(file) == "study: a\n# two, once\n# the first\nkind: check\nask:\n    image: left\n"
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_a_part_that_stands_deeper_comes_to_the_top_with_what_is_said_above_it()
 )
 def test_comments_below_a_text_that_comes_to_the_top_become_none_of_it(below: str, left: str) -> None:
     file = f"study: a\nparts:\n-\n  # well-known\n  kind: rating\n  instructions: |\n    Look.\n{below}"
-    assert at_the_top(file) == f"study: a\n# well-known\nkind: rating\ninstructions: |\n  Look.\n{left}"
+    assert move_out_of_parts(file) == f"study: a\n# well-known\nkind: rating\ninstructions: |\n  Look.\n{left}"
 
 
 def test_a_text_of_many_lines_that_ends_the_file_without_a_line_end_moves_with_its_comments() -> None:
     file = "study: a\nkind: check\n# short\ninstructions: |\n  Look."
     parted = "study: a\nparts:\n- kind: check\n  # short\n  instructions: |\n    Look.\n"
-    assert in_parts(file) == parted
+    assert move_into_parts(file) == parted
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_text_of_many_lines_that_ends_the_file_without_a_line_end_moves_with_i
     ],
 )
 def test_a_file_that_is_written_otherwise_says_the_same(file: str, values: object) -> None:
-    assert read_values(in_parts(file))[0] == values
+    assert read_values(move_into_parts(file))[0] == values
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_a_file_that_is_written_otherwise_says_the_same(file: str, values: objec
     ],
 )
 def test_what_is_no_single_part_of_what_is_asked_stays(file: str) -> None:
-    assert at_the_top(file) == file
+    assert move_out_of_parts(file) == file
 
 
 def test_a_single_part_in_brackets_comes_to_the_top() -> None:
-    assert read_values(at_the_top("study: a\nparts: [{kind: check}]\n"))[0] == {"study": "a", "kind": "check"}
+    assert read_values(move_out_of_parts("study: a\nparts: [{kind: check}]\n"))[0] == {"study": "a", "kind": "check"}

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-from dataclasses import replace
 from typing import Any
 
 import PIL.Image
@@ -16,7 +15,7 @@ from pytest_django.fixtures import Settings
 from predictions.models import Prediction
 from studies.actions.images import original_name
 from studies.actions.projects.projects import archive_project
-from studies.design import BlindSolvability, LaunchConditions
+from studies.design.model import BlindSolvability, LaunchConditions
 from studies.models import Event, Image, Instance, InstanceImage, Membership, Project, Study
 from tests.factories import NOON, create_draft, draw_image, launch_study, make_instance, make_project
 from tests.workspace.api.asking import API, BIRDS, STUDY, Script, script_of
@@ -317,8 +316,8 @@ def test_more_is_asked_of_a_study_once_it_was_looked_at(script: Script, project:
 
 def test_which_condition_new_instances_are_not_held_against_is_told(script: Script, project: Project) -> None:
     study = launch_study(project, instances=1, study="vases")
-    blind = BlindSolvability(("text-only:ngrams",), 0.6)
-    study.design = replace(study.design, conditions=LaunchConditions(blind_solvability=blind))
+    blind = BlindSolvability(baselines=("text-only:ngrams",), at_most=0.6)
+    study.design = study.design.model_copy(update={"conditions": LaunchConditions(blind_solvability=blind)})
     study.save()
     make_instance(project, "came-later")
     for wish in ({"what": "instances", "dry_run": True}, {"what": "instances"}):

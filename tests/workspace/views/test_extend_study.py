@@ -1,12 +1,10 @@
 """The page that asks more of a launched study says what would follow before it is done."""
 
-from dataclasses import replace
-
 import pytest
 from django.test import Client
 
 from annotation.models import Seat
-from studies.design import BlindSolvability, LaunchConditions
+from studies.design.model import BlindSolvability, LaunchConditions
 from studies.models import Study
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import arrive_at_work, launch_study, make_instance
@@ -63,8 +61,8 @@ def test_which_condition_new_instances_are_not_held_against_is_told_before(edito
     shown = text(editor.get(ADDRESS, {"what": "instances"}).content.decode())
     assert "<dt>New questions</dt><dd>1</dd>" in shown
     assert "on the condition" not in shown
-    blind = BlindSolvability(("text-only:ngrams",), 0.6)
-    study.design = replace(study.design, conditions=LaunchConditions(blind_solvability=blind))
+    blind = BlindSolvability(baselines=("text-only:ngrams",), at_most=0.6)
+    study.design = study.design.model_copy(update={"conditions": LaunchConditions(blind_solvability=blind)})
     study.save()
     shown = text(editor.get(ADDRESS, {"what": "instances"}).content.decode())
     assert "see only a part (text-only:ngrams) are right on at most 60.0 %" in shown

@@ -17,7 +17,7 @@ import workspace.urls
 from annotation.models import Decision, EntryEvent, Removal, Session
 from predictions.models import Model, Run
 from results.models import Export, Release
-from studies.design import Endings, Lobby, Pay
+from studies.design.model import Endings, Lobby, Pay
 from studies.models import Event, Import, Invitation, Membership, Project, Study, StudyState, Upload
 from studies.permissions import Verb
 from tests.databases import kept, rolled_back
@@ -203,7 +203,7 @@ def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
         study,
         endings=Endings(stopped="code", time_over="code"),
         lobby=Lobby(minutes=5, pay=Decimal(0), either_role=False),
-        pay=Pay("USD", per_session=Decimal("1.00"), least_answers=2, per_answer=Decimal(0)),
+        pay=Pay(currency="USD", per_session=Decimal("1.00"), least_answers=2, per_answer=Decimal(0)),
     )
     secrets = {study.invite_token, *study.completion_codes.values_list("code", flat=True)}
     EntryEvent.objects.create(study=study, what="unfilled", at=NOON)

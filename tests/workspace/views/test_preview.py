@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +6,7 @@ from django.test import Client
 
 from annotation.models import Annotator, EntryEvent, PracticeAnswer, Response, Session
 from studies.actions.questions import make_practice
-from studies.design import Part, Practice, PracticeEntry
+from studies.design.model import Part, Practice, PracticeEntry
 from studies.models import InstanceImage, Question, Study
 from tests.factories import make_launched, redesign
 
@@ -66,7 +65,7 @@ def test_the_pages_script_gets_the_questions_that_follow(client: Client, study: 
 
 def test_each_part_is_shown_after_its_own_instructions(client: Client, draft: Study) -> None:
     ask = {"images": ["image"], "captions": ["caption", "negative_caption"]}
-    redesign(draft, parts=(*draft.design.parts, Part("image_to_text", ask, "Match them.")))
+    redesign(draft, parts=(*draft.design.parts, Part(kind="image_to_text", ask=ask, instructions="Match them.")))
     assert "Match them." in shown(client, "instructions-2")
     assert sent(client, "3")["go"] == f"{PREVIEW}?step=instructions-2"
     assert "A bird on 1 roofs." in shown(client, "4")
@@ -81,7 +80,7 @@ def test_the_questions_show_no_option_by_its_identity(client: Client, study: Stu
 
 
 def test_a_preview_without_consent_page_begins_with_the_instructions(client: Client, study: Study) -> None:
-    parts = (replace(study.design.parts[0], instructions="Pick the one that fits."),)
+    parts = (study.design.parts[0].model_copy(update={"instructions": "Pick the one that fits."}),)
     redesign(study, consent="", parts=parts)
     page = client.get(PREVIEW).content.decode()
     assert "Pick the one that fits." in page
@@ -100,7 +99,10 @@ def test_a_draft_whose_images_are_awaited_says_what_is_missing(client: Client, d
 
 
 def with_practice(study: Study) -> None:
-    asked = (PracticeEntry(f"row-{number}", "candidate-1", f"Count the {number} roofs.") for number in (3, 4))
+    asked = (
+        PracticeEntry(instance=f"row-{number}", right="candidate-1", feedback=f"Count the {number} roofs.")
+        for number in (3, 4)
+    )
     redesign(study, practice=Practice(needed=1, rounds=2, questions=tuple(asked)))
 
 
@@ -140,6 +142,6 @@ def test_feedback_on_a_choice_that_is_none_is_shown_all_the_same(client: Client,
 def test_practice_that_cannot_be_asked_is_left_out(client: Client, draft: Study) -> None:
     with_practice(draft)
     first, *others = draft.design.practice.questions
-    lost = (replace(first, instance="nowhere"), *others)
-    redesign(draft, practice=replace(draft.design.practice, questions=lost))
+    lost = (first.model_copy(update={"instance": "nowhere"}), *others)
+    redesign(draft, practice=draft.design.practice.model_copy(update={"questions": lost}))
     assert client.post(f"{PREVIEW}?step=instructions-1")["Location"] == f"{PREVIEW}?step=1"

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,7 +12,7 @@ from annotation.models import EntryEvent, Session, SessionState, Skip
 from predictions.models import Run
 from results.models import Pseudonym
 from studies.actions.images import original_name
-from studies.design import BlindSolvability, LaunchConditions, Lobby
+from studies.design.model import BlindSolvability, LaunchConditions, Lobby
 from studies.models import BlindScore, Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
 
@@ -43,7 +42,10 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
 
 def test_the_page_names_every_kind_that_the_study_asks(client: Client, study: Study) -> None:
     asked = study.design.parts[0]
-    redesign(study, parts=(replace(asked, kind="image_to_text"), replace(asked, kind="text_to_image")))
+    redesign(
+        study,
+        parts=(asked.model_copy(update={"kind": "image_to_text"}), asked.model_copy(update={"kind": "text_to_image"})),
+    )
     assert "· image_to_text, text_to_image ·" in text(client)
 
 
@@ -90,7 +92,7 @@ def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: S
 
 
 def test_a_way_in_that_the_study_file_forbids_is_not_offered(client: Client, study: Study) -> None:
-    redesign(study, recruitment=replace(study.design.recruitment, prolific=False, invite=False))
+    redesign(study, recruitment=study.design.recruitment.model_copy(update={"prolific": False, "invite": False}))
     page = client.get(PAGE).content.decode()
     assert "readonly" not in page
     assert "Show codes" not in page
@@ -107,7 +109,7 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
         assert code.code in codes[1]
         assert page.count(code.code) == 1
     assert not any(code.code in page for code in unused)
-    redesign(study, endings=replace(study.design.endings, stopped="code"))
+    redesign(study, endings=study.design.endings.model_copy(update={"stopped": "code"}))
     page = client.get(PAGE).content.decode()
     assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, False]
     redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50"), either_role=False))
@@ -314,7 +316,8 @@ def test_a_closed_study_stays_closed(client: Client, study: Study) -> None:
     assert Study.objects.get().state == StudyState.CLOSED
 
 
-CONDITIONS = LaunchConditions(BlindSolvability(("image-only:colour-and-gradient", "text-only:ngrams"), 0.6))
+BASELINES = ("image-only:colour-and-gradient", "text-only:ngrams")
+CONDITIONS = LaunchConditions(blind_solvability=BlindSolvability(baselines=BASELINES, at_most=0.6))
 FOUND = {"questions": 300, "left_out": 900, "share": 0.8125, "low": 0.7641, "high": 0.8539, "chance": 0.25}
 
 

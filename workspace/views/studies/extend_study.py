@@ -18,7 +18,7 @@ from annotation.actions.launching.extend_study import ExtensionKind, ExtensionRe
 from results.actions.participants import foresee
 from results.views.guards import signed_in, study_view
 from studies.actions.conditions import untried
-from studies.design.schema import MOST_ANSWERS
+from studies.design.model import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Study
 from studies.permissions import Verb

@@ -18,9 +18,9 @@ from results.views.guards import signed_in, study_view
 from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.questions import practice_about
 from studies.design import DesignRefused
-from studies.design.editing import with_changes
-from studies.design.extents import comments_lost
-from studies.design.reading import read_values
+from studies.design.editor import apply_changes
+from studies.design.parser import read_values
+from studies.design.spans import lost_comments
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import Instance, Study, StudyState
@@ -110,12 +110,12 @@ def _save(request: HttpRequest, study: Study) -> None:
         questions = [entry for entry in questions if entry["instance"] != request.POST["out"]]
     else:
         questions.append(_add_practice(request, study))
-    source = with_changes(study_file, {QUESTIONS: questions or None})
+    source = apply_changes(study_file, {QUESTIONS: questions or None})
     # Keep what another tab has added: only an edit at this very moment conflicts.
     read = fingerprint(study_file)
     update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=read)
     messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
-    if lost := comments_lost(study_file, source):
+    if lost := lost_comments(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)
         messages.warning(request, f"These comments of the study file went with what you changed: {told}")
 

@@ -14,11 +14,11 @@ from results.views.guards import project_view, signed_in, study_view
 from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.studies import create_study
 from studies.design import DesignRefused, Problem, read_design
-from studies.design.copying import written
-from studies.design.extents import comments_lost
-from studies.design.fields import Form, form_of
-from studies.design.form_changes import begins_at, changed
-from studies.design.reading import read_values
+from studies.design.copies import write_study_file
+from studies.design.form_changes import apply_form
+from studies.design.form_fields import Form, build_form
+from studies.design.parser import read_values
+from studies.design.spans import lost_comments
 from studies.errors import StudyError
 from studies.kinds import KINDS
 from studies.markdown import render_headed
@@ -78,8 +78,8 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
     do = request.POST.get("do", SAVE)
     source, lost = given, list[str]()
     try:
-        source = changed(given, request.POST)
-        lost = comments_lost(given, source)
+        source = apply_form(given, request.POST)
+        lost = lost_comments(given, source)
         if do == AS_FILE:
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
         if do == CHECK:
@@ -109,14 +109,14 @@ def _render_form(
         # Text that is no study file has no fields: it can only be corrected as text.
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
-    form = form_of(values, lines, problems)
+    form = build_form(values, lines, problems)
     context = {
         **about,
         "form": form,
         "typed": source,
         "complaints": _attach_problems(complaints(source, problems), form),
         "lost": lost,
-        "begin": begins_at(form, request.POST.get("do", "")),
+        "begin": form.focus(request.POST.get("do", "")),
     }
     return render(request, "workspace/drafts/form.html", context, status=status)
 
@@ -139,8 +139,8 @@ def markdown(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def design(request: HttpRequest, study: Study) -> HttpResponse:
     """Show everything a study asks, about what and whom, with default values."""
-    values, _ = read_values(written(study.design))
+    values, _ = read_values(write_study_file(study.design))
     texts = [(part.kind, render_headed(part.instructions)) for part in study.design.parts]
     consent = render_headed(study.design.consent) if study.design.consent else None
-    context = {"study": study, "form": form_of(values), "instructions": texts, "consent": consent}
+    context = {"study": study, "form": build_form(values), "instructions": texts, "consent": consent}
     return render(request, "workspace/design.html", context)

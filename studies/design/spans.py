@@ -1,4 +1,4 @@
-"""How far values reach in the text of a study file, and its comments. Pure."""
+"""The places of values and comments in the text of a study file. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import yaml
 
 
 def end_of(source: str, node: yaml.Node) -> int:
-    """Return where the text of a value ends: lists and sections of several lines claim the comments that follow."""
+    """Return where the text of a value ends, without the comments that YAML counts to a list or a section."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         if not node.value:
             return node.start_mark.index
@@ -27,7 +27,7 @@ def end_of_line(source: str, at: int) -> int:
 
 
 def start_with_comments(source: str, at: int, least: int) -> int:
-    """Return where the lines of comments begin that stand right above the line of `at`, none before `least`."""
+    """Return the start of the comments right above the line of `at`, at the earliest `least`."""
     start = start_of_line(source, at)
     while start > least:
         above = start_of_line(source, start - 1)
@@ -37,13 +37,13 @@ def start_with_comments(source: str, at: int, least: int) -> int:
     return start
 
 
-def comments_lost(before: str, after: str) -> list[str]:
-    """Return the comments that the first of two study files has and the second has not. Both can be read."""
+def lost_comments(before: str, after: str) -> list[str]:
+    """Return the comments of the first study file that the second lacks. Both are valid YAML."""
     return [*(Counter(_comments(before)) - Counter(_comments(after))).elements()]
 
 
 def _comments(source: str) -> Iterator[str]:
-    """Yield what stands behind a # between two words of the file: inside of them it is no comment."""
+    """Yield each text after a # that stands between two YAML tokens; inside a token, # begins no comment."""
     end = 0
     for token in yaml.scan(source, Loader=yaml.SafeLoader):
         for line in source[end : token.start_mark.index].split("\n"):

@@ -1,4 +1,4 @@
-"""Values as YAML texts, as study files have them: no line of a text is broken. Pure."""
+"""Writer of YAML for study files, without line breaks inside of texts. Pure."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _WIDEST = 1_000_000
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as they are read."""
+    """Writes texts of several lines as blocks."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -18,13 +18,13 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def in_lines(value: Any) -> str:
-    """Return sections and lists with a line for each entry; the text ends with a line end."""
+def block_yaml(value: Any) -> str:
+    """Return YAML with a line for each entry; it ends with a line end."""
     dumped: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDEST)
     return dumped
 
 
-def in_one_line(value: Any) -> str:
-    """Return a value as it can stand after a colon or in brackets, without a line end."""
+def inline_yaml(value: Any) -> str:
+    """Return YAML that can stand after a colon or in brackets, without a line end."""
     dumped: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=_WIDEST)
     return dumped.removesuffix("\n").removesuffix("\n...")

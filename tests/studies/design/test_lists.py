@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from studies.design.editing import with_changes
-from studies.design.extents import comments_lost
-from studies.design.reading import read_values
+from studies.design.editor import apply_changes
+from studies.design.parser import read_values
+from studies.design.spans import lost_comments
 
 RULES = """\
 study: vases
@@ -48,15 +48,15 @@ NEW_TEXT = "  - rule: not_same_instance\n"
 )  # fmt: skip
 def test_rows_that_stay_keep_their_text(rows: list[Any], text: str, lost: list[str]) -> None:
     head, tail = "study: vases\neligibility:  # who\n", "# what they read\nconsent: Yes.\n"
-    after = with_changes(RULES, {("eligibility",): rows})
+    after = apply_changes(RULES, {("eligibility",): rows})
     assert after == head + text + tail
     assert read_values(after)[0]["eligibility"] == rows
-    assert sorted(comments_lost(RULES, after)) == lost
+    assert sorted(lost_comments(RULES, after)) == lost
 
 
 def test_rows_of_one_word_keep_theirs_and_a_list_without_a_last_line_end_grows() -> None:
     file = "instances:\n  keys:\n  - one  # hard\n  - two"
-    after = with_changes(file, {("instances", "keys"): ["zero", "one", "two", "3"]})
+    after = apply_changes(file, {("instances", "keys"): ["zero", "one", "two", "3"]})
     assert after == "instances:\n  keys:\n  - zero\n  - one  # hard\n  - two\n  - '3'"
 
 
@@ -64,16 +64,16 @@ def test_a_text_of_many_lines_that_comes_to_the_end_of_a_file_keeps_its_line_end
     row = {"instance": "one", "feedback": "Look.\n"}
     file = "practice:\n  questions:\n  # why\n  - instance: one\n    feedback: |\n      Look.\n  - {instance: two}"
     after = "practice:\n  questions:\n  # why\n  - instance: one\n    feedback: |\n      Look.\n"
-    assert with_changes(file, {("practice", "questions"): [row]}) == after
+    assert apply_changes(file, {("practice", "questions"): [row]}) == after
 
 
 def test_what_is_lost_of_a_list_in_brackets_is_known() -> None:
     file = "instances:\n  keys: [one, # hard\n    'two # no comment']\n"
-    after = with_changes(file, {("instances", "keys"): ["one"]})
+    after = apply_changes(file, {("instances", "keys"): ["one"]})
     assert after == "instances:\n  keys: [one]\n"
-    assert comments_lost(file, after) == ["hard"]
+    assert lost_comments(file, after) == ["hard"]
 
 
 def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
     file = "consent: |  # why\n  # A heading\n  and a#b\n# real\ntitle: 'a # b' # real\n"
-    assert comments_lost(file, "title: x\n") == ["why", "real", "real"]
+    assert lost_comments(file, "title: x\n") == ["why", "real", "real"]

@@ -1,12 +1,11 @@
 """Study files written by Lineup: a copy keeps what was written by hand, and asks the same whatever happens."""
 
-from dataclasses import replace
-
 import pytest
 
-from studies.design import Design, copied_source, read_design
-from studies.design.copying import written
+from studies.design import Design, copy_source, read_design
+from studies.design.copies import write_study_file
 
+NAMES = {"study": "b", "title": "T", "seed": "b"}
 BY_HAND = """\
 # The pilot of March.
 title: "Which vase?"   # annotators read this
@@ -19,7 +18,7 @@ answers: 3
 
 
 def test_a_copy_keeps_the_comments_and_the_order() -> None:
-    copy = copied_source(BY_HAND, read_design(BY_HAND), study="best-vase-2", title="Which vase: again?")
+    copy = copy_source(BY_HAND, read_design(BY_HAND), study="best-vase-2", title="Which vase: again?")
     assert copy == (
         "# The pilot of March.\n"
         "title: 'Which vase: again?'   # annotators read this\n"
@@ -32,9 +31,9 @@ def test_a_copy_keeps_the_comments_and_the_order() -> None:
 
 
 def test_a_copy_is_dealt_anew_unless_its_file_names_a_seed() -> None:
-    assert read_design(copied_source(BY_HAND, read_design(BY_HAND), study="b", title="T")).seed == "b"
+    assert read_design(copy_source(BY_HAND, read_design(BY_HAND), study="b", title="T")).seed == "b"
     seeded = BY_HAND + "seed: best-vase\n"
-    assert read_design(copied_source(seeded, read_design(seeded), study="b", title="T")).seed == "best-vase"
+    assert read_design(copy_source(seeded, read_design(seeded), study="b", title="T")).seed == "best-vase"
 
 
 @pytest.mark.parametrize(
@@ -50,8 +49,8 @@ def test_a_copy_is_dealt_anew_unless_its_file_names_a_seed() -> None:
 @pytest.mark.parametrize("title", ["Which, then?", "12", "- a: [b", "¿Cuál? 🏺", '"', "null"])
 def test_a_copy_asks_the_same_however_the_file_is_written(source: str, title: str) -> None:
     design = read_design(source)
-    copy = read_design(copied_source(source, design, study="best-vase-2", title=title))
-    assert copy == replace(design, study="best-vase-2", title=title, seed="best-vase-2")
+    copy = read_design(copy_source(source, design, study="best-vase-2", title=title))
+    assert copy == design.model_copy(update={"study": "best-vase-2", "title": title, "seed": "best-vase-2"})
 
 
 @pytest.mark.parametrize(
@@ -63,7 +62,7 @@ def test_a_copy_asks_the_same_however_the_file_is_written(source: str, title: st
 )
 def test_a_copy_about_some_instances_names_them_and_nothing_else(written_as: str) -> None:
     source = BY_HAND.replace("\n\n#", f"\n{written_as}\n#")
-    copy = copied_source(source, read_design(source), study="b", title="T", keys=["vase/1", "12", "null", "a: b"])
+    copy = copy_source(source, read_design(source), study="b", title="T", keys=["vase/1", "12", "null", "a: b"])
     design = read_design(copy)
     assert (design.instances.from_study, design.instances.keys) == ("step-3", ("vase/1", "12", "null", "a: b"))
     assert (design.instances.sample, design.instances.type, design.instances.subtype) == (None, (), ())
@@ -74,27 +73,26 @@ def test_a_copy_about_some_instances_names_them_and_nothing_else(written_as: str
 
 @pytest.mark.parametrize("source", [BY_HAND, BY_HAND.rstrip(), "{study: best-vase, title: W, kind: best_of_n}"])
 def test_a_copy_of_a_file_that_selects_nothing_can_name_instances_too(source: str) -> None:
-    copy = read_design(copied_source(source, read_design(source), study="b", title="T", keys=["vase-1"]))
+    copy = read_design(copy_source(source, read_design(source), study="b", title="T", keys=["vase-1"]))
     original = read_design(source)
-    only = replace(original.instances, keys=("vase-1",))
-    assert copy == replace(original, study="b", title="T", seed="b", instances=only)
+    only = original.instances.model_copy(update={"keys": ("vase-1",)})
+    assert copy == original.model_copy(update=NAMES | {"instances": only})
 
 
 def test_a_file_that_says_something_else_by_now_is_written_anew() -> None:
     """Ids of any form were let in before there was a line about it."""
     design = read_design(BY_HAND)
-    before = replace(design, recruitment=replace(design.recruitment, any_ids=True))
-    copy = copied_source(BY_HAND, before, study="b", title="T")
-    assert read_design(copy) == replace(before, study="b", title="T", seed="b")
+    recruitment = design.recruitment.model_copy(update={"any_ids": True})
+    before = design.model_copy(update={"recruitment": recruitment})
+    copy = copy_source(BY_HAND, before, study="b", title="T")
+    assert read_design(copy) == before.model_copy(update=NAMES)
     assert copy.startswith("# Written by Lineup")
 
 
 def test_a_file_that_cannot_be_read_any_more_is_written_anew() -> None:
     design = read_design(BY_HAND)
     for lost in ("study: birds\n", "", "[", "- a\n"):
-        assert read_design(copied_source(lost, design, study="b", title="T")) == replace(
-            design, study="b", title="T", seed="b"
-        )
+        assert read_design(copy_source(lost, design, study="b", title="T")) == design.model_copy(update=NAMES)
 
 
 @pytest.mark.parametrize(
@@ -111,4 +109,4 @@ def test_a_file_that_cannot_be_read_any_more_is_written_anew() -> None:
 )
 def test_a_design_that_is_written_out_is_read_as_it_was(source: str) -> None:
     design: Design = read_design(source)
-    assert read_design(written(design)) == design
+    assert read_design(write_study_file(design)) == design

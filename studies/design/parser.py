@@ -1,4 +1,4 @@
-"""The text of a study file: YAML in, plain values and the line of each out. Pure."""
+"""Parser of study files: from YAML to plain values and the line of each. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import yaml
 from studies.design.problems import DesignRefused, Problem
 
 Path = tuple[str | int, ...]
-"""Where a value stands: the names and places that lead to it, () for the whole."""
+"""The place of a value: the names and list positions that lead to it, () for the whole file."""
 Lines = Mapping[Path, int]
 
 LARGEST_FILE = 1_000_000
@@ -17,7 +17,7 @@ MOST_ENTRIES = 300_000
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads plain YAML, leaving dates as text: nothing in a study file is a date."""
+    """Reads plain YAML, dates as text: no entry of a study file is a date."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -27,9 +27,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_values(text: str) -> tuple[dict[str, Any], Lines]:
-    """Return what a study file says, unchecked, and the line of each of its values. Raises DesignRefused."""
-    if len(text) > LARGEST_FILE:
-        raise DesignRefused([Problem(None, "The study file is larger than 1 MB. Is it the right file?")])
+    """Return the values of a study file, unchecked, and the line of each. Raises DesignRefused."""
     value, lines = _load(text)
     if not isinstance(value, dict):
         raise DesignRefused([Problem(None, "The study file must consist of `name: value` lines; see docs/studies.md.")])
@@ -37,13 +35,13 @@ def read_values(text: str) -> tuple[dict[str, Any], Lines]:
 
 
 def read_value(text: str) -> Any:
-    """Return what a piece of a study file says, unchecked. Raises DesignRefused."""
-    if len(text) > LARGEST_FILE:
-        raise DesignRefused([Problem(None, "This is larger than 1 MB.")])
+    """Return the value of a piece of YAML, unchecked. Raises DesignRefused."""
     return _load(text)[0]
 
 
 def _load(text: str) -> tuple[Any, Lines]:
+    if len(text) > LARGEST_FILE:
+        raise DesignRefused([Problem(None, "The study file is larger than 1 MB. Is it the right file?")])
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
@@ -63,7 +61,7 @@ def _load(text: str) -> tuple[Any, Lines]:
 
 
 def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], above: set[int]) -> Iterator[Problem]:
-    """Note the line of every value; find what YAML allows and a study file does not."""
+    """Note the line of every value, and yield what YAML allows and a study file does not."""
     lines[path] = node.start_mark.line + 1
     if len(lines) > MOST_ENTRIES:
         raise DesignRefused([Problem(lines[path], "The study file has too many entries. Do aliases repeat aliases?")])

@@ -1,15 +1,15 @@
-"""A study file with other values in it: its comments, its order and all other lines stay as they were written. Pure."""
+"""Changes of single values in the text of a study file; comments, order and all other lines stay. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
-from studies.design.dumping import in_lines, in_one_line
-from studies.design.extents import end_of
+from studies.design.lists import replace_rows
+from studies.design.parser import Path, read_values
 from studies.design.problems import DesignRefused
-from studies.design.reading import Path, read_values
-from studies.design.rows import with_rows
+from studies.design.spans import end_of
+from studies.design.yaml_writer import block_yaml, inline_yaml
 
 # What a change writes in place of a value that is left out again.
 LEFT_OUT = None
@@ -19,34 +19,34 @@ _STEP = 2
 _LONGEST_LINE = 100
 
 
-def with_changes(source: str, changes: Mapping[Path, Any]) -> str:
-    """Return the text of a study file with other values where `changes` say so, None for a value that is left out.
+def apply_changes(source: str, changes: Mapping[Path, Any]) -> str:
+    """Return the text of a study file with these changes; None leaves a value out.
 
-    Sections that are missing are made, and one that has nothing left in it goes. Only where that cannot be done in the
-    text, because other values refer to one, say, the file is written anew. Raises DesignRefused for a text that cannot
-    be read.
+    It makes sections that are missing, and takes out those that become empty. Where a value cannot be changed in the
+    text, for instance because another refers to it, it writes the whole file anew. Raises DesignRefused for a text that
+    cannot be read.
     """
     for path, value in changes.items():
         values, _ = read_values(source)
         wanted = _changed(values, path, value)
-        source = as_said(_edited(source, path, value, value_at(values, path)), wanted)
+        source = ensure_values(_edited(source, path, value, value_at(values, path)), wanted)
     return source
 
 
-def as_said(source: str, wanted: Mapping[str, Any]) -> str:
-    """Return `source`, or a study file written anew where that does not say what is wanted."""
-    return source if _says(source, wanted) else _ANEW + in_lines(wanted)
+def ensure_values(source: str, wanted: Mapping[str, Any]) -> str:
+    """Return `source` if it says `wanted`, or a study file of `wanted`."""
+    return source if _says(source, wanted) else _ANEW + block_yaml(wanted)
 
 
 def changed_values(values: Mapping[str, Any], changes: Mapping[Path, Any]) -> Mapping[str, Any]:
-    """Return what a study file says that said `values`, once it is changed."""
+    """Return plain values with these changes."""
     for path, value in changes.items():
         values = _changed(values, path, value)
     return values
 
 
 def value_at(values: Any, path: Path) -> Any:
-    """Return what stands at `path`, None where nothing does."""
+    """Return the value at `path`, None if there is none."""
     for name in path:
         is_entry = isinstance(values, list) and isinstance(name, int) and name < len(values)
         if not is_entry and not (isinstance(values, Mapping) and name in values):
@@ -63,7 +63,7 @@ def _says(source: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _changed(values: Any, path: Path, value: Any) -> Any:
-    """Return plain `values` with another one at `path`; a section that comes to nothing is left out as well."""
+    """Return plain `values` with another one at `path`, without sections that become empty."""
     first, *rest = path
     # A name before a colon may be a number or a yes as well.
     if isinstance(first, int) and isinstance(values, list):
@@ -80,7 +80,7 @@ def _changed(values: Any, path: Path, value: Any) -> Any:
 
 
 def _edited(source: str, path: Path, value: Any, said: Any) -> str:
-    """Return the text with `value` at `path`, where it says `said`."""
+    """Return the text with `value` in place of the value `said` at `path`."""
     whole = yaml.compose(source, Loader=yaml.SafeLoader)
     if not isinstance(whole, yaml.MappingNode):
         return source
@@ -100,11 +100,11 @@ def _edited(source: str, path: Path, value: Any, said: Any) -> str:
 
 
 _Step = tuple[yaml.Node, int]
-"""A mapping or a list of the file, and which of its entries the way goes through."""
+"""A mapping or a list of the file, and the position of the entry to go on with."""
 
 
 def _way(node: yaml.Node, path: Path) -> list[_Step]:
-    """Return the way to `path`, as far as there is one."""
+    """Return the steps to `path`, as many as exist."""
     way: list[_Step] = []
     for name in path:
         found = _place(node, name)
@@ -142,7 +142,7 @@ def _replaced(source: str, step: _Step, value: Any, said: Any = None) -> str:
         return source[: old.start_mark.index] + _in_brackets(value) + source[end_of(source, old) :]
     key = node.value[place][0]
     if isinstance(value, list):
-        rows = with_rows(source, key, old, said, value)
+        rows = replace_rows(source, key, old, said, value)
         if rows is not None:
             return rows
     colon = source.index(":", key.end_mark.index) + 1
@@ -165,7 +165,7 @@ def _added(source: str, section: yaml.Node, way: Sequence[_Step], name: str, val
     # Behind a comment on the same line.
     line_end = source.find("\n", end_of(source, section))
     end = len(source) if line_end < 0 else line_end
-    entry = f"\n{' ' * indent}{in_one_line(name)}:{_after_colon(value, indent)}"
+    entry = f"\n{' ' * indent}{inline_yaml(name)}:{_after_colon(value, indent)}"
     return source[:end] + entry + source[end:]
 
 
@@ -194,20 +194,20 @@ def _without_in_braces(source: str, section: yaml.MappingNode, place: int) -> st
 
 def _in_brackets(value: Any) -> str:
     """Return how a value stands in brackets or braces, where more is quoted."""
-    return in_one_line([value])[1:-1]
+    return inline_yaml([value])[1:-1]
 
 
 def _after_colon(value: Any, indent: int) -> str:
     """Return how a value stands after the colon of a name that begins in the column `indent`."""
     if isinstance(value, str) and "\n" not in value:
-        return f" {in_one_line(value)}"
+        return f" {inline_yaml(value)}"
     if not isinstance(value, str | dict | list) or not value:
-        return f" {in_one_line(value)}"
+        return f" {inline_yaml(value)}"
     if isinstance(value, list) and not any(isinstance(entry, dict | list) for entry in value):
-        line = in_one_line(value)
+        line = inline_yaml(value)
         if len(line) <= _LONGEST_LINE and "\n" not in line:
             return f" {line}"
     # As the value of a name, so that a text of several lines is written as one.
-    inner = in_lines({"x": value}).removeprefix("x:").removesuffix("\n")
+    inner = block_yaml({"x": value}).removeprefix("x:").removesuffix("\n")
     first, *rest = inner.split("\n")
     return "\n".join([first, *(f"{' ' * indent}{line}" if line else "" for line in rest)])

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from studies.design import DesignRefused, Practice, SurveyLayout, check_design, read_design, shortest_limit
+from studies.design import DesignRefused, check_design, read_design, shortest_limit
+from studies.design.model import Practice, SurveyLayout
 from studies.design.schema import study_schema
 from studies.kinds import KINDS, get_kind
 from studies.rules import RULES

@@ -3,9 +3,9 @@
 import pytest
 
 from studies.design import DesignRefused, read_design
-from studies.design.editing import with_changes
-from studies.design.fields import Field, form_of
-from studies.design.reading import read_values
+from studies.design.editor import apply_changes
+from studies.design.form_fields import Field, build_form
+from studies.design.parser import read_values
 from studies.kinds import KINDS, get_kind
 
 FILE = """\
@@ -25,7 +25,7 @@ eligibility:
 
 
 def fields_of(source: str) -> dict[str, Field]:
-    form = form_of(read_values(source)[0])
+    form = build_form(read_values(source)[0])
     return {each.name: each for section in form.sections for each in section.all_fields()}
 
 
@@ -48,11 +48,11 @@ def test_every_option_of_every_kind_has_a_field_with_what_holds_without_it(name:
 
 
 def test_what_is_wrong_stands_beside_its_field_and_the_rest_above() -> None:
-    source = with_changes(FILE, {("answers",): "many", ("title",): None, ("ask", "steps"): 99})
+    source = apply_changes(FILE, {("answers",): "many", ("title",): None, ("ask", "steps"): 99})
     values, lines = read_values(source)
     with pytest.raises(DesignRefused) as refused:
         read_design(source)
-    form = form_of(values, lines, refused.value.problems)
+    form = build_form(values, lines, refused.value.problems)
     beside = {each.name: each.problems for section in form.sections for each in section.all_fields() if each.problems}
     assert beside.keys() == {"answers", "title", "ask.steps"}
     assert "must be a whole number" in beside["answers"][0]
@@ -64,7 +64,9 @@ def test_what_stands_in_no_field_is_told_above() -> None:
     values, lines = read_values(source)
     with pytest.raises(DesignRefused) as refused:
         read_design(source)
-    assert [problem.message[:8] for problem in form_of(values, lines, refused.value.problems).elsewhere] == ["`colour`"]
+    assert [problem.message[:8] for problem in build_form(values, lines, refused.value.problems).elsewhere] == [
+        "`colour`"
+    ]
 
 
 def test_what_is_wrong_with_a_section_stands_beside_the_field_that_is_named() -> None:
@@ -72,7 +74,7 @@ def test_what_is_wrong_with_a_section_stands_beside_the_field_that_is_named() ->
     values, lines = read_values(source)
     with pytest.raises(DesignRefused) as refused:
         read_design(source)
-    form = form_of(values, lines, refused.value.problems)
+    form = build_form(values, lines, refused.value.problems)
     beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
     assert beside == {"recruitment.prolific"}
 
@@ -82,7 +84,7 @@ def test_what_is_missing_in_an_entry_stands_beside_the_field_that_is_to_say_it()
     values, lines = read_values(source)
     with pytest.raises(DesignRefused) as refused:
         read_design(source)
-    form = form_of(values, lines, refused.value.problems)
+    form = build_form(values, lines, refused.value.problems)
     beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
     assert beside == {"eligibility.1.group"}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from studies.design.editing import with_changes
-from studies.design.reading import Path, read_values
+from studies.design.editor import apply_changes
+from studies.design.parser import Path, read_values
 from studies.shipped_designs import shipped
 
 FILE = """\
@@ -60,12 +60,12 @@ def changed_lines(before: str, after: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_only_the_lines_of_that_value_change(path: Path, value: Any, lines: list[str]) -> None:
-    after = with_changes(FILE, {path: value})
+    after = apply_changes(FILE, {path: value})
     assert [line.rstrip() for line in changed_lines(FILE, after)] == [line.rstrip() for line in lines]
 
 
 def test_a_section_that_has_nothing_left_goes() -> None:
-    after = with_changes(FILE, {("ask", "caption"): None, ("ask", "images"): None})
+    after = apply_changes(FILE, {("ask", "caption"): None, ("ask", "images"): None})
     assert "ask" not in read_values(after)[0]
     assert "# who" in after
 
@@ -76,7 +76,7 @@ def test_a_section_that_has_nothing_left_goes() -> None:
 def test_where_others_refer_to_a_value_the_file_is_written_anew_and_says_so(changed: str, after: str) -> None:
     why = "a value could not be changed where it stood, so all are written anew, without comments."
     file = "# Ours.\nstudy: &name vases\ntitle: *name\n"
-    assert with_changes(file, {(changed,): "X"}) == f"# Written by Lineup: {why}\n{after}"
+    assert apply_changes(file, {(changed,): "X"}) == f"# Written by Lineup: {why}\n{after}"
 
 
 IN_BRACES = "{study: vases, # its name\n title: 'Which vase?', ask: {}, pay: {currency: GBP, per_answer: '0.10'}}\n"
@@ -98,13 +98,13 @@ IN_BRACES = "{study: vases, # its name\n title: 'Which vase?', ask: {}, pay: {cu
     ],
 )  # fmt: skip
 def test_a_file_in_braces_stays_one(path: Path, value: Any, before: str, after: str) -> None:
-    assert with_changes(IN_BRACES, {path: value}) == IN_BRACES.replace(before, after)
+    assert apply_changes(IN_BRACES, {path: value}) == IN_BRACES.replace(before, after)
 
 
 def test_sections_in_braces_go_whole_and_their_comments_stay() -> None:
-    changed = with_changes(IN_BRACES, {("pay", "currency"): None, ("pay", "per_answer"): None})
+    changed = apply_changes(IN_BRACES, {("pay", "currency"): None, ("pay", "per_answer"): None})
     assert changed == "{study: vases, # its name\n title: 'Which vase?', ask: {}}\n"
-    changed = with_changes("{study: vases, # its name\n title: Which}", {("title",): None})
+    changed = apply_changes("{study: vases, # its name\n title: Which}", {("title",): None})
     assert changed == "{study: vases, # its name\n }"
 
 
@@ -118,7 +118,7 @@ def test_sections_in_braces_go_whole_and_their_comments_stay() -> None:
 )
 def test_comments_between_a_name_and_its_value_stay(value: Any, after: str) -> None:
     file = "eligibility:  # who\n# and who not\n- rule: in_group\n  group: experts\nstudy: vases\n"
-    assert with_changes(file, {("eligibility",): value}) == f"{after}study: vases\n"
+    assert apply_changes(file, {("eligibility",): value}) == f"{after}study: vases\n"
 
 
 def leaves(values: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -141,7 +141,7 @@ def test_each_value_of_each_protocol_can_be_changed_alone_and_no_comment_is_lost
     values, _ = read_values(source)
     comments = [line for line in source.splitlines() if line.startswith("#")]
     for path, value in leaves(values):
-        after = with_changes(source, {path: OTHER[type(value)]})
+        after = apply_changes(source, {path: OTHER[type(value)]})
         found = dict(leaves(read_values(after)[0]))
         assert found == dict(leaves(values)) | {path: OTHER[type(value)]}, path
         assert [line for line in after.splitlines() if line.startswith("#")] == comments, path

@@ -1,0 +1,328 @@
+"""Checks of a study file or of plain values: a Design, or every problem with its line. Pure."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import jsonschema
+
+from studies.design.entries import Entry, fill, with_defaults
+from studies.design.model import ASKING, PARTS, VERSION, Design, Part, shortest_limit, with_usual_options
+from studies.design.parser import Lines, Path, read_values
+from studies.design.problems import DesignRefused, Problem
+from studies.design.schema import study_schema
+from studies.eligibility import get_rule as get_eligibility
+from studies.kinds import KINDS, get_kind, has_own_score
+from studies.names import problem_with_line
+from studies.rules import fitting, get_rule, misfit
+
+# A quoted text of YAML, or JSON, can spell them out.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+Findings = Iterator[tuple[Path, str]]
+"""What is wrong: where, and a sentence."""
+
+
+def read_design(text: str) -> Design:
+    """Return the design in a study file, every default filled in. Raises DesignRefused with all problems found."""
+    return check_design(*read_values(text))
+
+
+def check_design(values: Mapping[str, Any], lines: Lines | None = None) -> Design:
+    """Return the design of plain values, as a study file has them, every default filled in.
+
+    `lines` says where each value stands, for the problems. Raises DesignRefused with all problems found.
+    """
+
+    def problems_of(findings: Iterable[tuple[Path, str]]) -> list[Problem]:
+        return [Problem(_nearest_line(lines or {}, path), sentence) for path, sentence in findings]
+
+    if problems := problems_of(_check_version(values)) or problems_of(_check_texts(values)):
+        raise DesignRefused(problems)
+    if problems := problems_of(_check_values(values)):
+        raise DesignRefused(sorted(problems, key=lambda problem: problem.line or 0))
+    design = _complete(values)
+    if problems := problems_of(_check_sense(design)):
+        raise DesignRefused(problems)
+    return design
+
+
+def _nearest_line(lines: Lines, path: Path) -> int | None:
+    """Return the line of `path`, or of what it stands in."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path) if path else None
+
+
+def _check_version(values: Mapping[str, Any]) -> Findings:
+    """Say nothing else of a later version: what is unknown here may be known there."""
+    version = values.get("version")
+    if isinstance(version, int) and version > VERSION:
+        yield (
+            ("version",),
+            f"The study file is of version {version}; this Lineup reads versions up to {VERSION}. "
+            "Update Lineup, or write the file for this version.",
+        )
+
+
+def _check_texts(values: Mapping[str, Any]) -> Findings:
+    waiting: list[tuple[Path, Any]] = [((), values)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [((*path, str(name)), each) for name, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*path, number), each) for number, each in enumerate(value)]
+        if any(isinstance(text, str) and _UNSTORABLE.search(text) for text in (value, *path[-1:])):
+            yield path, "The text has a NUL or half a character, which cannot be stored. Remove it."
+
+
+def _check_values(values: Mapping[str, Any]) -> Findings:
+    """Check each value by the schema, by its kind, and by its rule of eligibility."""
+    found = [*_check_schema(values, study_schema(), ())]
+    asked = _asked(values)
+    if not asked and not found:
+        found.append(((), "`kind` is missing in the study file, or `parts` in its place."))
+    if PARTS in values and values.keys() & set(ASKING):
+        found.append(((PARTS,), "With `parts`, write `kind`, `ask` and `instructions` inside."))
+    for path, part in asked:
+        found += _check_ask(part, path)
+    found += _check_parts(asked, str(values.get("language", "en")))
+    yield from found or _check_eligibility(values)
+
+
+def _check_schema(value: Any, schema: Mapping[str, Any], prefix: Path) -> Findings:
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(value):
+        path, rule = (*prefix, *error.absolute_path), error.schema
+        if error.validator == "additionalProperties" and isinstance(rule, Mapping):
+            known = rule.get("properties", {})
+            unknown = next(str(name) for name in error.instance if name not in known)
+            near = difflib.get_close_matches(unknown, known, n=1)
+            hint = f"Did you mean `{near[0]}`?" if near else f"Known are: {', '.join(known)}."
+            yield (*path, unknown), f"`{unknown}` is not known here. {hint}"
+        else:
+            yield path, _sentence(error, path)
+
+
+_TYPE_NAMES = {
+    "string": "text (put it in quotes)",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a section of `name: value` lines",
+}
+# By the word of JSON Schema that was broken, what is said of a value behind its name.
+_SENTENCES: Mapping[str, Callable[[Any, Any], str]] = {
+    "type": lambda limit, value: f" must be {_TYPE_NAMES[str(limit)]}, not {value!r}.",
+    "enum": lambda limit, value: f" is {value!r}. Choose one of: {', '.join(map(str, limit))}.",
+    "minimum": lambda limit, value: f" is {value}; it must be at least {limit}.",
+    "maximum": lambda limit, value: f" is {value}; it must be at most {limit}.",
+    "minLength": lambda limit, value: " is empty.",
+    "maxLength": lambda limit, value: f" is longer than {limit} characters.",
+    "uniqueItems": lambda limit, value: " names something twice.",
+}
+
+
+def _sentence(error: jsonschema.ValidationError, path: Path) -> str:
+    """Put a schema error into a sentence that a researcher can act on."""
+    name = ".".join(map(str, path)) or "the study file"
+    limit: Any = error.validator_value
+    instance: Any = error.instance
+    if error.validator == "required":
+        return f"`{next(each for each in limit if each not in instance)}` is missing in {name}."
+    if error.validator == "pattern" and isinstance(error.schema, Mapping):
+        return f"`{name}` is {instance!r}. {error.schema.get('description', '')}".strip()
+    say = _SENTENCES.get(str(error.validator), lambda limit, value: f": {error.message}.")
+    return f"`{name}`{say(limit, instance)}"
+
+
+def _asked(values: Mapping[str, Any]) -> list[tuple[Path, Mapping[str, Any]]]:
+    """Return the parts of a study file that name a known kind and have a readable `ask`, each with its path."""
+    parts: list[tuple[Path, Any]] = [((), values)]
+    if PARTS in values:
+        listed = values[PARTS] if isinstance(values[PARTS], list) else []
+        parts = [((PARTS, number), part) for number, part in enumerate(listed)]
+    return [(path, part) for path, part in parts if isinstance(part, Mapping) and _is_readable(part)]
+
+
+def _is_readable(part: Mapping[str, Any]) -> bool:
+    kind = part.get("kind")
+    return isinstance(kind, str) and kind in KINDS and isinstance(part.get("ask", {}), dict)
+
+
+def _check_ask(part: Mapping[str, Any], path: Path) -> Findings:
+    """Check the options of a kind by its schema and, where that finds nothing, by the kind itself."""
+    kind = get_kind(part["kind"])
+    found = [*_check_schema(part.get("ask", {}), kind.ask_schema, (*path, "ask"))]
+    yield from found
+    if not found:
+        for name, sentence in kind.problems(with_usual_options(part)["ask"]):
+            yield (*path, "ask", name), sentence
+
+
+def _check_parts(asked: Sequence[tuple[Path, Mapping[str, Any]]], language: str) -> Findings:
+    """Refuse two parts of one kind, since counts go by kind, and English instructions in another language."""
+    kinds = [part["kind"] for _, part in asked]
+    for number, (path, part) in enumerate(asked):
+        if part["kind"] in kinds[:number]:
+            yield (
+                (*path, "kind"),
+                f"Another part asks {part['kind']} already, and their answers could not be told apart. "
+                "Put both into one part where the kind can ask several questions, or make a study of each.",
+            )
+        if language.partition("-")[0] != "en" and not part.get("instructions"):
+            yield (
+                (*path, "kind"),
+                f"The study's `language` is {language}, and the instructions that {part['kind']} brings are English. "
+                "Write `instructions` in the language of the study.",
+            )
+
+
+def _check_eligibility(values: Mapping[str, Any]) -> Findings:
+    """Check each entry by the schema of its own rule."""
+    listed = values.get("eligibility", [])
+    for number, entry in enumerate(listed):
+        rule = get_eligibility(entry["rule"])
+        path: Path = ("eligibility", number)
+        own = {name: value for name, value in entry.items() if name != "rule"}
+        found = [*_check_schema(own, rule.schema, path)]
+        yield from found
+        for name, sentence in () if found else rule.problems(own):
+            yield (*path, name), sentence
+        if "study" in own and own["study"] == values.get("study") and not rule.of_itself:
+            yield (*path, "study"), f"{rule.name} names the study itself. Name another one."
+        if entry in listed[:number]:
+            yield path, f"{rule.name} stands here twice with the same values."
+
+
+def _complete(values: Mapping[str, Any]) -> Design:
+    """Return the design with the defaults of the schema, of its kinds, and those that follow from other values."""
+    own = {name: value for name, value in values.items() if name not in ASKING}
+    whole = with_defaults(own, study_schema()) | {
+        PARTS: [_complete_part(part) for _, part in _asked(values)],
+        "eligibility": [
+            with_defaults(entry, get_eligibility(entry["rule"]).schema) for entry in values.get("eligibility", [])
+        ],
+        "version": VERSION,
+    }
+    return Design.from_stored(fill(Design, whole, partial(_default, values=whole)))
+
+
+def _complete_part(part: Mapping[str, Any]) -> dict[str, Any]:
+    asked = with_usual_options({name: part[name] for name in ASKING if name in part})
+    return fill(Part, asked, partial(_default, values=asked))
+
+
+def _default(entry: Entry, *, values: Mapping[str, Any]) -> Any:
+    """Return a default that is not in the schema: None, or what follows from other values; `...` for any other."""
+    if callable(entry.default):
+        return entry.default(values)
+    return None if entry.default is None else ...
+
+
+def _check_sense(design: Design) -> Findings:
+    """Find what the schema cannot say."""
+    for name, line in (("title", design.title), ("contact", design.contact)):
+        if (line or name == "title") and (reason := problem_with_line(line)):
+            yield (name,), f"`{name}` cannot be used. {reason}"
+    yield from _check_rule(design)
+    if design.max_answers < design.answers:
+        yield (
+            ("max_answers",),
+            f"`max_answers` is {design.max_answers}, less than the {design.answers} answers every question gets.",
+        )
+    yield from _check_purpose(design)
+    if design.instances.from_study == design.study:
+        yield ("instances", "from"), "A study cannot take its instances from itself."
+    if design.lobby.minutes and not design.is_live:
+        yield (
+            ("lobby", "minutes"),
+            "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
+            "the instances from another study, without a sample.",
+        )
+    if design.pay.least_answers > design.surveys.size:
+        yield (
+            ("pay", "least_answers"),
+            f"`pay.least_answers` is {design.pay.least_answers}, more than a session is asked: `surveys.size` is "
+            f"{design.surveys.size}. Lower it.",
+        )
+    yield from _check_conditions(design)
+    if not design.recruitment.prolific and not design.recruitment.invite:
+        yield ("recruitment",), "Nobody could come in: turn on `prolific`, `invite` or both."
+    yield from _check_practice(design)
+    time, shortest = design.time, shortest_limit(design.time.estimated_minutes)
+    if design.recruitment.prolific and time.limit_minutes < shortest:
+        yield (
+            ("time", "limit_minutes"),
+            f"`time.limit_minutes` is {time.limit_minutes}; for an estimate of {time.estimated_minutes} minutes "
+            f"Prolific allows no less than {shortest}.",
+        )
+
+
+def _check_rule(design: Design) -> Findings:
+    for part in design.parts:
+        kind = get_kind(part.kind)
+        if lacking := misfit(get_rule(design.rule), kind, part.ask):
+            fit = " or ".join(fitting(kind, part.ask))
+            yield ("rule",), f"Rule {design.rule} does not fit {kind.name}: it {lacking}. Use {fit}."
+
+
+def _check_purpose(design: Design) -> Findings:
+    if design.purpose == "baseline" and not design.knows_right:
+        yield (
+            ("purpose",),
+            "A baseline compares answers with the right one, and these questions have none. Use another `purpose`.",
+        )
+    if design.dataset and design.purpose not in ("filter", "collection"):
+        yield (
+            ("dataset",),
+            f"A study whose purpose is {design.purpose} keeps nothing, so `dataset` must be false or left out.",
+        )
+
+
+def _check_conditions(design: Design) -> Findings:
+    if design.conditions.blind_solvability is None:
+        return
+    reason = ""
+    if not design.knows_right:
+        reason = (
+            "Nobody knows which answers to these questions are right, so nothing can be said of who finds them without "
+            "looking. Leave `conditions.blind_solvability` out."
+        )
+    elif all(has_own_score(get_kind(part.kind)) for part in design.parts):
+        reason = (
+            "A blind baseline chooses one option, and answers to these questions are scored in another way. Leave "
+            "`conditions.blind_solvability` out."
+        )
+    elif design.is_live:
+        reason = (
+            "What the study asks comes from another study one by one, so it is not known before the launch. Leave "
+            "`conditions.blind_solvability` out, or take a sample (`instances.sample`)."
+        )
+    if reason:
+        yield ("conditions", "blind_solvability"), reason
+
+
+def _check_practice(design: Design) -> Findings:
+    practice, kind = design.practice, get_kind(design.parts[0].kind)
+    if practice.needed > len(practice.questions):
+        yield (
+            ("practice", "pass"),
+            f"`practice.pass` asks for {practice.needed} right answers of {len(practice.questions)} questions.",
+        )
+    keys = [question.instance for question in practice.questions]
+    for number, key in enumerate(keys):
+        if key in keys[:number]:
+            yield (
+                ("practice", "questions", number, "instance"),
+                f"`practice.questions` names the instance {key!r} twice; the same question would be asked again.",
+            )
+    if practice.questions and not kind.has_one_label:
+        yield (
+            ("practice",),
+            f"Practice says whether the right option was chosen, and answers to {kind.name} are not one option each. "
+            "Leave `practice` out.",
+        )

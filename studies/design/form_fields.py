@@ -1,0 +1,358 @@
+"""The form of a study file: its fields follow from the definition and from the options of kinds. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import yaml
+
+from studies.design.editor import LEFT_OUT, value_at
+from studies.design.entries import entries_of
+from studies.design.model import PARTS, Design
+from studies.design.parser import Lines, Path, read_value
+from studies.design.problems import DesignRefused, Problem
+from studies.design.schema import study_schema
+from studies.eligibility import RULES as ELIGIBILITY
+from studies.eligibility import get_rule
+from studies.kinds import KINDS, get_kind
+
+TEXT, LONG, NUMBER, CHOICE, SWITCH, LIST, OTHER = "text", "long", "number", "choice", "switch", "list", "other"
+"""Controls: a line of text, a long text in Markdown, a number, a choice, a checkbox, a list with one entry per line,
+and YAML for everything else."""
+# The number of an entry that is not in the file yet.
+NEW = "new"
+YES, NO = "true", "false"
+# What buttons send in `do`, before a colon and a path: move an entry up, add an entry, show the fields that follow from
+# a choice.
+SOONER, ADD, SHOW = "sooner", "add", "show"
+_ENTRY_OUT = "out"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value of a study file. `path`: its place; `name`: the path as one word, which the form sends.
+
+    `shown`: the text in the form. `usual`: the default as text, "" if it follows from other values. `choices`: the
+    options, "" for the default. `decides`: other fields follow from its value. `problems`: sentences about it.
+    """
+
+    path: Path
+    label: str
+    about: str
+    control: str
+    shown: str
+    usual: str = ""
+    choices: Sequence[str] = ()
+    is_needed: bool = False
+    decides: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
+
+    def normalize(self, sent: str) -> str:
+        """Return a sent text as it is compared: what a form does not keep, such as spaces at an end, is no change."""
+        if self.control == SWITCH:
+            return YES if sent == YES else NO
+        text = sent.replace("\r\n", "\n")
+        if self.control == LIST:
+            return "\n".join(line.strip() for line in text.split("\n") if line.strip())
+        return text if self.control in (LONG, OTHER) else text.strip()
+
+    def parse(self, text: str) -> Any:
+        """Return the value of a normalized text. One that is not of its sort stays text; the schema refuses it."""
+        if self.control == LIST:
+            return text.split("\n") if text else ([] if self.usual else LEFT_OUT)
+        if not text:
+            return "" if self.control in (TEXT, LONG) and self.usual else LEFT_OUT
+        if self.control in (SWITCH, CHOICE) and text in (YES, NO):
+            return text == YES
+        readers = {NUMBER: (int, float), OTHER: (read_value,)}
+        for read in readers.get(self.control, ()):
+            with suppress(ValueError, DesignRefused):
+                return read(text)
+        return text
+
+
+@dataclass(frozen=True)
+class Fieldset:
+    """Fields that belong together: a section, a part, or one entry of a list. `entries`: those of its list.
+
+    `is_said`: the file says something of it. `adds` is sent to add an entry to its list, `removal` to take it out of
+    the list that it is in, and `sooner` to move it up there; each is "" where that cannot be done.
+    """
+
+    title: str
+    about: str
+    fields: Sequence[Field] = ()
+    entries: Sequence["Fieldset"] = ()
+    is_said: bool = True
+    adds: str = ""
+    removal: str = ""
+    sooner: str = ""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the form shows it open: the file says something of it, or something is wrong with it."""
+        return self.is_said or any(each.problems for each in self.all_fields())
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it has a value, defaults included, other than long texts."""
+        return any(each.shown and each.control != LONG for each in self.fields) or any(
+            entry.removal for entry in self.entries
+        )
+
+    def all_fields(self) -> Iterator[Field]:
+        yield from self.fields
+        for entry in self.entries:
+            yield from entry.fields
+
+
+@dataclass(frozen=True)
+class Form:
+    """All entries of a study file, set or not. `elsewhere`: problems that belong to no field."""
+
+    sections: Sequence[Fieldset]
+    elsewhere: list[Problem] = field(default_factory=list)
+
+    def focus(self, do: str) -> str:
+        """Return the name of the field to go on with after the button that sends `do`, "" for none."""
+        step, _, name = do.partition(":")
+        names = [each.name for section in self.sections for each in section.all_fields()]
+        if step == SHOW:
+            return name if name in names else ""
+        if step == ADD and name == PARTS:
+            kinds = [each for each in names if each.startswith(f"{PARTS}.") and each.endswith(".kind")]
+            return kinds[-1] if kinds else ""
+        if step == ADD:
+            return next((_next_field(each) for each in self.sections if each.adds == do and each.entries), "")
+        if step == SOONER:
+            path, _, number = name.rpartition(".")
+            name = f"{path}.{int(number) - 1}" if number.isdecimal() else name
+        return next((each for each in names if each.startswith(f"{name}.")), "")
+
+
+def _next_field(section: Fieldset) -> str:
+    """Return the next field to fill in: of the added entry, where its first field decided about the others."""
+    *there, new = section.entries
+    if there and len(new.fields) == 1:
+        return (there[-1].fields[1:] or there[-1].fields)[0].name
+    return new.fields[0].name
+
+
+def name_of(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def removal_of(path: Path) -> str:
+    """Return the name that a form sends to take out the entry at `path`."""
+    return name_of((*path, _ENTRY_OUT))
+
+
+def sooner_of(path: Path) -> str:
+    """Return the `do` that moves the entry at `path` up."""
+    return f"{SOONER}:{name_of(path)}"
+
+
+def adds_to(path: Path) -> str:
+    """Return the `do` that adds an entry to the list at `path`."""
+    return f"{ADD}:{name_of(path)}"
+
+
+_RULE = "rule"
+# A form writes for the current version, and shows each part by itself.
+NOT_ASKED = frozenset({"version", PARTS})
+
+
+def build_form(values: Mapping[str, Any], lines: Lines | None = None, problems: Iterable[Problem] = ()) -> Form:
+    """Return the form of a study file with these values, and each problem beside its field.
+
+    values: checked or not. lines: the line of each value, by which a problem finds its field.
+    """
+    form = Form([*_sections(study_schema()["properties"], values)])
+    fields = [each for section in form.sections for each in section.all_fields()]
+    for problem in problems:
+        about = _field_of(problem, fields, lines or {})
+        if about is None:
+            form.elsewhere.append(problem)
+        else:
+            about.problems.append(problem.message)
+    return form
+
+
+def _sections(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Fieldset]:
+    """Yield the first group, what is asked, the other groups, and then each entry that has no group."""
+    groups: dict[str, list[str]] = {}
+    for name, (entry, _) in entries_of(Design).items():
+        groups.setdefault(entry.group, []).append(name)
+    alone = [name for name in groups.pop("") if name not in NOT_ASKED]
+    needed = study_schema()["required"]
+    first, *others = [
+        Fieldset(title, "", [_field((name,), schema[name], values, name in needed) for name in names])
+        for title, names in groups.items()
+    ]
+    yield from (first, *_parts(schema, values), *others)
+    yield from (_section(name, schema[name], values) for name in alone)
+
+
+def _section(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> Fieldset:
+    fields: list[Field] = []
+    entries: list[Fieldset] = []
+    adds = ""
+    for path, part in _leaves((name,), schema):
+        if _has_entries(part):
+            entries, adds = _entries(path, part, values), adds_to(path)
+        else:
+            fields.append(_field(path, part, values))
+    is_value = bool(fields) and fields[0].path == (name,)
+    about = "" if is_value else schema.get("description", "")
+    return Fieldset(_words(name), about, fields, entries, name in values, adds)
+
+
+def _leaves(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield a value, or all values of a section and of the sections within it."""
+    if schema.get("type") != "object":
+        yield path, schema
+        return
+    for name, part in schema["properties"].items():
+        yield from _leaves((*path, name), part)
+
+
+def _parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Fieldset]:
+    """Yield the questions with the fields of their kind: once, or part by part."""
+    listed = values.get(PARTS)
+    if not isinstance(listed, list):
+        yield Fieldset("What is asked", "", _asking((), schema, values), adds=adds_to((PARTS,)))
+        return
+    for number, _ in enumerate(listed):
+        path = (PARTS, number)
+        is_last, can_grow = number == len(listed) - 1, bool(kinds_left(values))
+        yield Fieldset(
+            f"What is asked in part {number + 1}",
+            "",
+            _asking(path, schema, values),
+            adds=adds_to((PARTS,)) if is_last and can_grow else "",
+            removal=removal_of(path),
+            sooner=sooner_of(path) if number else "",
+        )
+
+
+def kinds_left(values: Mapping[str, Any]) -> list[str]:
+    """Return the kinds that no part of a study file has yet."""
+    listed = values.get(PARTS)
+    parts = listed if isinstance(listed, list) else [values]
+    asked = [part.get("kind") for part in parts if isinstance(part, Mapping)]
+    return [name for name in KINDS if name not in asked]
+
+
+def _asking(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Field]:
+    named = value_at(values, (*path, "kind"))
+    kind = get_kind(named) if isinstance(named, str) and named in KINDS else None
+    fields = [replace(_field((*path, "kind"), schema["kind"], values, is_needed=True), decides=True)]
+    if kind is not None:
+        fields += [_field(where, part, values) for where, part in _leaves((*path, "ask"), kind.ask_schema)]
+    usual = kind.instructions if kind else ""
+    return [*fields, _field((*path, "instructions"), schema["instructions"] | {"default": usual}, values)]
+
+
+def _has_entries(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "array" and schema.get("items", {}).get("type") == "object"
+
+
+def _entries(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Fieldset]:
+    there = value_at(values, path)
+    found = []
+    for number in [*range(len(there) if isinstance(there, list) else 0), NEW]:
+        where = (*path, number)
+        fields = [
+            replace(_field((*where, name), part, values), decides=name == _RULE and number != NEW)
+            for name, part in _in_entry(schema["items"], where, values).items()
+        ]
+        if number == NEW:
+            found.append(Fieldset("One more", "", fields))
+        else:
+            title, sooner = f"{_words(str(path[-1]))} {int(number) + 1}", sooner_of(where) if number else ""
+            found.append(Fieldset(title, "", fields, removal=removal_of(where), sooner=sooner))
+    return found
+
+
+def _in_entry(items: Mapping[str, Any], where: Path, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schemas of the fields of the entry at `where`.
+
+    Those of a condition follow from its rule; values that another rule left are shown too, so that they can go.
+    """
+    properties: Mapping[str, Any] = items["properties"]
+    if where[0] != "eligibility":
+        return properties
+    said = value_at(values, where)
+    left = [name for name in said if name in properties] if isinstance(said, Mapping) else []
+    rule = value_at(values, (*where, _RULE))
+    own = get_rule(rule).schema["properties"] if isinstance(rule, str) and rule in ELIGIBILITY else {}
+    return {_RULE: properties[_RULE]} | {name: properties[name] for name in left} | own
+
+
+def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_needed: bool = False) -> Field:
+    said, usual = value_at(values, path), schema.get("default", LEFT_OUT)
+    shown = usual if said is LEFT_OUT else said
+    control = _control(schema, shown)
+    choices: Sequence[str] = ()
+    if control == CHOICE:
+        choices = [str(each) for each in schema.get("enum", (YES, NO))]
+        if usual is LEFT_OUT and not (is_needed and said is not LEFT_OUT):
+            choices = ["", *choices]
+    label, about = _words(str(path[-1])), schema.get("description", "")
+    return Field(path, label, about, control, _as_text(shown, control), _as_text(usual, control), choices, is_needed)
+
+
+def _control(schema: Mapping[str, Any], value: Any) -> str:
+    """Return the control for a value. A value of the wrong type is shown as YAML."""
+    sort = schema.get("type")
+    if "enum" in schema or (sort == "boolean" and "default" not in schema):
+        return CHOICE
+    if sort == "boolean":
+        return SWITCH if isinstance(value, bool) else OTHER
+    if sort in ("integer", "number"):
+        return NUMBER
+    if sort == "array":
+        is_list = value is LEFT_OUT or (isinstance(value, list) and all(_is_a_line(each) for each in value))
+        of_texts = schema.get("items", {}).get("type") == "string"
+        return LIST if is_list and of_texts else OTHER
+    if sort == "string" and (value is LEFT_OUT or isinstance(value, str)):
+        return LONG if "contentMediaType" in schema or "\n" in str(value) else TEXT
+    return OTHER
+
+
+def _is_a_line(value: Any) -> bool:
+    """Tell whether a value of a list survives as one line of text."""
+    return isinstance(value, str) and value == value.strip() != "" and len(value.splitlines()) == 1
+
+
+def _as_text(value: Any, control: str) -> str:
+    if value is LEFT_OUT:
+        return ""
+    if isinstance(value, bool):
+        return YES if value else NO
+    if control == LIST:
+        return "\n".join(value)
+    if control == OTHER:
+        return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False)).removesuffix("\n").removesuffix("\n...")
+    return str(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _field_of(problem: Problem, fields: Sequence[Field], lines: Lines) -> Field | None:
+    """Return the field of a problem: the one on its line, or the one that it names."""
+    named = [each for each in fields if f"`{each.name}`" in problem.message or f"`{each.path[-1]}`" in problem.message]
+    if problem.line is None:
+        return named[0] if named else None
+    there = [each for each in fields if lines.get(each.path) == problem.line]
+    # The line of a section or of an entry as a whole leads to its fields.
+    at = [path for path, line in lines.items() if line == problem.line and path]
+    within = [each for each in named if any(each.path[: len(path)] == path for path in at)]
+    return next(iter(within or there), None)

@@ -1,0 +1,23 @@
+"""Dataset cards, from the rows of studies."""
+
+import pytest
+
+from results.exporting.dataset_card import About
+from results.queries.exports.dataset_cards import studies_card
+from tests.factories import make_launched, make_project, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [({"ethics": "Board of Vases, no. 2026/14"}, " Ethics approval: Board of Vases, no. 2026/14"), ({}, "")],
+)
+def test_the_card_names_the_ethics_approval_of_a_study(entries: dict[str, str], told: str) -> None:
+    study = make_study(make_project(), **entries)
+    make_launched(study)
+    dossier = studies_card([study], About(release="v1"))
+    (protocol,) = [line for line in dossier.protocol if line.startswith(f"Study {study.slug} ")]
+    assert protocol.endswith(f" for an estimated 40 minutes.{told}")
+    assert "estimated 40 minutes." in dossier.body
+    assert told.strip() in dossier.body
