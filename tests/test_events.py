@@ -184,7 +184,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(retire_questions.take_out, question=question(), reason="broken"),
     ),
     "put_back": ("question put back", lambda _: with_fixed(retire_questions.put_back, question=_taken_out())),
-    "ask": (
+    "extend": (
         "most answers raised",
         lambda _: with_fixed(extend_study.extend, study=visited(), way=extend_study.ExtensionKind.UNDECIDED, number=2),
     ),
@@ -203,7 +203,10 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(end_early, session=visited().sessions.get(), to=SessionState.RETURNED),
     ),
     "accept_times": ("times accepted", lambda _: with_fixed(accept_times, session=_doubted())),
-    "end_sessions": ("seat freed", lambda _: with_fixed(end_sessions_from_network, session=_from_a_network())),
+    "end_sessions_from_network": (
+        "seat freed",
+        lambda _: with_fixed(end_sessions_from_network, session=_from_a_network()),
+    ),
     "open_to_networks": (
         "networks opened",
         lambda _: with_fixed(open_to_networks, study=visited(), networks="192.0.2.7"),
