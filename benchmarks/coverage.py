@@ -25,7 +25,7 @@ from analytics.comparison import mcnemar, people_against
 from analytics.intervals.bootstrap import agreement_over_both, agreement_over_units, interval_of
 from analytics.intervals.clustered_means import clustered_mean
 from analytics.intervals.expected_widths import expected_share
-from analytics.intervals.prediction_powered import PredictionPowered, prediction_powered_mean
+from analytics.intervals.prediction_powered_inference import PredictionPowered, prediction_powered_mean
 from analytics.people import score_of_people
 from analytics.preferences import Comparison, Limits, Preferences, preferences
 from analytics.ratings import code

@@ -22,7 +22,7 @@ def mask_secrets(text: str) -> str:
 
 
 def escape_control_characters(text: str) -> str:
-    """Escape control characters, such as \n, so that user input cannot start a log line."""
+    """Escape control characters, such as line ends, so that user input cannot start a log line."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.errors import BenchmarkError
+from evaluation.instance_lookup import Known, join
 from evaluation.result_files import Described
-from evaluation.row_matching import Known, join
 from studies.importing import Note, Record, RowProblem, get_importer
 from studies.importing.captions import as_is
 
@@ -83,7 +83,7 @@ class Places:
 
 
 def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> Places:
-    """Find the row of every instance, by captions, type and subtype (`evaluation.row_matching`).
+    """Find the row of every instance, by captions, type and subtype (`evaluation.instance_lookup`).
 
     Raises BenchmarkError where an instance has no row, and where it is unclear which one is its.
     """

@@ -14,6 +14,7 @@ from predictions.image_sets.embeddings import ColourAndGradient, Embedding, Vect
 from predictions.scorers import NoPicture, OpenPicture, problem_with_spec
 
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
+_PARTS: Mapping[str, Part] = {TEXT_ONLY: "text", IMAGE_ONLY: "image"}
 # What follows the family where a language model scores the texts, on a worker with models.
 LANGUAGE_MODEL = "hf:"
 # Of a baseline that sees the vectors of a model, whose name is put behind it.
@@ -76,7 +77,7 @@ FITTED_BASELINES: Mapping[str, FittedBaseline] = {
 def part_seen(spec: str) -> Part | None:
     """Return the only part of a question that the model of a spec sees; None for one that sees texts and pictures."""
     family = spec.strip().partition(":")[0]
-    return {TEXT_ONLY: "text", IMAGE_ONLY: "image"}.get(family)  # type: ignore[return-value]
+    return _PARTS.get(family)
 
 
 def fitted_baseline(spec: str) -> FittedBaseline | None:

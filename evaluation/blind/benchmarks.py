@@ -1,8 +1,8 @@
 """Blind baselines on whole benchmarks: each question is scored by a model that is fitted to the others. Pure.
 
-Folds are as in studies (`evaluation.blind.fitting`): a block of a benchmark is an instance, and blocks that share an
-image or a text stand in one fold. The scores go into the blocks' matrices, so that the benchmark's own rules count
-them: of a baseline that sees only texts, a text has the same score beside all images of its block, which then tie.
+Folds are as in studies (`evaluation.blind.logistic_regression`): a block of a benchmark is an instance, and blocks that
+share an image or a text are in one fold. The scores go into the blocks' matrices, so that the benchmark's own rules
+count them. A baseline that sees only texts gives a text the same score beside all images of its block, so they tie.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from analytics.scores import Floats
 from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
 from evaluation.blind.cases import Case, Part, groups_of, merge_cases
 from evaluation.blind.features import Features
-from evaluation.blind.fitting import FOLDS, CannotFit, folds_of, scores_of_fold
+from evaluation.blind.logistic_regression import FOLDS, CannotFit, folds_of, scores_of_fold
 from evaluation.protocols import Benchmark, BenchmarkError, Block, Choice, Evaluation, evaluate
 
 SEEN = {"text": "texts", "image": "images"}

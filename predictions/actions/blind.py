@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 
 from evaluation.blind.cases import Case, case_of, digest_of, merge_cases
-from evaluation.blind.fitting import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
+from evaluation.blind.logistic_regression import FOLDS, STRENGTH, CannotFit, folds_of, scores_of_fold
 from predictions.actions import store_scores, vectors
 from predictions.actions.runs import Asked, questions_of
 from predictions.blind_baselines import NAME_WITH_VECTORS, FittedBaseline, fitted_baseline

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from django.db import DatabaseError, IntegrityError, transaction
 
+from evaluation.instance_lookup import Joined, Known, join
 from evaluation.result_files import ResultsFileError
-from evaluation.row_matching import Joined, Known, join
 from predictions.actions.mismatched_predictions import delete_mismatched
 from predictions.actions.question_options import options_asked
 from predictions.errors import PredictionsRefused

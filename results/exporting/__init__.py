@@ -1,4 +1,4 @@
-"""Export formats by name. A new format is one file here, its test, and one line of the registry."""
+"""Export formats by name. A new format is one file of `formats`, its test, and one line of the registry."""
 
 from functools import cache
 from importlib import import_module

@@ -88,15 +88,10 @@ def report_of_study(
         cost_table(alone),
     ]
     plots = [
-        pairs_plot(pairs),
-        rates_plot(study),
-        ratings_plot(rated),
-        units_plot(study),
-        preferences_plot(preferred),
-        positions_plot(answers),
-        times_plot(timed),
+        *(pairs_plot(pairs), rates_plot(study), ratings_plot(rated), units_plot(study), preferences_plot(preferred)),
+        *(positions_plot(answers), times_plot(timed)),
+        *([scores_plot(measured)] if measured else []),
     ]
-    plots += [scores_plot(measured)] if measured else []
     # Tables without this column are about this one study.
     shown = (
         replace(_without_study(table), rests_on=table.rests_on or [study.slug]) for table in tables if _is_shown(table)

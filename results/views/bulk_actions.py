@@ -20,7 +20,7 @@ from results.actions.exports import exportable_study, job_of, launched_studies, 
 from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
 from results.queries.instances.explorer import listed
-from results.queries.instances.paging import row_id
+from results.queries.instances.pages import row_id
 from results.queries.studies.pipeline import studies_in_order
 from results.views.cached_statistics import figures_for
 from results.views.form_values import typed

@@ -33,7 +33,7 @@ from results.queries.instances.instance_list import (
     tags_of,
     told_of,
 )
-from results.queries.instances.paging import neighbours
+from results.queries.instances.pages import neighbours
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
 from results.reports.explorer_links import COUNTED, NO_NAME

@@ -12,7 +12,7 @@ from results.reports.sections.annotator_pairs import pair_agreements
 from results.reports.sections.funnel import kept_instances
 from results.reports.sections.people import scored
 from simulation.replay.pipeline import Replay, slug
-from simulation.replay.published import (
+from simulation.replay.published_numbers import (
     HUMAN_GROUP,
     HUMAN_I2T,
     HUMAN_T2I,

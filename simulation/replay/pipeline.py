@@ -17,7 +17,7 @@ from simulation.actions.announcement import announce_replay
 from simulation.replay.placeholder_images import fill_with_placeholders, wait_for_photos
 from simulation.replay.player import Crowd, PlayCounts, double_surveys, play, play_live
 from simulation.replay.progress import Progress
-from simulation.replay.published import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
+from simulation.replay.published_numbers import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
 from simulation.replay.script import (
     CannotReplay,
     Outcome,

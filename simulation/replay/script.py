@@ -9,7 +9,7 @@ from itertools import cycle
 from pathlib import Path
 
 from analytics.agreement import cohen_kappa
-from simulation.replay.published import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
+from simulation.replay.published_numbers import HUMAN_GROUP, HUMAN_I2T, HUMAN_T2I
 from studies.kinds import FINER_SCORES
 from studies.kinds.base import NONE
 from studies.rules.unambiguous import ORIGINAL

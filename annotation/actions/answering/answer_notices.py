@@ -29,12 +29,11 @@ def _number_of(session: Session, slot: Slot) -> int:
 
     Open questions before it count too: an answer to one of them may still arrive.
     """
+    answered = Response.objects.filter(session=session, is_current=True, slot__isnull=False)
+    if slot.seat.session_id != session.pk:
+        return 1 + answered.filter(slot__position__lt=slot.position).count()
     before = Slot.objects.filter(annotator=session.annotator_id, position__lt=slot.position, seat=slot.seat_id)
-    if slot.seat.session_id == session.pk:
-        answered = Response.objects.filter(session=session, is_current=True, slot__isnull=False)
-        return 1 + answered.filter(slot__seat__claimed_at__lt=slot.seat.claimed_at).count() + before.count()
-    own = Response.objects.filter(session=session, is_current=True, slot__isnull=False).exclude(slot=slot)
-    return 1 + own.filter(slot__position__lt=slot.position).count()
+    return 1 + answered.filter(slot__seat__claimed_at__lt=slot.seat.claimed_at).count() + before.count()
 
 
 def unseen(session: Session) -> QuerySet[AnswerNotice]:

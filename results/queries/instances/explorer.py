@@ -16,7 +16,7 @@ from predictions.models import Prediction
 from results.models import InstanceFigures, Pseudonym
 from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.instance_list import images_of, tags_of
-from results.queries.instances.paging import Order, Slice, slice_of
+from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
 from results.queries.studies.simulated_answers import above
 from results.queries.studies.skips import failed_to_show

@@ -18,7 +18,7 @@ from analytics.alternative_annotator import (
     alternative_annotator_test,
     nearness,
 )
-from analytics.intervals.prediction_powered import METHOD, prediction_powered_scores
+from analytics.intervals.prediction_powered_inference import METHOD, prediction_powered_scores
 from analytics.scores import Outcomes
 from results.reports.base import Cell, Column, Table
 from results.reports.cells import limits_or_reason, value_or_reason

@@ -16,7 +16,7 @@ from simulation.management.replay_command import (
     without_synchronous_commit,
 )
 from simulation.replay.imagecode.pipeline import WRITTEN, Setting, run
-from simulation.replay.imagecode.published import ACCURACY
+from simulation.replay.imagecode.published_numbers import ACCURACY
 from simulation.replay.imagecode.tables import differences, last_line, report
 from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay

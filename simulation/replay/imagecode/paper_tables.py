@@ -18,7 +18,7 @@ from analytics.retrieval import (
 from analytics.scores import Score
 from results.reports.base import Cell, Column, Table
 from results.reports.sections.descriptions import DescriptionStudy
-from simulation.replay.imagecode.published import (
+from simulation.replay.imagecode.published_numbers import (
     ALPHA_INTERVAL,
     ALPHA_NOMINAL,
     FILTERED_OUT,

@@ -16,7 +16,7 @@ from simulation.replay.imagecode.paper_tables import (
     sets_table,
 )
 from simulation.replay.imagecode.pipeline import Replay, peak_memory_mib, slug
-from simulation.replay.imagecode.published import RELEASED
+from simulation.replay.imagecode.published_numbers import RELEASED
 from simulation.replay.imagecode.studies import VALID
 from simulation.replay.placeholder_images import GENERATOR, HEIGHT, WIDTH
 

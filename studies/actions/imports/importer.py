@@ -39,7 +39,7 @@ from studies.actions.imports.import_state import (
     uses_of_instance,
     uses_of_record,
 )
-from studies.actions.imports.saving import save
+from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
 from studies.descriptions import NOTED, PUBLIC, TARGETS

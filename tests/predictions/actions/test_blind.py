@@ -9,7 +9,7 @@ import yaml
 from django.core.files.storage import default_storage
 
 from annotation.actions.launching.launch import launch, plan
-from evaluation.blind.fitting import FOLDS
+from evaluation.blind.logistic_regression import FOLDS
 from predictions import tasks
 from predictions.actions import blind, runs, store_scores
 from predictions.actions.runs import cancel_run, request_run, resume_run

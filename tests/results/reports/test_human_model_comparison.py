@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from analytics.intervals.prediction_powered import SMALL
+from analytics.intervals.prediction_powered_inference import SMALL
 from analytics.outcomes import Outcome
 from results.reports.base import Undefined
 from results.reports.build import report_of

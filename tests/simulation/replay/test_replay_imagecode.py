@@ -17,7 +17,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Decision, Response
-from simulation.replay.imagecode.published import ACCURACY, ALPHA_NOMINAL, HUMANS_VALID
+from simulation.replay.imagecode.published_numbers import ACCURACY, ALPHA_NOMINAL, HUMANS_VALID
 from studies.models import Image, Instance, Project, Question, Study
 from tests.databases import kept
 

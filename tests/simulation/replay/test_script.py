@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulation.replay import published
+from simulation.replay import published_numbers
 from simulation.replay.script import (
     CannotReplay,
     Outcome,
@@ -26,7 +26,7 @@ def kappa_by_hand(first: list[bool], second: list[bool]) -> float:
     return (observed - by_chance) / (1 - by_chance)
 
 
-@pytest.mark.parametrize("kappa", published.PAIR_KAPPAS)
+@pytest.mark.parametrize("kappa", published_numbers.PAIR_KAPPAS)
 @pytest.mark.parametrize("chosen", [35, 44, 51])
 def test_a_pair_answers_a_hundred_questions_with_the_published_kappa(kappa: float, chosen: int) -> None:
     settled = {str(number): "candidate-1" if number < chosen else "none" for number in range(100)}
@@ -100,9 +100,9 @@ def test_only_what_ends_without_an_image_gets_none_in_step_3_and_only_the_ambigu
 def test_the_published_counts_are_those_of_the_paper_as_the_data_recounts_them() -> None:
     counts = shared_json("metrics.json")["bivlc_table1"]
     total = counts.pop("total")
-    found = {"_".join(category): examples for category, examples in published.RETRIEVAL_EXAMPLES.items()}
+    found = {"_".join(category): examples for category, examples in published_numbers.RETRIEVAL_EXAMPLES.items()}
     assert found == {category: entry["published"] for category, entry in counts.items()}
-    assert total["manifest"] == published.MANIFEST_ROWS
+    assert total["manifest"] == published_numbers.MANIFEST_ROWS
 
 
 def test_the_real_accepted_file_releases_2933_of_7512_rows_each_in_a_place_of_its_own() -> None:

@@ -18,7 +18,7 @@ from background.models import Job, JobState
 from studies.actions.imports import importer
 from studies.actions.imports.import_jobs import IMPORT, cancel_import, request_again, request_import
 from studies.actions.imports.import_state import ImportRefused
-from studies.actions.imports.saving import save
+from studies.actions.imports.save_rows import save
 from studies.errors import StudyError
 from studies.models import Event, Image, Import, Instance, Project
 from tests.factories import NOON, make_instance, make_person, make_project

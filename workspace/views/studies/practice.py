@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from results.queries.instances.explorer import Wanted, listed, page_of_instances
 from results.queries.instances.instance_list import categories_of
-from results.queries.instances.paging import row_id
+from results.queries.instances.pages import row_id
 from results.views.form_values import typed
 from results.views.guards import signed_in, study_view
 from studies.actions.drafts import fingerprint, update_draft

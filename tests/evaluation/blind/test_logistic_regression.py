@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
 from evaluation.blind.cases import Case, digest_of, groups_of
 from evaluation.blind.features import Features
-from evaluation.blind.fitting import (
+from evaluation.blind.logistic_regression import (
     FOLDS,
     CannotFit,
     folds_of,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analytics.intervals.prediction_powered import (
+from analytics.intervals.prediction_powered_inference import (
     ALL_ALIKE,
     HARDLY_APART,
     SMALL,

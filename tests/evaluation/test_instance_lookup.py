@@ -1,7 +1,7 @@
 import pytest
 
+from evaluation.instance_lookup import Known, join
 from evaluation.result_files import Described
-from evaluation.row_matching import Known, join
 
 CAT = Known(1, "7", " a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000001.jpg")
 TWIN = Known(2, "9", "a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-v1", "000000000002.jpg")

@@ -3,7 +3,7 @@
 import pytest
 
 from results.queries.instances.explorer import ORDERS, Wanted, listed
-from results.queries.instances.paging import Order, neighbours, slice_of
+from results.queries.instances.pages import Order, neighbours, slice_of
 from studies.models import Instance, Project
 from tests.factories import make_instance, make_project
 
