@@ -3,6 +3,7 @@ from django.urls import path
 from results.views import (
     annotators,
     bulk_actions,
+    charts,
     disagreements,
     exports,
     human_model_disagreement,
@@ -32,12 +33,20 @@ urlpatterns = [
         for name in participants.CHANGES
     ),
     path("projects/<slug:slug>/results/", result_pages.project_results, name="project_results"),
+    path("projects/<slug:slug>/results/<slug:table>.<str:form>", result_pages.project_table, name="project_table"),
     path("projects/<slug:slug>/people-and-models/", human_model_disagreement.disagreement_list, name="project_parted"),
+    path("projects/<slug:slug>/charts/<str:digest>/", charts.chart, name="chart"),
+    path("projects/<slug:slug>/charts/<str:digest>.<str:form>", charts.chart_file, name="chart_file"),
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:project>/<slug:slug>/exports/", exports.request_one, name="study_exports"),
     path("studies/<slug:project>/<slug:slug>/releases/", releases.releases, name="study_releases"),
     path("releases/<int:pk>/provider-ids/", releases.people, name="release_people"),
     path("studies/<slug:project>/<slug:slug>/results/", result_pages.study_results, name="study_results"),
+    path(
+        "studies/<slug:project>/<slug:slug>/results/<slug:table>.<str:form>",
+        result_pages.study_table,
+        name="study_table",
+    ),
     path("studies/<slug:project>/<slug:slug>/disagreements/", disagreements.disagreements, name="study_disagreements"),
     path(
         "studies/<slug:project>/<slug:slug>/disagreements/<int:question>/settle/", disagreements.settle, name="settle"

@@ -28,10 +28,10 @@ from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.progress import study_progress
 from results.reports.base import Report
-from results.reports.build import report_of
-from results.reports.page_tables import Finding, findings_of, plain
+from results.reports.build import report_of, report_of_study
+from results.reports.cards import StudyAnswers
+from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table
 from results.reports.sections.annotators import annotators_table
-from results.reports.study_report import report_of_study
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 
@@ -43,7 +43,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "12"
+FORM = "13"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -214,12 +214,11 @@ def whole_report(study: Study) -> Report:
         # Writers are listed there under their names.
         name_annotators(project=study.project)
         writing = writing_in(study)
-    return report_of_study(alone, details, answer_times(study), writing)
+    return report_of_study(alone, StudyAnswers(details, answer_times(study), writing))
 
 
 def _study_results(study: Study) -> Any:
-    report = whole_report(study)
-    return plain(list(findings_of(report)))
+    return plain_cards(page_cards(whole_report(study)))
 
 
 def _study_progress(study: Study) -> Any:
@@ -231,19 +230,19 @@ def _study_ratings(study: Study) -> Any:
 
 
 def _study_annotators(study: Study) -> Any:
-    return plain(annotators_findings(study))
+    return [plain_table(table) for table in annotators_tables(study)]
 
 
-def annotators_findings(study: Study) -> list[Finding]:
+def annotators_tables(study: Study) -> list[PageTable]:
     """Return the table of a study's annotators under their pseudonyms; none without answers."""
     name_annotators(project=study.project)
     kinds = with_all_labels(study, label_spaces(study))
     table = annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug)
-    return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
+    return [page_table(table, most_rows=MOST_ANNOTATORS)] if table.rows else []
 
 
 def _project_results(project: Project) -> Any:
-    return plain(list(findings_of(report_of(project_facts(project)))))
+    return plain_cards(page_cards(report_of(project_facts(project))))
 
 
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {

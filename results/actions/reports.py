@@ -1,10 +1,11 @@
-"""Write the report of a project with its plots."""
+"""Write the report of a project with its charts."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from results.actions.atomic_files import why_not, written_whole
+from results.actions.charts import draw_all
 from results.errors import CannotExport
 from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
@@ -14,7 +15,7 @@ from studies.models import Project
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """The `text` of a report, and the `paths` where it and its plots were written, if anywhere."""
+    """The `text` of a report, and the `paths` where it and its charts were written, if anywhere."""
 
     text: str
     paths: list[Path]
@@ -28,15 +29,17 @@ def write_report(*, project: Project, format: str, folder: Path | None, now: dat
             f"There is nothing to report: no study of {project.slug} has been launched, no model has answered, and no "
             "image set has descriptions."
         )
-    files = get_files(format)(report_of(facts, made_at=now))
-    paths = [_write(folder / name, text) for name, text in files.items()] if folder else []
-    return WrittenReport(next(iter(files.values())), paths)
+    report = report_of(facts, made_at=now)
+    # Without a folder only the report itself is printed.
+    files = get_files(format)(report, draw_all(report) if folder else {})
+    paths = [_write(folder / name, content) for name, content in files.items()] if folder else []
+    return WrittenReport(next(iter(files.values())).decode(), paths)
 
 
-def _write(path: Path, text: str) -> Path:
+def _write(path: Path, content: bytes) -> Path:
     try:
         with written_whole(path) as unfinished:
-            unfinished.write_text(text, encoding="utf-8", newline="\n")
+            unfinished.write_bytes(content)
     except OSError as error:
         raise CannotExport(why_not(error, path)) from error
     return path

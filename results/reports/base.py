@@ -1,6 +1,6 @@
-"""Tables and plots, independent of format. Values are exact; writers round them."""
+"""Cards with tables and charts, independent of format. Values are exact; writers round them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Self
@@ -10,13 +10,26 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 4
+REPORT_VERSION = 5
 
 INSTANCES = "instances"
 
 # Formats of columns: shares as percentages with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "coefficient", "p")
+ChartForm = Literal["bars", "dots", "stacked"]
+
+# Sections of a report, in order: key -> title.
+SECTIONS: Mapping[str, str] = {
+    "dataset": "The dataset",
+    "agreement": "Agreement",
+    "people": "People",
+    "models": "Models",
+    "people-and-models": "People and models",
+    "descriptions": "Descriptions",
+    "bias": "Position and other bias",
+    "cost": "Time, pay and cost",
+}
 
 
 @dataclass(frozen=True)
@@ -73,8 +86,7 @@ class Column:
 class Table:
     """A table; `name` is its name in files. A cell that is None does not apply.
 
-    `rests_on`: slugs of the studies with the answers behind it. `is_long_form`: it details another table, so that a
-    page shows it on request.
+    `rests_on`: slugs of the studies with the answers behind it.
     """
 
     name: str
@@ -83,7 +95,6 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
     rests_on: Sequence[str] = ()
-    is_long_form: bool = False
 
     @property
     def says_something(self) -> bool:
@@ -112,30 +123,72 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Plot:
-    """`bars` from zero, or `points` with intervals; every series has a point for each label.
+class Reference:
+    """A value that all others are compared with, such as chance."""
 
-    `description` describes the plot in words, for people who cannot see it. `shown` as for columns. `axis`: title of
-    the axis of values.
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: every series has a point for each label.
+
+    `description`: what it shows in words, for people who cannot see it. `form`: `bars` from zero, `dots` with their
+    intervals, or `stacked` shares of a whole. `shown` as for columns. `axis`: title of the axis of values. `reference`:
+    drawn as a dashed line.
     """
 
     name: str
     title: str
     description: str
-    form: Literal["bars", "points"]
+    form: ChartForm
     shown: Shown
     axis: str
     series: Sequence[Series]
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """One result: a question, a sentence that answers it, the tables behind it, and a chart.
+
+    `name`: its name in addresses and files. `section`: a key of `SECTIONS`. `simulated`: which annotators behind it are
+    simulated, "" if people gave all answers.
+    """
+
+    name: str
+    section: str
+    question: str
+    sentence: str
+    tables: Sequence[Table]
+    chart: Chart | None = None
+    simulated: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """The tables and plots. `made_at`: creation time, ISO 8601, "" if not given."""
+    """The cards of a report, in order. `made_at`: creation time, ISO 8601, "" if not given."""
 
     title: str
-    tables: Sequence[Table]
-    plots: Sequence[Plot]
+    cards: Sequence[Card]
     made_at: str = ""
+
+    @property
+    def tables(self) -> list[Table]:
+        return [table for card in self.cards for table in card.tables]
+
+    @property
+    def charts(self) -> list[Chart]:
+        return [card.chart for card in self.cards if card.chart is not None]
+
+    @property
+    def sections(self) -> list[tuple[str, list[Card]]]:
+        """The titles of the sections that have cards, and their cards."""
+        found: dict[str, list[Card]] = {}
+        for card in self.cards:
+            found.setdefault(SECTIONS[card.section], []).append(card)
+        return list(found.items())
 
     def table(self, name: str) -> Table:
         """Return the table called `name`. Raises KeyError."""

@@ -1,12 +1,12 @@
-"""A report for pages: tables as text with plots, and the same as plain values for storage."""
+"""Cards and tables for pages: texts only, and the same as plain values for storage."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
-from results.reports.base import Column, Report, Table
-from results.reports.plots import svg
-from results.reports.text import TextTable, text_table
+from results.reports import charts
+from results.reports.base import SECTIONS, Card, Chart, Report, Table
+from results.reports.text import TextCell, TextTable, text_table
 
 # Longer tables are useless on a page and take browsers seconds.
 MOST_ROWS = 200
@@ -15,97 +15,104 @@ MOST_UNFRAMED = 24
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A table, and its plot if there is one: SVG with escaped text."""
+class PageTable:
+    """A table of texts. `notes`: how it was computed."""
 
-    text: TextTable
-    plot: str
-
-    @property
-    def rows(self) -> Sequence[Sequence[tuple[str, bool, str, str, int]]]:
-        """Return the cells of each row.
-
-        Each with whether it is a number, the query of its list, what that shows if it differs from the count, and the
-        number of instances.
-        """
-        text = self.text
-        return [
-            list(zip(row, text.is_number, *of_row, strict=True))
-            for row, *of_row in zip(text.rows, text.queries, text.explained, text.instances, strict=True)
-        ]
+    name: str
+    title: str
+    headings: Sequence[str]
+    is_number: Sequence[bool]
+    cells: Sequence[Sequence[TextCell]]
+    notes: Sequence[str]
 
     @property
-    def leads_elsewhere(self) -> bool:
-        """Whether a count links to something other than what was counted."""
-        return any(any(row) for row in self.text.explained)
+    def rows(self) -> Sequence[Sequence[tuple[TextCell, bool]]]:
+        """The cells of each row, each with whether it is a number."""
+        return [list(zip(row, self.is_number, strict=True)) for row in self.cells]
+
+    @property
+    def columns(self) -> Sequence[tuple[str, bool]]:
+        """The headings, each with whether the column has numbers."""
+        return list(zip(self.headings, self.is_number, strict=True))
 
     @property
     def is_long(self) -> bool:
-        """Whether it is so long that it scrolls in its own frame, which says so."""
-        return len(self.text.rows) > MOST_UNFRAMED
+        """Whether it scrolls in its own frame."""
+        return len(self.cells) > MOST_UNFRAMED
+
+
+@dataclass(frozen=True)
+class PageCard:
+    """A card of texts, with the title of its section."""
+
+    name: str
+    section: str
+    question: str
+    sentence: str
+    simulated: str
+    tables: Sequence[PageTable]
+    chart: Chart | None
 
     @property
-    def headings(self) -> Sequence[tuple[str, bool]]:
-        return list(zip(self.text.headings, self.text.is_number, strict=True))
+    def notes(self) -> Sequence[str]:
+        """How its tables were computed, each note once."""
+        return list(dict.fromkeys(note for table in self.tables for note in table.notes))
 
 
-def findings_of(report: Report, *, most_rows: int | None = MOST_ROWS) -> Iterator[Finding]:
-    """Yield the tables of `report`; long ones lose their middle."""
-    plots = {plot.name: plot for plot in report.plots}
-    for table in report.tables:
-        yield Finding(text_table(_shortened(table, most_rows)), svg(plots[table.name]) if table.name in plots else "")
+def page_cards(report: Report) -> list[PageCard]:
+    """Return the cards of `report`; long tables lose their middle."""
+    return [_page_card(card) for card in report.cards]
 
 
-def _shortened(table: Table, most: int | None) -> Table:
+def _page_card(card: Card) -> PageCard:
+    tables = [page_table(table) for table in card.tables]
+    about = (card.name, SECTIONS[card.section], card.question, card.sentence, card.simulated)
+    return PageCard(*about, tables, card.chart)
+
+
+def page_table(table: Table, *, most_rows: int = MOST_ROWS) -> PageTable:
+    """Return `table` for a page. Of more than `most_rows` rows it shows the first ones and the last."""
+    text: TextTable = text_table(_shortened(table, most_rows))
+    return PageTable(table.name, table.title, text.headings, text.is_number, text.cells, text.table.notes)
+
+
+def _shortened(table: Table, most: int) -> Table:
     # The last row may be a total.
-    if most is None or len(table.rows) <= most:
+    if len(table.rows) <= most:
         return table
     note = f"The first {most - 1:,} rows and the last of {len(table.rows):,} are shown."
     return replace(table, rows=[*table.rows[: most - 1], table.rows[-1]], notes=[*table.notes, note])
 
 
-def plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Return JSON-compatible values of `findings`; `from_plain` reads them."""
+def plain_cards(cards: Sequence[PageCard]) -> list[dict[str, Any]]:
+    """Return JSON-compatible values of `cards`; `cards_from_plain` reads them."""
     return [
         {
-            "name": finding.text.table.name,
-            "title": finding.text.table.title,
-            "columns": [[column.title, column.shown] for column in finding.text.table.columns],
-            "notes": list(finding.text.table.notes),
-            "is_long_form": finding.text.table.is_long_form,
-            "headings": list(finding.text.headings),
-            "rows": [list(row) for row in finding.text.rows],
-            "reasons": list(finding.text.reasons),
-            "queries": [list(row) for row in finding.text.queries],
-            "explained": [list(row) for row in finding.text.explained],
-            "instances": [list(row) for row in finding.text.instances],
-            "plot": finding.plot,
+            **{name: getattr(card, name) for name in ("name", "section", "question", "sentence", "simulated")},
+            "tables": [plain_table(table) for table in card.tables],
+            "chart": asdict(card.chart) if card.chart else None,
         }
-        for finding in findings
+        for card in cards
     ]
 
 
-def from_plain(kept: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """Return findings for a page; their tables no longer hold exact values."""
+def plain_table(table: PageTable) -> dict[str, Any]:
+    """Return JSON-compatible values of `table`; `table_from_plain` reads them."""
+    return {**vars(table), "cells": [[astuple(cell) for cell in row] for row in table.cells]}
+
+
+def cards_from_plain(stored: Sequence[Mapping[str, Any]]) -> list[PageCard]:
     return [
-        Finding(
-            TextTable(
-                table=Table(
-                    name=each["name"],
-                    title=each["title"],
-                    columns=[Column(title, shown) for title, shown in each["columns"]],
-                    rows=[],
-                    notes=each["notes"],
-                    is_long_form=each["is_long_form"],
-                ),
-                headings=each["headings"],
-                rows=each["rows"],
-                reasons=each["reasons"],
-                queries=each["queries"],
-                explained=each["explained"],
-                instances=each["instances"],
-            ),
-            each["plot"],
+        PageCard(
+            **{
+                **card,
+                "tables": [table_from_plain(table) for table in card["tables"]],
+                "chart": charts.from_plain(card["chart"]) if card["chart"] else None,
+            }
         )
-        for each in kept
+        for card in stored
     ]
+
+
+def table_from_plain(stored: Mapping[str, Any]) -> PageTable:
+    return PageTable(**{**stored, "cells": [[TextCell(*cell) for cell in row] for row in stored["cells"]]})

@@ -1,9 +1,9 @@
-"""Mark tables that contain simulated answers."""
+"""Mark cards that contain simulated answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from results.reports.base import Table
+from results.reports.base import Card
 from results.reports.facts import SimulatedStudy, StudyFacts
 
 
@@ -12,17 +12,18 @@ def simulation_notice(studies: Iterable[StudyFacts]) -> str:
     return notice_of(played for study in studies for played in _played(study))
 
 
-def marked(tables: Iterable[Table], studies: Sequence[StudyFacts]) -> list[Table]:
-    """Return the tables, with the warning below those that contain simulated answers.
+def marked(cards: Iterable[Card], studies: Sequence[StudyFacts]) -> list[Card]:
+    """Return the cards, with a notice on those that contain simulated answers.
 
-    A table depends on the answers of its studies and of their upstream studies.
+    A card depends on the answers of the studies of its tables, and of their upstream studies.
     """
     by_slug: Mapping[str, StudyFacts] = {study.slug: study for study in studies}
     found = []
-    for table in tables:
-        below = [by_slug[slug] for slug in table.rests_on if slug in by_slug]
+    for card in cards:
+        slugs = dict.fromkeys(slug for table in card.tables for slug in table.rests_on)
+        below = [by_slug[slug] for slug in slugs if slug in by_slug]
         notice = notice_of(played for study in below for played in (*study.above, *_played(study)))
-        found.append(replace(table, notes=[*table.notes, notice]) if notice else table)
+        found.append(replace(card, simulated=notice))
     return found
 
 

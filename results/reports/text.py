@@ -6,57 +6,76 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from results.reports.base import Cell, LinkedCount, Range, Shown, Table, Undefined
 
+NOT_DEFINED = "—"
+_ONE = Decimal("0.1")
 _TWO = Decimal("0.01")
 _THREE = Decimal("0.001")
 
 
 @dataclass(frozen=True)
-class TextTable:
-    """A table ready to be written: `rows` of text and `reasons`, which cells cite as (a), (b) and so on.
+class TextCell:
+    """A cell ready to be shown.
 
-    Per cell: `queries`: the query of the instances of a count, starting with a question mark, else "". `explained`:
-    what is listed, if it differs from what was counted, else "". `instances`: the number listed, else 0.
+    `reason`: why a number is undefined, else "". `query`: the query of the list of a count's instances, starting with a
+    question mark, else "". `explained`: what is listed, if it differs from what was counted. `instances`: the number
+    listed.
     """
+
+    text: str
+    reason: str = ""
+    query: str = ""
+    explained: str = ""
+    instances: int = 0
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table ready to be written."""
 
     table: Table
     headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    reasons: Sequence[str]
-    queries: Sequence[Sequence[str]]
-    explained: Sequence[Sequence[str]]
-    instances: Sequence[Sequence[int]]
+    cells: Sequence[Sequence[TextCell]]
 
     @property
     def is_number(self) -> Sequence[bool]:
         return [column.shown != "text" for column in self.table.columns]
 
     @property
+    def reasons(self) -> list[str]:
+        """The reasons why numbers are undefined, each once."""
+        return list(dict.fromkeys(cell.reason for row in self.cells for cell in row if cell.reason))
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The text of each row. Undefined numbers cite their reason as (a), (b) and so on."""
+        letters = {reason: _letter(index) for index, reason in enumerate(self.reasons)}
+        return [
+            [f"{cell.text} ({letters[cell.reason]})" if cell.reason else cell.text for cell in row]
+            for row in self.cells
+        ]
+
+    @property
     def remarks(self) -> list[str]:
-        """Return the notes of the table, then why numbers are undefined."""
+        """The notes of the table, then why numbers are undefined."""
         return [*self.table.notes, *(f"({_letter(index)}) {reason}" for index, reason in enumerate(self.reasons))]
 
 
 def text_table(table: Table) -> TextTable:
-    reasons: list[str] = []
-
-    def text(cell: Cell, shown: Shown) -> str:
-        if not isinstance(cell, Undefined):
-            return cell_text(cell, shown)
-        if cell.reason not in reasons:
-            reasons.append(cell.reason)
-        return f"undefined ({_letter(reasons.index(cell.reason))})"
-
-    rows = [[text(cell, column.shown) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
     headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
+    cells = [
+        [_text_cell(cell, column.shown) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows
+    ]
+    return TextTable(table, headings, cells)
+
+
+def _text_cell(cell: Cell, shown: Shown) -> TextCell:
+    text = cell_text(cell, shown)
+    if isinstance(cell, Undefined):
+        return TextCell(text, reason=cell.reason)
     # Zeros have no link.
-    queries = [
-        [f"?{cell.query}" if isinstance(cell, LinkedCount) and cell else "" for cell in row] for row in table.rows
-    ]
-    explained = [
-        [cell.explained if isinstance(cell, LinkedCount) and cell else "" for cell in row] for row in table.rows
-    ]
-    instances = [[cell.instances if isinstance(cell, LinkedCount) else 0 for cell in row] for row in table.rows]
-    return TextTable(table, headings, rows, reasons, queries, explained, instances)
+    if isinstance(cell, LinkedCount) and cell:
+        return TextCell(text, query=f"?{cell.query}", explained=cell.explained, instances=cell.instances)
+    return TextCell(text)
 
 
 def _letter(index: int) -> str:
@@ -71,12 +90,12 @@ def cell_text(cell: Cell, shown: Shown) -> str:
     if cell is None:
         return ""
     if isinstance(cell, Range):
-        return f"{cell_text(cell.low, shown)} to {cell_text(cell.high, shown)}"
+        return range_text(cell.low, cell.high, shown)
     if isinstance(cell, str) or shown == "text":
         return str(cell)
     if isinstance(cell, Undefined):
-        return "undefined"
-    value = cell if isinstance(cell, Decimal) else Decimal(repr(cell))
+        return NOT_DEFINED
+    value = _exact(cell)
     if shown == "count":
         return f"{value:,}"
     if shown == "share":
@@ -84,6 +103,27 @@ def cell_text(cell: Cell, shown: Shown) -> str:
     if shown == "p":
         return "< 0.001" if value < _THREE else str(_rounded(value, _THREE))
     return f"{_rounded(value, _TWO):,}"
+
+
+def range_text(low: float, high: float, shown: Shown) -> str:
+    """Return an interval: with an en dash, or with "to" where a number is negative."""
+    ends = cell_text(low, shown), cell_text(high, shown)
+    return " to ".join(ends) if any(end.startswith("-") for end in ends) else "–".join(ends)
+
+
+def percent(share: float) -> str:
+    """Return a share for sentences. Example: 0.8675 is "86.8 %"."""
+    return f"{_rounded(100 * _exact(share), _ONE)} %"
+
+
+def percent_range(low: float, high: float) -> str:
+    """Return the interval of a share for sentences. Example: "84.1–89.2"; "-3.0 to 1.2" with a negative number."""
+    ends = [str(_rounded(100 * _exact(end), _ONE)) for end in (low, high)]
+    return " to ".join(ends) if low < 0 else "–".join(ends)
+
+
+def _exact(value: float | Decimal) -> Decimal:
+    return value if isinstance(value, Decimal) else Decimal(repr(value))
 
 
 def _rounded(value: Decimal, digits: Decimal) -> Decimal:

@@ -4,14 +4,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.actions.cached_statistics import annotators_findings
+from results.actions.cached_statistics import annotators_tables
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.people.participants import people_lines
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
-from results.reports.page_tables import from_plain
+from results.reports.page_tables import table_from_plain
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import typed
 from results.views.guards import may_do, study_view
@@ -24,15 +24,15 @@ from studies.permissions import Verb
 @require_safe
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
-    findings = annotators_findings(study) if kept is None else from_plain(kept.content or ())
+    tables = annotators_tables(study) if kept is None else [table_from_plain(each) for each in kept.content or ()]
     if kept is not None:
-        # For small studies the findings have done it.
+        # For small studies the table has done it.
         name_annotators(project=study.project)
     who = typed(request.GET, "who")
     context = {
         "study": study,
         "page_name": "Annotators",
-        "findings": findings,
+        "tables": tables,
         "kept": kept,
         "simulated": simulated_in_study(study),
         "people": people_lines(study, who=who, page=request.GET.get("page")),

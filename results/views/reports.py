@@ -1,4 +1,4 @@
-"""Download the report of a project: tables in one of the report formats, with plots, as a ZIP file."""
+"""Download the report of a project in one of its formats, with charts, as a ZIP file."""
 
 import io
 import zipfile
@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from results.actions.charts import stored_drawings
 from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS, get_files
@@ -27,11 +28,12 @@ def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
     if not facts.has_something_to_report:
         messages.error(request, "There is nothing to report yet: no study has been launched, no model has answered.")
         return redirect("project_results", project.slug)
+    found = report_of(facts, made_at=timezone.now())
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in get_files(format)(report_of(facts, made_at=timezone.now())).items():
+        for name, content in get_files(format)(found, stored_drawings(project, found)).items():
             # Without the packing time, so that the same report is the same file.
-            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     response = HttpResponse(packed.getvalue(), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-report-{format}.zip"'
     return response

@@ -1,62 +1,113 @@
-"""Results of a study and of a project: the tables and plots of the report as pages."""
+"""Results of a study and of a project: the cards of the report as pages."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from background.tasks import send
 from results.actions.cached_statistics import whole_report
-from results.models import KeptNumbers
+from results.actions.charts import look_up_charts
+from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.people.text_authors import asking_about, kinds_written
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.simulated_answers import simulated_in_project, simulated_in_study
+from results.queries.studies.simulated_answers import simulated_in_study
+from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.facts import Disagreement
-from results.reports.page_tables import Finding, findings_of, from_plain
+from results.reports.formats.one_table import WRITERS
+from results.reports.page_tables import PageCard, cards_from_plain, page_cards
 from results.views.cached_statistics import numbers_for
 from results.views.guards import project_view, study_view
 from results.views.human_model_disagreement import counted
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
+FORMAT_NAMES = (("html", "HTML"), ("md", "Markdown"), ("tex", "LaTeX"), ("json", "JSON"))
+TYPES = {"csv": "text/csv; charset=utf-8", "tex": "application/x-tex; charset=utf-8"}
+
+
+@dataclass(frozen=True)
+class ShownCard:
+    card: PageCard
+    chart: StoredChart | None
+
 
 @study_view(Verb.VIEW)
 @require_safe
 def study_results(request: HttpRequest, study: Study) -> HttpResponse:
-    findings: list[Finding] = []
+    cards: list[PageCard] = []
     kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
     if kept is not None:
-        findings = from_plain(kept.content or ())
+        cards = cards_from_plain(kept.content or ())
     elif study.state != StudyState.DRAFT:
-        findings += findings_of(whole_report(study))
-    context = {"study": study, "page_name": "Results", "findings": findings, "kept": kept}
-    if _has_disagreement_table(findings):
+        cards = page_cards(whole_report(study))
+    context = {"study": study, "page_name": "Results", "cards": _with_charts(study.project, cards), "kept": kept}
+    if _has_disagreement_table(cards):
         context |= counted(study.project, human_model_disagreements(study.project, study))
     context["simulated"] = simulated_in_study(study)
     context["asking"] = asking_about(study) if kinds_written(study) else []
     return render(request, "results/results/study.html", context)
 
 
-def _has_disagreement_table(findings: Sequence[Finding]) -> bool:
-    return any(finding.text.table.name == "parted" for finding in findings)
+def _has_disagreement_table(cards: Sequence[PageCard]) -> bool:
+    return any(table.name == "parted" for card in cards for table in card.tables)
+
+
+def _with_charts(project: Project, cards: Sequence[PageCard]) -> list[ShownCard]:
+    """Return the cards with their stored charts, and have those drawn that are new."""
+    shown = [card.chart for card in cards if card.chart is not None]
+    stored, jobs = look_up_charts(project, shown, now=timezone.now())
+    for job in jobs:
+        send(job)
+    return [ShownCard(card, stored.get(card.chart.name) if card.chart else None) for card in cards]
 
 
 @project_view(Verb.VIEW)
 @require_safe
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
+    disagreements: Sequence[Disagreement]
     if kept is not None:
-        findings = from_plain(kept.content or ())
+        cards = cards_from_plain(kept.content or ())
         # Counted again, so that every count matches the list it links to.
         disagreements: Sequence[Disagreement] = (
-            human_model_disagreements(project) if _has_disagreement_table(findings) else ()
+            human_model_disagreements(project) if _has_disagreement_table(cards) else ()
         )
     else:
         facts = project_facts(project)
-        findings, disagreements = list(findings_of(report_of(facts))), facts.disagreements
-    context = {"project": project, "findings": findings, "kept": kept, "simulated": simulated_in_project(project)}
+        cards, disagreements = page_cards(report_of(facts)), facts.disagreements
+    context = {"project": project, "cards": _with_charts(project, cards), "kept": kept, "formats": FORMAT_NAMES}
     context |= counted(project, disagreements)
     return render(request, "results/results/project.html", context)
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def project_table(request: HttpRequest, project: Project, table: str, form: str) -> HttpResponse:
+    """Return one table of the results of `project` as a file."""
+    return _table_file(report_of(project_facts(project)), table, form, project.slug)
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def study_table(request: HttpRequest, study: Study, table: str, form: str) -> HttpResponse:
+    """Return one table of the results of `study` as a file."""
+    return _table_file(whole_report(study), table, form, f"{study.project.slug}-{study.slug}")
+
+
+def _table_file(report: Report, table: str, form: str, about: str) -> HttpResponse:
+    if form not in WRITERS:
+        raise Http404
+    try:
+        found = report.table(table)
+    except KeyError:
+        raise Http404 from None
+    response = HttpResponse(WRITERS[form](found), content_type=TYPES[form])
+    response["Content-Disposition"] = f'attachment; filename="{about}-{table}.{form}"'
+    return response

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from results.reports.base import Report
+from results.reports.charts import Drawing
 
 FORMATS = {
     "md": "results.reports.formats.md.files",
@@ -11,15 +12,18 @@ FORMATS = {
     "tex": "results.reports.formats.tex.files",
     "html": "results.reports.formats.html.files",
 }
-# The files of a report: name -> text. The first is the report itself.
-Files = Mapping[str, str]
+# The files of a report: name -> content. The first is the report itself.
+Files = Mapping[str, bytes]
+# The drawn charts of a report, by name. Charts that are missing here are missing in the files.
+Drawings = Mapping[str, Drawing]
+Writer = Callable[[Report, Drawings], Files]
 
 
-def get_files(name: str) -> Callable[[Report], Files]:
+def get_files(name: str) -> Writer:
     """Return the writer of the format called `name`. Raises KeyError for an unknown name."""
     module, _, attribute = FORMATS[name].rpartition(".")
-    files: Callable[[Report], Files] = getattr(import_module(module), attribute)
+    files: Writer = getattr(import_module(module), attribute)
     return files
 
 
-__all__ = ["FORMATS", "Files", "get_files"]
+__all__ = ["FORMATS", "Drawings", "Files", "Writer", "get_files"]

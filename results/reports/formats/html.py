@@ -1,9 +1,10 @@
-"""`html`: one self-contained page with plots."""
+"""`html`: one self-contained page with charts."""
 
+from collections.abc import Mapping
 from html import escape
 
-from results.reports.base import Report, Table
-from results.reports.plots import svg
+from results.reports.base import Card, Report, Table
+from results.reports.charts import Drawing, in_light_colors
 from results.reports.text import text_table
 
 _STYLE = """
@@ -15,22 +16,34 @@ caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid #ddd; text-align: left; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 svg { max-width: 100%; height: auto; }
+figure { margin: 1rem 0; }
 .remark { color: #444; font-size: 0.9rem; margin: 0.25rem 0; }
 """
 
 
-def files(report: Report) -> dict[str, str]:
+def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
     title = escape(report.title)
     parts = [
         "<!doctype html>",
         f'<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>",
-        *(section(table) for table in report.tables),
-        *(f"<h2>{escape(plot.title)}</h2>\n{svg(plot)}" for plot in report.plots),
-        "</body>\n</html>",
     ]
-    return {"report.html": "\n".join(parts) + "\n"}
+    for heading, cards in report.sections:
+        parts += [f"<h2>{escape(heading)}</h2>", *(_card(card, drawings) for card in cards)]
+    parts.append("</body>\n</html>")
+    return {"report.html": ("\n".join(parts) + "\n").encode()}
+
+
+def _card(card: Card, drawings: Mapping[str, Drawing]) -> str:
+    notice = f'\n<p class="remark"><strong>{escape(card.simulated)}</strong></p>' if card.simulated else ""
+    drawing = drawings.get(card.chart.name) if card.chart else None
+    picture = f"\n<figure>{in_light_colors(drawing.svg)}</figure>" if drawing else ""
+    tables = "\n".join(section(table) for table in card.tables)
+    return (
+        f'<section id="card-{card.name}">\n<h3>{escape(card.question)}</h3>\n<p>{escape(card.sentence)}</p>'
+        f"{notice}{picture}\n<details>\n<summary>Tables and method</summary>\n{tables}\n</details>\n</section>"
+    )
 
 
 def section(table: Table) -> str:

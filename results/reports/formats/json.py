@@ -5,14 +5,16 @@ same rows at the same time are identical.
 """
 
 import json
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from analytics.intervals.bootstrap import RESAMPLES
-from results.reports.base import LINEUP, REPORT_VERSION, SEED, Cell, Plot, Range, Report, Table, Undefined
+from results.reports.base import LINEUP, REPORT_VERSION, SEED, Card, Cell, Chart, Range, Report, Table, Undefined
+from results.reports.charts import Drawing
 
 
-def files(report: Report) -> dict[str, str]:
+def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
     content = {
         "title": report.title,
         "made": {
@@ -22,10 +24,23 @@ def files(report: Report) -> dict[str, str]:
             "seed": SEED,
             "resamples": RESAMPLES,
         },
+        "cards": [_card(card) for card in report.cards],
         "tables": [_table(table) for table in report.tables],
-        "plots": [_plot(plot) for plot in report.plots],
+        "charts": [_chart(chart) for chart in report.charts],
     }
-    return {"report.json": json.dumps(content, ensure_ascii=False, indent=1) + "\n"}
+    return {"report.json": f"{json.dumps(content, ensure_ascii=False, indent=1)}\n".encode()}
+
+
+def _card(card: Card) -> dict[str, Any]:
+    return {
+        "name": card.name,
+        "section": card.section,
+        "question": card.question,
+        "sentence": card.sentence,
+        "simulated": card.simulated,
+        "tables": [table.name for table in card.tables],
+        "chart": card.chart.name if card.chart else None,
+    }
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -53,7 +68,7 @@ def _value(cell: Cell) -> Any:
     return float(cell) if isinstance(cell, Decimal) else cell
 
 
-def _plot(plot: Plot) -> dict[str, Any]:
+def _chart(chart: Chart) -> dict[str, Any]:
     series = [
         {
             "name": each.name,
@@ -62,6 +77,6 @@ def _plot(plot: Plot) -> dict[str, Any]:
                 for point in each.points
             ],
         }
-        for each in plot.series
+        for each in chart.series
     ]
-    return {"name": plot.name, "title": plot.title, "description": plot.description, "series": series}
+    return {"name": chart.name, "title": chart.title, "description": chart.description, "series": series}

@@ -1,18 +1,30 @@
-"""`md`: GitHub Markdown, with plots as separate SVG files."""
+"""`md`: GitHub Markdown, with charts as separate SVG files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from results.reports.base import Report, Table
-from results.reports.plots import svg
+from results.reports.base import Card, Report, Table
+from results.reports.charts import Drawing, in_light_colors
 from results.reports.text import text_table
 
 
-def files(report: Report) -> dict[str, str]:
-    pictures = {f"{plot.name}.svg": svg(plot) for plot in report.plots}
-    parts = [f"# {escape(report.title)}", *(section(table) for table in report.tables)]
-    parts += [f"## {escape(plot.title)}\n\n![{escape(plot.description)}]({plot.name}.svg)" for plot in report.plots]
-    return {"report.md": "\n\n".join(parts) + "\n", **pictures}
+def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
+    parts = [f"# {escape(report.title)}"]
+    for title, cards in report.sections:
+        parts.append(f"## {escape(title)}")
+        parts += [part for card in cards for part in _card(card, drawings)]
+    pictures = {f"{name}.svg": in_light_colors(drawing.svg).encode() for name, drawing in drawings.items()}
+    return {"report.md": ("\n\n".join(parts) + "\n").encode(), **pictures}
+
+
+def _card(card: Card, drawings: Mapping[str, Drawing]) -> Iterator[str]:
+    yield f"### {escape(card.question)}"
+    yield escape(card.sentence)
+    if card.simulated:
+        yield f"**{escape(card.simulated)}**"
+    if card.chart is not None and card.chart.name in drawings:
+        yield f"![{escape(card.chart.description)}]({card.chart.name}.svg)"
+    yield from (section(table, level=4) for table in card.tables)
 
 
 def section(table: Table, *, level: int = 2) -> str:

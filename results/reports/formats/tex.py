@@ -1,14 +1,14 @@
-"""`tex`: tables for \\input in a paper; its first lines list the required packages.
+"""`tex`: cards for \\input in a paper; its first lines list the required packages.
 
-A table wider than the text is scaled down; a long one continues in further floats. Plots are separate SVG files.
+A table wider than the text is scaled down; a long one continues in further floats. Charts are separate PDF files.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from results.reports.base import Report
-from results.reports.plots import svg
+from results.reports.base import Card, Chart, Report, Table
+from results.reports.charts import Drawing
 from results.reports.text import TextTable, text_table
 
 _ESCAPES = {
@@ -46,15 +46,44 @@ _FOR_PDFLATEX = r"""% Needs \usepackage{booktabs}, \usepackage{graphicx} and \us
 _FOR_LUALATEX = r"""% Needs \usepackage{booktabs}, \usepackage{graphicx} and \usepackage{fontspec}. It has letters that
 % pdflatex cannot set: compile it with lualatex or xelatex, and name a font that has them with \setmainfont.
 """
-_PLOTS = "% The plots beside it are SVG files; LaTeX takes them as PDF.\n"
 
 
-def files(report: Report) -> dict[str, str]:
+def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
     head = f"% {' '.join(report.title.split())}\n"
-    tables = "\n".join(_floats(text_table(table)) for table in report.tables)
-    needs = _FOR_PDFLATEX if _is_latin(tables) else _FOR_LUALATEX
-    pictures = {f"{plot.name}.svg": svg(plot) for plot in report.plots}
-    return {"report.tex": f"{head}{needs}{_PLOTS if pictures else ''}{tables}", **pictures}
+    content = "\n".join(part for card in report.cards for part in _card(card, drawings))
+    pictures = {f"{name}.pdf": drawing.pdf for name, drawing in drawings.items()}
+    return {"report.tex": f"{head}{_needs(content)}{content}".encode(), **pictures}
+
+
+def table_text(table: Table) -> str:
+    """Return one table, with the packages that it needs."""
+    content = _floats(text_table(table))
+    return f"{_needs(content)}{content}"
+
+
+def _needs(content: str) -> str:
+    return _FOR_PDFLATEX if _is_latin(content) else _FOR_LUALATEX
+
+
+def _card(card: Card, drawings: Mapping[str, Drawing]) -> Iterator[str]:
+    yield rf"\paragraph{{{escape(card.question)}}}" + f"\n{escape(card.sentence)}\n"
+    if card.simulated:
+        yield rf"\textbf{{{escape(card.simulated)}}}" + "\n"
+    if card.chart is not None and card.chart.name in drawings:
+        yield _figure(card.chart)
+    yield from (_floats(text_table(table)) for table in card.tables)
+
+
+def _figure(chart: Chart) -> str:
+    lines = [
+        r"\begin{figure}",
+        r"\centering",
+        rf"\includegraphics[width=\linewidth]{{{chart.name}.pdf}}",
+        rf"\caption{{{escape(chart.title)}}}",
+        rf"\label{{fig:{chart.name}}}",
+        r"\end{figure}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _is_latin(text: str) -> bool:

@@ -9,7 +9,7 @@ from analytics.agreement import Coefficient, estimate, gwet_ac1, percent_agreeme
 from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_pairs, pairs_within
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.ratings import Coded
-from results.reports.base import SEED, Cell, Column, LinkedCount, Plot, Point, Series, Table
+from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, Series, Table
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.explorer_links import listing
 from results.reports.facts import AnswerFacts, StudyFacts
@@ -197,7 +197,7 @@ def _left_out(mean: MeanOfPairs) -> str:
     return " ".join(said)
 
 
-def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
+def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
     points = [
         Point(f"{study}: {_of_kind(pair, pairs)}{pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high)
         for study, pairs in found.items()
@@ -208,7 +208,7 @@ def pairs_plot(found: Mapping[str, Sequence[PairAgreement]]) -> Plot:
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
     axis = "Cohen's kappa, with its 95 % interval"
-    return Plot("pairs", "Agreement of pairs of annotators", words, "points", "coefficient", axis, [Series("", points)])
+    return Chart("pairs", "Agreement of pairs of annotators", words, "dots", "coefficient", axis, [Series("", points)])
 
 
 def _of_kind(pair: PairAgreement, pairs: Sequence[PairAgreement]) -> str:

@@ -13,7 +13,7 @@ from analytics.intervals.clustered_means import ClusteredMean, mean_of
 from analytics.people import number_answers
 from analytics.position_bias import PositionBias, position_bias
 from analytics.work.pay import percentile
-from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
+from results.reports.base import Cell, Chart, Column, Point, Reference, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
@@ -123,19 +123,20 @@ def _places_of_categories(categories: Sequence[Category]) -> Mapping[Category, l
     return {(ALL, ALL): list(range(len(categories))), **dict(sorted(found.items()))}
 
 
-def rates_plot(study: StudyFacts) -> Plot:
+def rates_chart(study: StudyFacts) -> Chart:
     points: dict[str, list[Point]] = {}
     for each in _rates(study):
         label = " ".join(filter(None, dict.fromkeys(each.category)))
-        points.setdefault(f"{each.kind}: {each.option}", []).append(Point(label, each.share.value))
+        points.setdefault(f"{each.kind}: {each.option}", []).append(
+            Point(label, each.share.value, each.share.low, each.share.high)
+        )
     series = [Series(name, of_name) for name, of_name in points.items()]
     words = "; ".join(
         f"{each.name} " + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value)
         for each in series
     )
-    return Plot(
-        "rates", "Share of the answers per category", f"{words}.", "bars", "share", "Share of the answers", series
-    )
+    axis = "Share of the answers, with its 95 % interval"
+    return Chart("rates", "Share of the answers per category", f"{words}.", "dots", "share", axis, series)
 
 
 def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
@@ -169,19 +170,22 @@ def positions_table(answers: Sequence[AnswerDetails]) -> Table:
         "for independent, and is drawn at random where fewer than 5 are expected at a place. People with a habit each "
         "of their own cancel out here: the table of the annotators tests everybody alone."
     ]
-    return Table("places", "Whether people choose by place", columns, rows, notes)
+    return Table("places", "Position bias", columns, rows, notes)
 
 
-def positions_plot(answers: Sequence[AnswerDetails]) -> Plot:
+def positions_chart(answers: Sequence[AnswerDetails]) -> Chart:
     found = _biases(answers)
     series = [
-        Series(kind, [Point(f"place {position}", times) for position, times in enumerate(bias.counts, start=1)])
+        Series(kind, [Point(f"position {position}", times) for position, times in enumerate(bias.counts, start=1)])
         for kind, bias in found.items()
         if bias.n
     ]
     words = "; ".join(f"{kind}: {', '.join(map(str, bias.counts))} times" for kind, bias in found.items())
-    title, words = "Times each place was chosen", f"From the first place on. {words}."
-    return Plot("places", title, words, "bars", "count", "Answers", series)
+    title, words = "Times each position was chosen", f"From the first position on. {words}."
+    even = [bias.expected for bias in found.values() if bias.n and len(set(bias.expected)) == 1]
+    # One line fits one kind of question only.
+    reference = Reference("expected without bias", even[0][0]) if len(series) == len(even) == 1 else None
+    return Chart("positions", title, words, "bars", "count", "Answers", series, reference)
 
 
 def _times(answers: Iterable[TimedAnswer]) -> dict[str, list[float]]:
@@ -204,7 +208,7 @@ def times_table(answers: Iterable[TimedAnswer]) -> Table:
     return Table("times", "Time a question takes", columns, rows, notes)
 
 
-def times_plot(answers: Iterable[TimedAnswer]) -> Plot:
+def times_chart(answers: Iterable[TimedAnswer]) -> Chart:
     labels = [f"{low} to {high} s" for low, high in pairwise(TIMES)] + [f"over {TIMES[-1]} s"]
     series = []
     for kind, seconds in _times(answers).items():
@@ -214,4 +218,4 @@ def times_plot(answers: Iterable[TimedAnswer]) -> Plot:
     words = "; ".join(
         f"{each.name}: " + ", ".join(f"{point.label} {point.value}" for point in each.points) for each in series
     )
-    return Plot("times", "Answers by the time they took", f"{words}.", "bars", "count", "Answers", series)
+    return Chart("times", "Answers by the time they took", f"{words}.", "bars", "count", "Answers", series)

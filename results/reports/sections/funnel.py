@@ -14,7 +14,7 @@ from analytics.outcomes import (
     progress_of,
     progress_of_instance,
 )
-from results.reports.base import Cell, Column, LinkedCount, Plot, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Series, Table
 from results.reports.explorer_links import ALL, in_address, listing
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 
@@ -248,8 +248,8 @@ def _examples_per_instance(project: ProjectFacts) -> int:
     return asked.pop() if len(asked) == 1 else 0
 
 
-def funnel_plot(project: ProjectFacts, funnel: Table) -> Plot:
-    """Plot the rows of `funnel`, the table of `project`, for all categories together."""
+def funnel_chart(project: ProjectFacts, funnel: Table) -> Chart:
+    """Chart the rows of `funnel`, the table of `project`, for all categories together."""
     titles = [column.title for column in funnel.columns]
     unit = "Items" if ITEMS_ASKED in titles else "Instances"
     points = []
@@ -263,4 +263,4 @@ def funnel_plot(project: ProjectFacts, funnel: Table) -> Plot:
                 points.append(Point(f"{slug}: accepted", accepted))
     words = ", ".join(f"{point.label} {point.value:,}" for point in points)
     title = "From candidates to instances"
-    return Plot("funnel", title, f"{unit}: {words}.", "bars", "count", unit, [Series("", points)])
+    return Chart("funnel", title, f"{unit}: {words}.", "bars", "count", unit, [Series("", points)])

@@ -61,7 +61,7 @@ def disagreement_table(disagreements: Sequence[Disagreement]) -> Table:
         "same question, of the same texts and pictures. A question that two studies ask counts in each."
     ]
     rests_on = list(dict.fromkeys(each.study for each in disagreements))
-    return Table("parted", "Where people and models part", columns, rows, notes, rests_on)
+    return Table("parted", "Where people and models disagree", columns, rows, notes, rests_on)
 
 
 def counted_lines(disagreements: Sequence[Disagreement]) -> list[CountedDisagreements]:

@@ -89,7 +89,7 @@ def models_table(project: ProjectFacts) -> Table:
     over = f"Over the dataset: {told_of_dataset(project)}. {OF_AN_INSTANCE}"
     notes = [over, *declared(project, {str(row[0]) for row in rows})]
     rests_on = [study.slug for study in dataset_studies(project)]
-    return Table("models", "Models on the dataset", columns, rows, notes, rests_on, is_long_form=True)
+    return Table("models", "Models on the dataset", columns, rows, notes, rests_on)
 
 
 OF_AN_INSTANCE = (

@@ -7,7 +7,7 @@ import numpy as np
 
 from analytics.intervals.clustered_means import ClusteredMean, mean_of
 from analytics.people import Answers, number_answers
-from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, Point, Series, Table
 from results.reports.cells import limits_or_reason
 from results.reports.facts import AnswerFacts, LabelSpace, StudyFacts
 from results.reports.labels import answers_to
@@ -50,7 +50,7 @@ def units_table(studies: Sequence[StudyFacts]) -> Table:
     return Table("units", title, columns, rows, notes, list(made_of))
 
 
-def units_plot(study: StudyFacts) -> Plot:
+def units_chart(study: StudyFacts) -> Chart:
     found = list(_all_said(study))
     labels = dict.fromkeys((said.kind, label) for said in found for label in said.times)
     several = len({kind for kind, _ in labels}) > 1
@@ -69,7 +69,7 @@ def units_plot(study: StudyFacts) -> Plot:
         for said in found
     )
     title = "Share of each answer, by what was asked"
-    return Plot("units", title, f"{words}.", "bars", "share", "Share of the answers", series)
+    return Chart("units", title, f"{words}.", "stacked", "share", "Share of the answers", series)
 
 
 def _all_said(study: StudyFacts) -> Iterable[_Said]:

@@ -7,7 +7,7 @@ from math import exp
 from analytics.intervals.bootstrap import LEAST_RATERS
 from analytics.preferences import Comparison, Limits, Preferences, Standing, preferences
 from analytics.scores import Score
-from results.reports.base import Cell, Column, Plot, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, Point, Series, Table
 from results.reports.cells import limits_or_reason, share_of, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
@@ -99,7 +99,7 @@ def _against_average(score: float) -> float:
     return 1 / (1 + exp(-score))
 
 
-def preferences_plot(found: Sequence[CriterionPreferences]) -> Plot:
+def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
     scored = [each for each in found if each.found.reason is None]
     series = [
         Series(each.criterion, [_point(one) for one in each.found.standings if one.score is not None])
@@ -110,7 +110,7 @@ def preferences_plot(found: Sequence[CriterionPreferences]) -> Plot:
         for each in series
     )
     title = "How often each image would be preferred to an average one"
-    return Plot("preferences", title, f"{words}.", "points", "share", "Share preferred, ties apart", series)
+    return Chart("preferences", title, f"{words}.", "dots", "share", "Share preferred, ties apart", series)
 
 
 def _point(each: Standing) -> Point:

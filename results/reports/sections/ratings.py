@@ -8,7 +8,7 @@ import numpy as np
 from analytics.intervals.clustered_means import ClusteredMean, mean_of
 from analytics.people import Answers, number_answers
 from analytics.scales import Distribution, distribution, number_of
-from results.reports.base import Cell, Column, Plot, Point, Series, Table, Undefined
+from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
 from results.reports.cells import limits_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import AnswerFacts, QuestionFacts, StudyFacts
@@ -131,18 +131,17 @@ def _rows(each: RatingStatistics) -> Iterable[Sequence[Cell]]:
         yield (*about, name, times, times / n, n, None, None, None, None, None)
 
 
-def ratings_plot(found: Sequence[RatingStatistics]) -> Plot:
+def ratings_chart(found: Sequence[RatingStatistics]) -> Chart:
     whole = [each for each in found if each.category == (ALL, ALL)]
     steps = list(dict.fromkeys(name for each in whole for name in each.names))
-    series = [Series(_title(each, whole), [_share_of(each, name) for name in steps]) for each in whole]
+    series = [Series(name, [_share_of(each, name, _title(each, whole)) for each in whole]) for name in steps]
     words = "; ".join(
         f"{each.name}: "
         + ", ".join(f"{point.label} {point.value:.1%}" for point in each.points if point.value is not None)
         for each in series
     )
-    return Plot(
-        "ratings", "Share of each step of the scale", f"{words}.", "bars", "share", "Share of the answers", series
-    )
+    title, axis = "Share of each step of the scale", "Share of the answers"
+    return Chart("ratings", title, f"{words}.", "stacked", "share", axis, series if whole else [])
 
 
 def _title(each: RatingStatistics, among: Sequence[RatingStatistics]) -> str:
@@ -151,7 +150,7 @@ def _title(each: RatingStatistics, among: Sequence[RatingStatistics]) -> str:
     return ", ".join(filter(None, [each.kind, each.role if several_roles else "", each.unit]))
 
 
-def _share_of(each: RatingStatistics, name: str) -> Point:
+def _share_of(each: RatingStatistics, name: str, title: str) -> Point:
     if name not in each.names:
-        return Point(name, None)
-    return Point(name, each.distribution.counts[list(each.names).index(name)] / each.distribution.n)
+        return Point(title, None)
+    return Point(title, each.distribution.counts[list(each.names).index(name)] / each.distribution.n)

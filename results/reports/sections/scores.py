@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from analytics.outcomes import Progress
 from analytics.people import PeopleScore, score_of_people
 from analytics.scores import CHANCE, Score, sum_of_scores, wilson_interval
-from results.reports.base import INSTANCES, Cell, Column, LinkedCount, Plot, Point, Series, Table, Undefined
+from results.reports.base import INSTANCES, Cell, Chart, Column, LinkedCount, Point, Reference, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, range_over_instances, share_of, share_range, value_or_reason
 from results.reports.explorer_links import ALL, ANSWERED, instances_with_question, listing
 from results.reports.facts import ProjectFacts, StudyFacts
@@ -14,6 +14,7 @@ from results.reports.sections.funnel import Category, dataset_studies, kept_inst
 from results.reports.sections.models import OF_AN_INSTANCE, ModelOutcomes, grouped, models_on
 from results.reports.sections.people import (
     FOUR,
+    GROUP,
     OF_FOUR,
     ByMajority,
     PeopleScores,
@@ -142,9 +143,7 @@ def scores_table(baselines: Sequence[Baseline]) -> Table:
         notes.append("Models: the share right of the instances that people answered, each counting once.")
     if any(each.predicted for each in baselines):
         notes.append(OF_QUESTIONS)
-    return Table(
-        "scores", "How often people and models are right", columns, rows, notes, _slugs(baselines), is_long_form=True
-    )
+    return Table("scores", "How often people and models are right", columns, rows, notes, _slugs(baselines))
 
 
 def _model_rows(baseline: Baseline, model: ModelOutcomes, names: Sequence[str]) -> Iterable[Sequence[Cell]]:
@@ -289,7 +288,7 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
         "For this person: where only one answered, over other instances. Models: over instances. Wilson's, by instance "
         "where there are several questions about one.",
     ]
-    return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines), is_long_form=True)
+    return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines))
 
 
 def _over_instances(judged: Sequence[UnitScore]) -> Cell:
@@ -349,8 +348,8 @@ def _of_majority(each: ByMajority) -> Cell:
     return range_over_instances([right for _, right in each.decided], [instance for instance, _ in each.decided])
 
 
-def scores_plot(baselines: Sequence[Baseline]) -> Plot:
-    """Plot the first score of everybody by type and subtype: the group score if the four questions are asked."""
+def scores_chart(baselines: Sequence[Baseline]) -> Chart:
+    """Chart the first score of everybody by type and subtype: the group score if the four questions are asked."""
     several = len(baselines) > 1
     series = [
         Series(f"{baseline.study.slug}: {name}" if several else name, points)
@@ -365,12 +364,24 @@ def scores_plot(baselines: Sequence[Baseline]) -> Plot:
     whole = any(each.has_whole for each in baselines)
     what = "Group score" if whole else "Share right"
     axis = f"{what}, with its 95 % interval"
-    return Plot("scores", f"{what} per category", f"{what}. {words}.", "bars", "share", axis, series)
+    return Chart("scores", f"{what} per category", f"{what}. {words}.", "dots", "share", axis, series, _line(baselines))
+
+
+def _line(baselines: Sequence[Baseline]) -> Reference | None:
+    """Return the chance level, if it is the same for all that the chart shows."""
+    levels = {_chance(baseline.study, shown) for baseline in baselines if (shown := _first_score(baseline)) is not None}
+    known = [level for level in levels if isinstance(level, float)]
+    return Reference("chance", known[0]) if len(levels) == len(known) == 1 else None
+
+
+def _first_score(baseline: Baseline) -> PeopleScores | None:
+    """Return the group score, or else the first score with answers."""
+    scores = [each for each in baseline.scores if each.judged]
+    return next((each for each in scores if each.name == GROUP), scores[0] if scores else None)
 
 
 def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
-    shown = next((each for each in baseline.scores if each.name == "Group"), None)
-    shown = shown or next((each for each in baseline.scores if each.judged), None)
+    shown = _first_score(baseline)
     if shown is None:
         return
     by_label = by_category(shown.judged, baseline.categories)

@@ -42,9 +42,8 @@ from results.queries.studies.progress import (
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.queries.studies.skips import study_skips
-from results.reports.base import Report
 from results.reports.expected_precision import Kind, PlannedStudy, expected_precision_table
-from results.reports.page_tables import findings_of
+from results.reports.page_tables import page_table
 from results.views.cached_statistics import numbers_for
 from results.views.guards import lead_on, may_do, signed_in, study_view
 from studies.actions import studies
@@ -423,7 +422,7 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
     )
     return {
         "plan": plan,
-        "findings": findings_of(Report("", [expected_precision_table(_expected_answers(study, plan))], [])),
+        "tables": [page_table(expected_precision_table(_expected_answers(study, plan)))],
         "outlay": _launch_cost(study, plan),
         "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "problems": (sentence,) if waiting.images else (),

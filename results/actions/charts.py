@@ -1,0 +1,86 @@
+"""Charts of pages: drawn by a worker, and stored by the hash of their data."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+from background.jobs import request_job
+from background.models import Job
+from background.work import RunningJob, Work
+from results.models import StoredChart
+from results.reports import charts
+from results.reports.base import Chart, Report
+from results.reports.charts import Drawing
+from studies.models import Project
+
+KIND = "results.chart"
+# A chart that no page has shown for this long is deleted: its data have changed.
+KEPT = timedelta(days=30)
+ONE_DAY = timedelta(days=1)
+
+
+def look_up_charts(
+    project: Project, shown: Iterable[Chart], *, now: datetime
+) -> tuple[Mapping[str, StoredChart], list[Job]]:
+    """Return chart name -> its row, drawn or not, without its files; and the jobs to send that draw the others."""
+    wanted = {charts.digest(chart): chart for chart in shown}
+    stored = _stored(project, wanted)
+    missing = [
+        StoredChart(project=project, digest=digest, content=asdict(chart), asked_at=now)
+        for digest, chart in wanted.items()
+        if digest not in stored
+    ]
+    if missing:
+        StoredChart.objects.bulk_create(missing, ignore_conflicts=True)
+        stored = _stored(project, wanted)
+    old = [row.pk for row in stored.values() if row.asked_at < now - ONE_DAY]
+    if old:
+        StoredChart.objects.filter(pk__in=old).update(asked_at=now)
+    jobs = [_request(row, now) for row in stored.values() if row.drawn_at is None]
+    found = {chart.name: stored[digest] for digest, chart in wanted.items() if digest in stored}
+    return found, [job for job in jobs if job is not None]
+
+
+def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
+    rows = StoredChart.objects.filter(project=project, digest__in=list(digests))
+    return {row.digest: row for row in rows.defer("png", "pdf", "specification", "content")}
+
+
+def _request(row: StoredChart, now: datetime) -> Job | None:
+    """Return the new job that draws the chart; None if it waits already, or failed."""
+    if Job.objects.filter(kind=KIND, key=str(row.pk), state="failed").exists():
+        return None
+    job, is_new = request_job(kind=KIND, arguments={"chart": row.pk}, by=None, now=now, key=str(row.pk))
+    return job if is_new else None
+
+
+def _draw(job: RunningJob) -> None:
+    row = StoredChart.objects.filter(pk=job.arguments["chart"], drawn_at=None).first()
+    if row is not None:
+        drawing = charts.draw(charts.from_plain(row.content))
+        StoredChart.objects.filter(pk=row.pk).update(
+            specification=drawing.specification,
+            svg=drawing.svg,
+            png=drawing.png,
+            pdf=drawing.pdf,
+            drawn_at=job.now(),
+        )
+    StoredChart.objects.filter(asked_at__lt=job.now() - KEPT).delete()
+
+
+CHART = Work(run=_draw, trouble="The chart could not be drawn.", minutes=2, days_kept=1)
+
+
+def stored_drawings(project: Project, report: Report) -> dict[str, Drawing]:
+    """Return chart name -> drawing, for the charts of `report` that a worker has drawn."""
+    digests = {charts.digest(chart): chart.name for chart in report.charts}
+    rows = StoredChart.objects.filter(project=project, digest__in=list(digests), drawn_at__isnull=False)
+    return {
+        digests[row.digest]: Drawing(row.specification, row.svg, bytes(row.png or b""), bytes(row.pdf or b""))
+        for row in rows
+    }
+
+
+def draw_all(report: Report) -> dict[str, Drawing]:
+    """Draw every chart of `report`, which takes seconds; return chart name -> drawing."""
+    return {chart.name: charts.draw(chart) for chart in report.charts}

@@ -1,0 +1,25 @@
+from typing import Any
+
+from django.db import models
+
+from studies.models import Project
+
+
+class StoredChart(models.Model):
+    """A chart of a project, by the hash of all that its drawing depends on. A worker draws it; pages only read it."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="charts")
+    digest = models.CharField(max_length=64)
+    content: models.JSONField[Any, Any] = models.JSONField(help_text="The values to draw.")
+    specification: models.JSONField[Any, Any] = models.JSONField(null=True, help_text="Vega-Lite.")
+    svg = models.TextField(blank=True, help_text="With CSS variables as colours.")
+    png = models.BinaryField(null=True)
+    pdf = models.BinaryField(null=True)
+    drawn_at = models.DateTimeField(null=True)
+    asked_at = models.DateTimeField(db_index=True, help_text="When a page last showed it, to the day.")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("project", "digest"), name="chart_stored_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.content.get('name', '')} of {self.project_id}"

@@ -1,0 +1,391 @@
+"""The sentence of each card of a report. Each is made from the exact cells of the tables below it.
+
+So that no sentence says another number than its table. A sentence says so if there is nothing to say yet.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from results.reports.base import Cell, Range, Shown, Table, Undefined
+from results.reports.explorer_links import ALL
+from results.reports.text import cell_text, percent, percent_range, range_text
+
+Row = Mapping[str, Cell]
+HUMANS, CHANCE_ROW = "Humans", "Random chance"
+# What a score counts, by its name; other scores count questions.
+COUNTED_BY: Mapping[str, str] = {
+    "Group": "groups",
+    "I2T": "instances with both captions",
+    "T2I": "instances with both images",
+}
+# The coefficients that a sentence may name, the most general first.
+COEFFICIENTS = ("Krippendorff's alpha", "Fleiss' kappa", "Cohen's kappa", "Gwet's AC1", "Percent agreement")
+# A position bias with a smaller p is mentioned.
+LEVEL = 0.05
+EFFECT = "Cohen's w"
+# More parts than these stand in the table only.
+MOST_NAMED = 3
+
+
+def rows_of(table: Table) -> list[Row]:
+    """Return the rows of `table`, each as title of the column -> cell."""
+    titles = [column.title for column in table.columns]
+    return [dict(zip(titles, row, strict=True)) for row in table.rows]
+
+
+def say_dataset(funnel: Table, dataset: Table) -> str:
+    """How many imported instances, or parts of them, are in the dataset."""
+    imported = _first(rows_of(funnel), Study="imported", Type=ALL)
+    kept = _first(rows_of(dataset), Type=ALL, Subtype=ALL)
+    if not imported:
+        return "No instances have been imported."
+    n = _count(imported["Instances asked"], "imported instance")
+    if not kept:
+        return f"{n}; no study has been launched yet."
+    if not dataset.rests_on:
+        return f"No study decides what is in the dataset, so it has {_all(n)}."
+    unit = "items" if "Items" in kept else "instances"
+    decided = " and ".join(dataset.rests_on)
+    return f"The dataset has {_text(kept[unit.capitalize()], 'count')} {unit} that {decided} accepted, from {n}."
+
+
+def _all(n: str) -> str:
+    return f"the {n}" if n.startswith("1 ") else f"all {n}"
+
+
+def say_decisions(table: Table) -> str:
+    """How many instances of a study have which outcome."""
+    row = _first(rows_of(table), Type=ALL)
+    if not row:
+        return "No question has been asked yet."
+    unit = "Items asked" if "Items asked" in row else "Instances asked"
+    outcomes = {"Accepted": "accepted", "Rejected": "rejected", "Agreed": "agreed", "Conflicting": "conflicting"}
+    said = [f"{_text(row[name], 'count')} {word}" for name, word in outcomes.items() if row.get(name) is not None]
+    undecided = _text(row.get("None yet"), "count")
+    asked = _count(row[unit], unit.split()[0].lower().removesuffix("s"))
+    return f"Of {asked}: {', '.join(said)}, {undecided or '0'} undecided so far."
+
+
+def say_protocol(table: Table) -> str:
+    """Which studies there are, in the order of the pipeline."""
+    rows = rows_of(table)
+    named = [f"{row['Study']} ({row['Kinds']})" for row in rows[:MOST_NAMED]]
+    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+    return (
+        f"{_count(len(rows), 'study')}: {', then '.join(named)}{more}." if rows else "No study has been launched yet."
+    )
+
+
+def say_agreement(reliability: Table) -> str:
+    """The most general coefficient of each study, over all its questions with several answers."""
+    rows = [row for row in rows_of(reliability) if row["Filtering"] == "before"]
+    said = []
+    for study in dict.fromkeys(row["Study"] for row in rows):
+        known = [row for row in rows if row["Study"] == study and not isinstance(row["Value"], Undefined)]
+        best = next((row for name in COEFFICIENTS for row in known if row["Measure"] == name), None)
+        best = best or next(iter(known), None)
+        if best is not None:
+            said.append(f"{study}: {_coefficient(best)}")
+    if said:
+        return _joined(said)
+    reason = next((row["Value"].reason for row in rows if isinstance(row["Value"], Undefined)), "")
+    return reason or "No question has several answers yet, so agreement cannot be measured."
+
+
+def _coefficient(row: Row) -> str:
+    shown: Shown = "share" if row["Measure"] == "Percent agreement" else "coefficient"
+    value = _text(row["Value"], "coefficient") if shown == "coefficient" else percent(_number(row["Value"]))
+    interval = row["95 % interval over questions"]
+    sample = f"{_count(row['People'], 'person')}, {_count(row['Questions'], 'question')}"
+    return f"{row['Measure']} is {value} ({_interval(interval, 'coefficient')}{sample})"
+
+
+def say_people(compact: Table, intervals: Table) -> str:
+    """The score of people with its interval, of the best model on the same instances, and chance; by study."""
+    rows = rows_of(intervals)
+    said = []
+    for study in dict.fromkeys(row["Study"] for row in rows):
+        of_study = [row for row in rows if row["Study"] == study]
+        people = [row for row in of_study if row["Who"] == HUMANS]
+        main = _first(people, Score="Group") or (people[0] if people else None)
+        if main is not None:
+            said.append((str(study), _people_and_best_model(main, of_study, rows_of(compact))))
+    if not said:
+        return "Nobody has answered a question with a known right answer yet."
+    return said[0][1] if len(said) == 1 else " ".join(f"{study}: {words}" for study, words in said[:MOST_NAMED])
+
+
+def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[Row]) -> str:
+    score, value = str(people["Score"]), people["Value"]
+    if isinstance(value, Undefined):
+        return f"No score of people yet: {value.reason}"
+    what = COUNTED_BY.get(score, "questions")
+    unit = "instance" if people["Unit"] == "instance" else "question"
+    sample = f"{_count(people['People'], 'person')}, {_count(people['Questions'], unit)}"
+    said = [f"Humans get {percent(_number(value))} of {what} right ({_interval(people['95 % interval'])}{sample})."]
+    models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score and _is_number(row["Value"])]
+    if models:
+        best = max(models, key=lambda row: _number(row["Value"]))
+        called = "The model" if len(models) == 1 else f"The best of {len(models)} models"
+        said.append(f"{called}, {best['Who']}, gets {percent(_number(best['Value']))}.")
+    chance = (_first(compact, Study=people["Study"], Who=CHANCE_ROW) or {}).get(score)
+    if _is_number(chance):
+        said.append(f"Chance is {percent(_number(chance))}.")
+    return " ".join(said)
+
+
+def say_models(models: Table, captions: Table) -> str:
+    """The best model on the dataset, by Group, or else by the captions it chose."""
+    for table, score, what in ((models, "Group", "groups"), (captions, "Accuracy", "captions")):
+        rows = [row for row in rows_of(table) if row["Type"] == ALL and _is_number(row[score])]
+        if rows:
+            best = max(rows, key=lambda row: _number(row[score]))
+            called = f"The best of {len(rows)} models" if len(rows) > 1 else "The only model"
+            sample = _count(best["Instances"], "instance")
+            return f"{called}, {best['Model']}, gets {percent(_number(best[score]))} of {what} right on {sample}."
+    return "No model has answered all questions about an instance of the dataset yet."
+
+
+def say_comparison(table: Table) -> str:
+    """The difference between people and the model closest to them."""
+    rows = [row for row in rows_of(table) if _is_number(row["People minus model"])]
+    scores = ["Group", *dict.fromkeys(str(row["Score"]) for row in rows)]
+    of_score = next((found for name in scores if (found := [row for row in rows if row["Score"] == name])), [])
+    if not of_score:
+        return "No model answered what people answered, so they cannot be compared yet."
+    closest = min(of_score, key=lambda row: _number(row["People minus model"]))
+    difference = _number(closest["People minus model"])
+    points = f"{abs(100 * difference):.1f} percentage points"
+    verb = "better" if difference >= 0 else "worse"
+    p = closest["p (Holm)"]
+    tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
+    which = "the best model" if len(of_score) > 1 else "the model"
+    return f"People are {points} {verb} than {which}, {closest['Model']}, on the same instances{tested}."
+
+
+def say_disagreement(table: Table) -> str:
+    """On how many questions one side is right and the other wrong."""
+    rows = [row for row in rows_of(table) if row["Type"] == ALL]
+    counts = [title for title in (column.title for column in table.columns) if title.endswith(": questions")]
+    people, models = (sum(int(_number(row[title])) for row in rows) for title in counts)
+    return (
+        f"People are right and every model is wrong on {_count(people, 'question')}; "
+        f"every model is right and people are wrong on {models:,}."
+    )
+
+
+def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
+    """Whether a model could replace an annotator, and how well people would do on the whole dataset.
+
+    powered: the table of estimates for the whole dataset, if there is one.
+    """
+    said = []
+    tested = [row for row in rows_of(alternative) if row["Could stand in"]]
+    if tested:
+        names = list(dict.fromkeys(str(row["Model"]) for row in tested if row["Could stand in"] == "yes"))
+        said.append(f"By the test, {_listed(names)} could replace an annotator." if names else _NO_MODEL)
+    estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
+    main = _first(estimates, Score="Group") or next(iter(estimates), None)
+    if main is not None:
+        share = percent(_number(main["Estimate"]))
+        interval = _interval(main["95 % interval"]).removesuffix("; ")
+        said.append(f"People would get about {share} of the whole dataset right ({interval}).")
+    return " ".join(said) or "There are too few shared answers to estimate anything yet."
+
+
+_NO_MODEL = "By the test, no model could replace an annotator."
+
+
+def say_rates(table: Table) -> str:
+    """How often each option that is always offered, and the right one, was chosen."""
+    rows = [row for row in rows_of(table) if row["Type"] == ALL]
+    said = [f"{row['Answer']}: {_share(row['Share'], row['95 % interval'], row['Answers'])}" for row in rows]
+    return _joined(said[:MOST_NAMED]) if said else "Nobody has answered yet."
+
+
+def say_ratings(table: Table) -> str:
+    """The mean rating of each thing that was rated."""
+    rows = [row for row in rows_of(table) if row["Type"] == ALL and row["Step"] == ALL]
+    said = []
+    for row in rows[:MOST_NAMED]:
+        about = ", ".join(str(row[name]) for name in ("Image role", "What was asked") if row[name]) or str(row["Kind"])
+        sample = f"{_count(row['Answers'], 'answer')}, {_count(row['People'], 'person')}"
+        interval = _interval(row["95 % interval"], "coefficient")
+        said.append(f"{about}: mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})")
+    return _joined(said) if said else "Nobody has rated anything yet."
+
+
+def say_units(table: Table) -> str:
+    """The most frequent answer to each thing that was asked at once."""
+    rows = rows_of(table)
+    said = []
+    for asked in dict.fromkeys((row["Study"], row["What was asked"]) for row in rows):
+        of_unit = [row for row in rows if (row["Study"], row["What was asked"]) == asked]
+        most = max(of_unit, key=lambda row: _number(row["Times"]))
+        said.append(
+            f"{asked[1]}: most often {most['Answer']}, {_share(most['Share'], most['95 % interval'], most['Answers'])}"
+        )
+    more = f" {len(said) - MOST_NAMED} more are in the table." if len(said) > MOST_NAMED else ""
+    return _joined(said[:MOST_NAMED]) + more if said else "Nobody has answered yet."
+
+
+def say_preferences(table: Table) -> str:
+    """The image that people prefer by each criterion."""
+    rows = rows_of(table)
+    said = []
+    for row in rows:
+        if row["Rank"] == 1:
+            total = _first(rows, Study=row["Study"], Criterion=row["Criterion"], Image=ALL) or row
+            n = _count(total["Comparisons"], "comparison")
+            said.append(f"{row['Criterion']}: {row['Image']} is preferred most ({n})")
+    return _joined(said[:MOST_NAMED]) if said else "There are too few comparisons for an order yet."
+
+
+def say_descriptions(table: Table) -> str:
+    """How many descriptions were accepted and rejected."""
+    rows = [row for row in rows_of(table) if row["Sets"] == ALL]
+    said = [
+        f"Of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
+        f"{_text(row['Rejected'], 'count')} rejected; {_text(row['Undecided'], 'count')} are undecided so far"
+        for row in rows
+    ]
+    return _joined(said[:MOST_NAMED]) if said else "Nobody has been asked about descriptions yet."
+
+
+def say_retrieval(table: Table) -> str:
+    """How often people find the image that a description is about."""
+    rows = [row for row in rows_of(table) if row["Averaged over"] == "retrievers" and row["Descriptions of"] == ALL]
+    row = next((row for row in rows if _is_number(row["Accuracy"])), None)
+    if row is None:
+        return "Nobody has looked for a described image yet."
+    sample = f"{_count(row['People'], 'person')}, {_count(row['Descriptions'], 'description')}"
+    share, interval = percent(_number(row["Accuracy"])), _interval(row["95 % interval"])
+    return f"People find the described image in {share} of their answers ({interval}{sample})."
+
+
+def say_language(tables: Sequence[Table]) -> str:
+    """How long the texts are, from the first of `tables` that has texts."""
+    for table in tables:
+        row = next((row for row in rows_of(table) if _is_number(row["Mean length"])), None)
+        if row is not None:
+            length, sentences = (_text(row[name], "coefficient") for name in ("Mean length", "Mean sentences"))
+            return f"{_count(row['Texts'], 'text')} with {length} tokens and {sentences} sentences on average."
+    return "There are no texts yet."
+
+
+def say_writers(table: Table) -> str:
+    """How many people wrote, and how often others find what the texts are about."""
+    rows = rows_of(table)
+    together = _first(rows, Writer=ALL)
+    if together is None:
+        return "Nobody has written a text yet."
+    wrote = f"{_count(len(rows) - 1, 'person')} wrote {_count(together['Texts'], 'text')}"
+    if not _is_number(together["Found"]):
+        return f"{wrote}; nobody has looked for what they are about yet."
+    n = _count(together["Answers of others"], "answer")
+    return f"{wrote}. Others find what they are about in {percent(_number(together['Found']))} of {n}."
+
+
+def say_positions(table: Table) -> str:
+    """Whether one position was chosen more often than by chance; by kind of question."""
+    rows = rows_of(table)
+    said = []
+    for row in rows:
+        if row["Place"] == ALL:
+            places = [each for each in rows if each["Kind"] == row["Kind"] and each["Place"] != ALL]
+            said.append(_position(row, places))
+    kinds = len(said) > 1
+    return " ".join(f"{kind}: {words}" if kinds else words for kind, words in said) or "Nobody has answered yet."
+
+
+def _position(row: Row, places: Sequence[Row]) -> tuple[str, str]:
+    kind, p, n = str(row["Kind"]), row["p"], _count(row["Times chosen"], "answer")
+    if isinstance(p, Undefined):
+        return kind, f"No test yet: {p.reason}"
+    tested = f"p = {_text(p, 'p')}".replace("= <", "<")
+    if _number(p) >= LEVEL:
+        return kind, f"There is no sign of position bias ({n}, {tested})."
+    most = max(places, key=lambda each: _number(each["Times chosen"]) - _number(each["Expected"]))
+    chosen, expected = _text(most["Times chosen"], "count"), _text(most["Expected"], "coefficient")
+    said = f"Position {most['Place']} was chosen {chosen} times where {expected} are expected"
+    return kind, f"{said} ({n}, {tested}, Cohen's w {_text(row[EFFECT], 'coefficient')})."
+
+
+def say_times(table: Table) -> str:
+    """The median time of a question, by kind."""
+    said = []
+    for row in rows_of(table):
+        median = row["Median (s)"]
+        if not isinstance(median, Undefined):
+            middle = "–".join(_text(row[name], "coefficient") for name in ("25 % (s)", "75 % (s)"))
+            n = _count(row["Answers timed"], "answer")
+            said.append(f"{row['Kind']}: median {_text(median, 'coefficient')} s (middle half {middle} s, {n})")
+    return _joined(said[:MOST_NAMED]) if said else "No time has been measured yet."
+
+
+def say_cost(table: Table) -> str:
+    """What was spent by currency, and the lowest median wage of a study."""
+    rows = rows_of(table)
+    by_currency: dict[str, Decimal] = {}
+    for row in rows:
+        cost, currency = row["Cost without fees"], str(row["Currency"])
+        by_currency[currency] = by_currency.get(currency, Decimal(0)) + Decimal(str(cost))
+    spent = " and ".join(f"{currency} {_text(cost, 'money')}" for currency, cost in by_currency.items())
+    said = [f"{spent} for {_count(len(rows), 'study')}, without fees." if rows else "Nothing has been paid yet."]
+    wages = [row for row in rows if _is_number(row["Hourly wage, median"])]
+    if wages:
+        lowest = min(wages, key=lambda row: _number(row["Hourly wage, median"]))
+        wage = _text(lowest["Hourly wage, median"], "money")
+        which = f"The lowest median wage is {lowest['Currency']} {wage} an hour, in {lowest['Study']}"
+        alone = f"The median wage is {lowest['Currency']} {wage} an hour"
+        said.append(f"{which if len(wages) > 1 else alone} ({_count(lowest['Sessions timed'], 'session')}).")
+    return " ".join(said)
+
+
+def _share(share: Cell, interval: Cell, n: Cell) -> str:
+    """Return "12.3 % (95 % CI 8.1–17.9; 204 answers)"."""
+    return (
+        f"{percent(_number(share))} ({_interval(interval)}{_count(n, 'answer')})" if _is_number(share) else "no answers"
+    )
+
+
+def _interval(found: Cell, shown: Shown = "share") -> str:
+    """Return "95 % CI 84.1–89.2; ", or nothing without an interval."""
+    if not isinstance(found, Range):
+        return ""
+    ends = percent_range(found.low, found.high) if shown == "share" else range_text(found.low, found.high, shown)
+    return f"95 % CI {ends}; "
+
+
+_PLURALS = {"person": "people", "study": "studies"}
+
+
+def _count(n: Cell, unit: str) -> str:
+    return f"{_text(n, 'count')} {unit if n == 1 else _PLURALS.get(unit, f'{unit}s')}"
+
+
+def _text(cell: Cell, shown: Shown) -> str:
+    return cell_text(cell, shown)
+
+
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, int | float | Decimal)
+
+
+def _number(cell: Cell) -> float:
+    """Return a cell that is a number. Raises TypeError for others."""
+    if not isinstance(cell, int | float | Decimal):
+        raise TypeError(cell)
+    return float(cell)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return f"{'; '.join(parts)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _first(rows: Iterable[Row], **wanted: Cell) -> Row | None:
+    return next((row for row in rows if all(row.get(name) == value for name, value in wanted.items())), None)

@@ -1,0 +1,48 @@
+"""Charts of the results: a fragment that waits until a worker has drawn it, and files to download."""
+
+import json
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from background.tasks import send
+from results.actions.charts import look_up_charts
+from results.models import StoredChart
+from results.reports.charts import from_plain, in_light_colors
+from results.views.guards import project_view
+from studies.models import Project
+from studies.permissions import Verb
+
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
+    """Return the chart for a page; the fragment asks again while nobody has drawn it."""
+    row = get_object_or_404(StoredChart, project=project, digest=digest)
+    rows, jobs = look_up_charts(project, [from_plain(row.content)], now=timezone.now())
+    for job in jobs:
+        send(job)
+    return render(request, "results/results/_chart.html", {"chart": next(iter(rows.values()), row), "project": project})
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def chart_file(request: HttpRequest, project: Project, digest: str, form: str) -> HttpResponse:
+    """Return a chart as SVG, PNG or PDF in light colours, or its Vega-Lite specification as JSON."""
+    if form not in TYPES:
+        raise Http404
+    row = get_object_or_404(StoredChart, project=project, digest=digest, drawn_at__isnull=False)
+    contents = {
+        "svg": lambda: in_light_colors(row.svg),
+        "png": lambda: bytes(row.png or b""),
+        "pdf": lambda: bytes(row.pdf or b""),
+        "json": lambda: in_light_colors(json.dumps(row.specification, indent=1)),
+    }
+    response = HttpResponse(contents[form](), content_type=TYPES[form])
+    name = f"{project.slug}-{row.content['name']}{'.vl' if form == 'json' else ''}.{form}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

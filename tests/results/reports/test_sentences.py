@@ -1,0 +1,247 @@
+"""The sentences of cards, from tables written by hand."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pytest
+
+from results.reports import sentences
+from results.reports.base import Cell, Column, Range, Table, Undefined
+
+NOTHING = Undefined("No one answered.")
+
+
+def table(titles: str, *rows: Sequence[Cell], rests_on: Sequence[str] = ()) -> Table:
+    return Table("any", "Any", [Column(title) for title in titles.split("|")], rows, rests_on=rests_on)
+
+
+FUNNEL = "Study|Type|Instances asked"
+DATASET = "Type|Subtype|Instances"
+INTERVALS = "Study|Who|Score|Value|Unit|People|Questions|95 % interval"
+COMPACT = "Study|Who|Group"
+
+
+@pytest.mark.parametrize(
+    ("funnel", "dataset", "sentence"),
+    [
+        ([], [], "No instances have been imported."),
+        ([("imported", "all", 70)], [], "70 imported instances; no study has been launched yet."),
+        (
+            [("imported", "all", 70)],
+            [("all", "all", 70)],
+            "No study decides what is in the dataset, so it has all 70 imported instances.",
+        ),
+    ],
+)
+def test_dataset_without_a_deciding_study(
+    funnel: list[Sequence[Cell]], dataset: list[Sequence[Cell]], sentence: str
+) -> None:
+    assert sentences.say_dataset(table(FUNNEL, *funnel), table(DATASET, *dataset)) == sentence
+
+
+def test_dataset_names_the_studies_that_accepted() -> None:
+    kept = table(DATASET, ("all", "all", 17), ("add", "obj", 17), rests_on=["filter", "second"])
+    said = sentences.say_dataset(table(FUNNEL, ("imported", "all", 70), ("filter", "all", 22)), kept)
+    assert said == "The dataset has 17 instances that filter and second accepted, from 70 imported instances."
+
+
+def test_decisions_count_each_outcome_of_a_study() -> None:
+    titles = "Type|Instances asked|None yet|Conflicting|Accepted|Rejected"
+    said = sentences.say_decisions(table(titles, ("all", 22, 2, 1, 17, 2)))
+    assert said == "Of 22 instances: 17 accepted, 2 rejected, 1 conflicting, 2 undecided so far."
+
+
+HUMANS = ("baseline", "Humans", "Group", 0.8675, "instance", 20, 500, Range(0.8405, 0.8919))
+CLIP = ("baseline", "CLIP", "Group", 0.3, "instance", None, 500, Range(0.26, 0.34))
+TROHN = ("baseline", "CLIP-TROHN-Img", "Group", 0.693, "instance", None, 500, Range(0.65, 0.73))
+
+
+def test_people_are_compared_with_the_best_model_and_chance() -> None:
+    intervals = table(INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, NOTHING), HUMANS, CLIP, TROHN)
+    said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals)
+    assert said == (
+        "Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances). "
+        "The best of 2 models, CLIP-TROHN-Img, gets 69.3 %. Chance is 16.7 %."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([], "Nobody has answered a question with a known right answer yet."),
+        (
+            [("baseline", "Humans", "Right (check)", 0.5, "question", 1, 2, NOTHING)],
+            "Humans get 50.0 % of questions right (1 person, 2 questions).",
+        ),
+        (
+            [("baseline", "Humans", "Group", NOTHING, "instance", 0, 0, NOTHING)],
+            "No score of people yet: No one answered.",
+        ),
+        (
+            [HUMANS, ("second", *HUMANS[1:])],
+            "baseline: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances). "
+            "second: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances).",
+        ),
+    ],
+    ids=["nobody", "one person without an interval", "undefined", "two studies"],
+)
+def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) -> None:
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == sentence
+
+
+RELIABILITY = "Study|Measure|Filtering|Value|95 % interval over questions|Questions|People"
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([], "No question has several answers yet, so agreement cannot be measured."),
+        ([("filter", "Fleiss' kappa", "before", NOTHING, None, 0, 0)], "No one answered."),
+        (
+            [
+                ("filter", "Percent agreement", "before", 0.9, None, 68, 23),
+                ("filter", "Krippendorff's alpha", "before", 0.706, Range(-0.1, 0.8), 68, 23),
+                ("filter", "Krippendorff's alpha", "after", 0.99, Range(0.9, 1.0), 40, 23),
+            ],
+            "filter: Krippendorff's alpha is 0.71 (95 % CI -0.10 to 0.80; 23 people, 68 questions).",
+        ),
+        (
+            [("filter", "Percent agreement", "before", 0.5, None, 1, 2)],
+            "filter: Percent agreement is 50.0 % (2 people, 1 question).",
+        ),
+    ],
+    ids=["nothing", "undefined", "alpha before filtering", "percent agreement only"],
+)
+def test_agreement_names_the_most_general_coefficient_before_filtering(
+    rows: list[Sequence[Cell]], sentence: str
+) -> None:
+    assert sentences.say_agreement(table(RELIABILITY, *rows)) == sentence
+
+
+def test_models_name_the_best_of_all() -> None:
+    models = table(
+        "Model|Type|Instances|Group", ("A", "all", 2933, 0.25), ("B", "all", 2900, 0.4911), ("B", "add", 9, 1.0)
+    )
+    said = sentences.say_models(models, table("Model|Type|Instances|Accuracy"))
+    assert said == "The best of 2 models, B, gets 49.1 % of groups right on 2,900 instances."
+
+
+def test_models_that_only_chose_captions() -> None:
+    captions = table("Model|Type|Instances|Accuracy", ("A", "all", 1, 1.0))
+    said = sentences.say_models(table("Model|Type|Instances|Group"), captions)
+    assert said == "The only model, A, gets 100.0 % of captions right on 1 instance."
+
+
+COMPARISON = "Model|Score|People minus model|p (Holm)"
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([], "No model answered what people answered, so they cannot be compared yet."),
+        (
+            [("A", "I2T", 0.01, 0.5), ("A", "Group", 0.3, 0.0001), ("B", "Group", 0.175, 0.0002)],
+            "People are 17.5 percentage points better than the best model, B, on the same instances "
+            "(p < 0.001 after Holm's correction).",
+        ),
+        (
+            [("A", "Right (check)", -0.05, NOTHING)],
+            "People are 5.0 percentage points worse than the model, A, on the same instances.",
+        ),
+    ],
+    ids=["nothing", "the closest model by Group", "a better model without a test"],
+)
+def test_comparison_is_with_the_model_closest_to_people(rows: list[Sequence[Cell]], sentence: str) -> None:
+    assert sentences.say_comparison(table(COMPARISON, *rows)) == sentence
+
+
+def test_disagreement_sums_the_studies() -> None:
+    found = table(
+        "Study|Type|A: questions|A: instances|B: questions|B: instances",
+        ("x", "all", 1, 1, 2, 1),
+        ("x", "add", 1, 1, 2, 1),
+    )
+    assert sentences.say_disagreement(found) == (
+        "People are right and every model is wrong on 1 question; every model is right and people are wrong on 2."
+    )
+
+
+POSITIONS = "Kind|Place|Times chosen|Expected|p|Cohen's w"
+
+
+@pytest.mark.parametrize(
+    ("p", "sentence"),
+    [
+        (0.4301, "There is no sign of position bias (40 answers, p = 0.430)."),
+        (0.0004, "Position 1 was chosen 25 times where 20.00 are expected (40 answers, p < 0.001, Cohen's w 0.25)."),
+        (NOTHING, "No test yet: No one answered."),
+    ],
+)
+def test_positions_name_the_place_that_is_chosen_too_often(p: Cell, sentence: str) -> None:
+    rows = [
+        ("check", "all", 40, None, p, 0.25),
+        ("check", "1", 25, 20.0, None, None),
+        ("check", "2", 15, 20.0, None, None),
+    ]
+    assert sentences.say_positions(table(POSITIONS, *rows)) == sentence
+
+
+def test_times_are_medians_by_kind() -> None:
+    found = table(
+        "Kind|Answers timed|25 % (s)|Median (s)|75 % (s)", ("check", 53, 6.3, 9.1, 11.7), ("rating", 0, *[NOTHING] * 3)
+    )
+    assert sentences.say_times(found) == "check: median 9.10 s (middle half 6.30–11.70 s, 53 answers)."
+
+
+def test_cost_is_summed_by_currency() -> None:
+    titles = "Study|Currency|Cost without fees|Hourly wage, median|Sessions timed"
+    rows = [("a", "USD", Decimal("41.20"), Decimal("9.5"), 20), ("b", "USD", Decimal("0.80"), NOTHING, 0)]
+    rows.append(("c", "GBP", Decimal("3"), Decimal("8.1"), 1))
+    assert sentences.say_cost(table(titles, *rows)) == (
+        "USD 42.00 and GBP 3.00 for 3 studies, without fees. "
+        "The lowest median wage is GBP 8.10 an hour, in c (1 session)."
+    )
+
+
+def test_estimates_say_which_models_passed() -> None:
+    alternative = table("Model|Could stand in", ("A", "no"), ("B", "yes"), ("C", "yes"), ("D", ""))
+    powered = table("Score|Estimate|95 % interval", ("I2T", 0.9, NOTHING), ("Group", 0.801, Range(0.75, 0.85)))
+    assert sentences.say_estimates(alternative, [powered]) == (
+        "By the test, B and C could replace an annotator. "
+        "People would get about 80.1 % of the whole dataset right (95 % CI 75.0–85.0)."
+    )
+    assert sentences.say_estimates(table("Model|Could stand in", ("A", "no")), []) == (
+        "By the test, no model could replace an annotator."
+    )
+
+
+def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
+    rates = table("Answer|Type|Share|95 % interval|Answers", ("none", "all", 0.123, Range(0.08, 0.17), 204))
+    assert sentences.say_rates(rates) == "none: 12.3 % (95 % CI 8.0–17.0; 204 answers)."
+    titles = "Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
+    ratings = table(titles, ("rating", "positive", "", "all", "all", 3.456, Range(3.0, 4.0), 30, 3))
+    assert sentences.say_ratings(ratings) == "positive: mean 3.46 (95 % CI 3.00–4.00; 30 answers, 3 people)."
+    titles = "Study|What was asked|Answer|Times|Share|95 % interval|Answers"
+    units = table(titles, ("s", "left", "no", 6, 0.2, NOTHING, 30), ("s", "left", "yes", 24, 0.8, NOTHING, 30))
+    assert sentences.say_units(units) == "left: most often yes, 80.0 % (30 answers)."
+
+
+def test_descriptions_and_their_retrieval() -> None:
+    outcomes = table("Sets|Written|Accepted|Rejected|Undecided", ("all", 120, 83, 20, 17), ("video", 60, 40, 20, 0))
+    assert sentences.say_descriptions(outcomes) == (
+        "Of 120 descriptions, 83 were accepted and 20 rejected; 17 are undecided so far."
+    )
+    titles = "Averaged over|Descriptions of|Accuracy|95 % interval|People|Descriptions"
+    accuracy = table(
+        titles, ("describers", "all", 0.9, NOTHING, 5, 9), ("retrievers", "all", 0.741, Range(0.7, 0.8), 12, 120)
+    )
+    assert sentences.say_retrieval(accuracy) == (
+        "People find the described image in 74.1 % of their answers (95 % CI 70.0–80.0; 12 people, 120 descriptions)."
+    )
+    writers = table(
+        "Writer|Texts|Answers of others|Found", ("all", 9, 30, 0.5), ("ANN-1", 5, 20, 0.5), ("ANN-2", 4, 10, 0.5)
+    )
+    assert (
+        sentences.say_writers(writers)
+        == "2 people wrote 9 texts. Others find what they are about in 50.0 % of 30 answers."
+    )
