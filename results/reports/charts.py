@@ -76,7 +76,7 @@ def specify(chart: Chart) -> dict[str, Any]:
     """Return the Vega-Lite specification of `chart`, with its data."""
     import altair
 
-    points = altair.Data(values=list(_rows(chart)))
+    points = altair.InlineData(values=list(_rows(chart)))
     y = altair.Y(
         "label:N", sort=None, title=None, axis=altair.Axis(labelLimit=LONGEST_LABEL, domain=False, ticks=False)
     )
@@ -84,7 +84,7 @@ def specify(chart: Chart) -> dict[str, Any]:
     layers = {"bars": _bars, "dots": _dots, "stacked": _stacked}[chart.form](base, chart)
     if chart.reference is not None:
         words = f"{chart.reference.name}: {_value_text(chart.reference.value, chart)}"
-        line = altair.Chart(altair.Data(values=[{"reference": chart.reference.value, "words": words}]))
+        line = altair.Chart(altair.InlineData(values=[{"reference": chart.reference.value, "words": words}]))
         layers.append(
             line.mark_rule(strokeDash=[4, 4], color="var(--chart-muted)").encode(x="reference:Q", description="words:N")
         )

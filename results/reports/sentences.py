@@ -77,17 +77,17 @@ def say_protocol(table: Table) -> str:
 
 
 def say_agreement(reliability: Table) -> str:
-    """The most general coefficient of each study, over all its questions with several answers."""
+    """The most general coefficient of each study and kind of question, over all questions with several answers."""
     rows = [row for row in rows_of(reliability) if row["Filtering"] == "before"]
     said = []
-    for study in dict.fromkeys(row["Study"] for row in rows):
-        known = [row for row in rows if row["Study"] == study and not isinstance(row["Value"], Undefined)]
+    for about in dict.fromkeys((row["Study"], row["Kind"]) for row in rows):
+        known = [row for row in rows if (row["Study"], row["Kind"]) == about and _is_number(row["Value"])]
         best = next((row for name in COEFFICIENTS for row in known if row["Measure"] == name), None)
         best = best or next(iter(known), None)
         if best is not None:
-            said.append(f"{study}: {_coefficient(best)}")
+            said.append((best, _coefficient(best)))
     if said:
-        return _joined(said)
+        return _named(said, "Study", "Kind")
     reason = next((row["Value"].reason for row in rows if isinstance(row["Value"], Undefined)), "")
     return reason or "No question has several answers yet, so agreement cannot be measured."
 
@@ -199,8 +199,11 @@ _NO_MODEL = "By the test, no model could replace an annotator."
 def say_rates(table: Table) -> str:
     """How often each option that is always offered, and the right one, was chosen."""
     rows = [row for row in rows_of(table) if row["Type"] == ALL]
-    said = [f"{row['Answer']}: {_share(row['Share'], row['95 % interval'], row['Answers'])}" for row in rows]
-    return _joined(said[:MOST_NAMED]) if said else "Nobody has answered yet."
+    said = []
+    for row in rows:
+        option = "the right option" if row["Answer"] == "right" else row["Answer"]
+        said.append((row, f"{option} in {_share(row['Share'], row['95 % interval'], row['Answers'])}"))
+    return _named(said, "Kind") if said else "Nobody has answered yet."
 
 
 def say_ratings(table: Table) -> str:
@@ -377,6 +380,14 @@ def _number(cell: Cell) -> float:
     if not isinstance(cell, int | float | Decimal):
         raise TypeError(cell)
     return float(cell)
+
+
+def _named(said: Sequence[tuple[Row, str]], *titles: str) -> str:
+    """Return what is said of each row, after those of its cells that tell the rows apart; long lists are shortened."""
+    telling = [title for title in titles if len({row[title] for row, _ in said}) > 1]
+    parts = [": ".join([", ".join(str(row[title]) for title in telling), words]) for row, words in said[:MOST_NAMED]]
+    more = f" The table has {len(said) - MOST_NAMED} more." if len(said) > MOST_NAMED else ""
+    return _joined(parts if telling else [words for _, words in said]) + more
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Charts of the results: a fragment that waits until a worker has drawn it, and files to download."""
 
 import json
+from collections.abc import Callable
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -36,7 +37,7 @@ def chart_file(request: HttpRequest, project: Project, digest: str, form: str) -
     if form not in TYPES:
         raise Http404
     row = get_object_or_404(StoredChart, project=project, digest=digest, drawn_at__isnull=False)
-    contents = {
+    contents: dict[str, Callable[[], str | bytes]] = {
         "svg": lambda: in_light_colors(row.svg),
         "png": lambda: bytes(row.png or b""),
         "pdf": lambda: bytes(row.pdf or b""),

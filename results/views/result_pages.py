@@ -76,9 +76,7 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     if kept is not None:
         cards = cards_from_plain(kept.content or ())
         # Counted again, so that every count matches the list it links to.
-        disagreements: Sequence[Disagreement] = (
-            human_model_disagreements(project) if _has_disagreement_table(cards) else ()
-        )
+        disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
     else:
         facts = project_facts(project)
         cards, disagreements = page_cards(report_of(facts)), facts.disagreements

@@ -199,7 +199,12 @@ def _left_out(mean: MeanOfPairs) -> str:
 
 def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
     points = [
-        Point(f"{study}: {_of_kind(pair, pairs)}{pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high)
+        Point(
+            f"{study}: " * (len(found) > 1) + f"{_of_kind(pair, pairs)}{pair.name}",
+            pair.kappa.value,
+            pair.interval.low,
+            pair.interval.high,
+        )
         for study, pairs in found.items()
         for pair in pairs
     ]

@@ -258,9 +258,9 @@ def funnel_chart(project: ProjectFacts, funnel: Table) -> Chart:
         slug, accepted = said["Study"], said.get(Outcome.ACCEPTED.capitalize())
         asked = said.get(ITEMS_ASKED) or said[INSTANCES_ASKED]
         if said["Type"] == ALL and isinstance(asked, int):
-            points.append(Point(f"{slug}: asked" if said["Purpose"] else str(slug), asked))
+            points.append(Point(f"{slug}: asked" if said["Purpose"] else str(slug), int(asked)))
             if isinstance(accepted, int):
-                points.append(Point(f"{slug}: accepted", accepted))
+                points.append(Point(f"{slug}: accepted", int(accepted)))
     words = ", ".join(f"{point.label} {point.value:,}" for point in points)
     title = "From candidates to instances"
     return Chart("funnel", title, f"{unit}: {words}.", "bars", "count", unit, [Series("", points)])

@@ -89,28 +89,37 @@ def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) ->
     assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == sentence
 
 
-RELIABILITY = "Study|Measure|Filtering|Value|95 % interval over questions|Questions|People"
+RELIABILITY = "Study|Kind|Measure|Filtering|Value|95 % interval over questions|Questions|People"
 
 
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
         ([], "No question has several answers yet, so agreement cannot be measured."),
-        ([("filter", "Fleiss' kappa", "before", NOTHING, None, 0, 0)], "No one answered."),
+        ([("filter", "check", "Fleiss' kappa", "before", NOTHING, None, 0, 0)], "No one answered."),
         (
             [
-                ("filter", "Percent agreement", "before", 0.9, None, 68, 23),
-                ("filter", "Krippendorff's alpha", "before", 0.706, Range(-0.1, 0.8), 68, 23),
-                ("filter", "Krippendorff's alpha", "after", 0.99, Range(0.9, 1.0), 40, 23),
+                ("filter", "check", "Percent agreement", "before", 0.9, None, 68, 23),
+                ("filter", "check", "Krippendorff's alpha", "before", 0.706, Range(-0.1, 0.8), 68, 23),
+                ("filter", "check", "Krippendorff's alpha", "after", 0.99, Range(0.9, 1.0), 40, 23),
             ],
-            "filter: Krippendorff's alpha is 0.71 (95 % CI -0.10 to 0.80; 23 people, 68 questions).",
+            "Krippendorff's alpha is 0.71 (95 % CI -0.10 to 0.80; 23 people, 68 questions).",
         ),
         (
-            [("filter", "Percent agreement", "before", 0.5, None, 1, 2)],
-            "filter: Percent agreement is 50.0 % (2 people, 1 question).",
+            [
+                *(("filter", kind, "Gwet's AC1", "before", 0.5, None, 9, 3) for kind in ("check", "rating")),
+                *(("second", kind, "Gwet's AC1", "before", 0.5, None, 9, 3) for kind in ("check", "rating")),
+            ],
+            "filter, check: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+            "filter, rating: Gwet's AC1 is 0.50 (3 people, 9 questions); "
+            "second, check: Gwet's AC1 is 0.50 (3 people, 9 questions). The table has 1 more.",
+        ),
+        (
+            [("filter", "check", "Percent agreement", "before", 0.5, None, 1, 2)],
+            "Percent agreement is 50.0 % (2 people, 1 question).",
         ),
     ],
-    ids=["nothing", "undefined", "alpha before filtering", "percent agreement only"],
+    ids=["nothing", "undefined", "alpha before filtering", "four kinds", "percent agreement only"],
 )
 def test_agreement_names_the_most_general_coefficient_before_filtering(
     rows: list[Sequence[Cell]], sentence: str
@@ -216,8 +225,10 @@ def test_estimates_say_which_models_passed() -> None:
 
 
 def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
-    rates = table("Answer|Type|Share|95 % interval|Answers", ("none", "all", 0.123, Range(0.08, 0.17), 204))
-    assert sentences.say_rates(rates) == "none: 12.3 % (95 % CI 8.0–17.0; 204 answers)."
+    rates = table(
+        "Kind|Answer|Type|Share|95 % interval|Answers", ("check", "none", "all", 0.123, Range(0.08, 0.17), 204)
+    )
+    assert sentences.say_rates(rates) == "none in 12.3 % (95 % CI 8.0–17.0; 204 answers)."
     titles = "Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
     ratings = table(titles, ("rating", "positive", "", "all", "all", 3.456, Range(3.0, 4.0), 30, 3))
     assert sentences.say_ratings(ratings) == "positive: mean 3.46 (95 % CI 3.00–4.00; 30 answers, 3 people)."
