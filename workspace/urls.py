@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import health
+from workspace.views import health, search
 from workspace.views.account import invitations, profile, single_sign_on, tokens
 from workspace.views.account.password_reset import ChoosePassword, LinkSent, RequestReset
 from workspace.views.account.sign_in import ChangePassword, SignIn
@@ -31,6 +31,7 @@ from workspace.views.studies.preview import phone_preview, preview
 
 urlpatterns = [
     path("", project.home, name="home"),
+    path("search/", search.search, name="search"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),
     path("sign-in/elsewhere/back/", single_sign_on.sign_in_from_provider, name="sign_on_back"),
@@ -60,6 +61,7 @@ urlpatterns = [
     path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
     path("projects/<slug:slug>/", project.project, name="project"),
     path("projects/<slug:slug>/dataset/", project.dataset, name="project_dataset"),
+    path("projects/<slug:slug>/releases/", project.releases, name="project_releases"),
     path("projects/<slug:slug>/events/", project.events, name="project_events"),
     path("projects/<slug:slug>/groups/", groups.groups, name="project_groups"),
     path("projects/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
@@ -92,6 +94,7 @@ urlpatterns = [
     path("runs/<int:pk>/cancel/", models.cancel, name="run_cancel"),
     path("runs/<int:pk>/go-on/", models.resume, name="run_go_on"),
     path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
+    path("studies/<slug:project>/<slug:slug>/recruit/", study.recruit, name="study_recruit"),
     path("studies/<slug:project>/<slug:slug>/progress/", study.progress, name="study_progress"),
     *(
         path(f"studies/<slug:project>/<slug:slug>/{name}/", study.change, {"name": name}, name=f"study_{name}")

@@ -383,11 +383,11 @@ def _number(cell: Cell) -> float:
 
 
 def _named(said: Sequence[tuple[Row, str]], *titles: str) -> str:
-    """Return what is said of each row, after those of its cells that tell the rows apart; long lists are shortened."""
+    """Return what is said of the first rows, each after those of its cells that tell the rows apart."""
     telling = [title for title in titles if len({row[title] for row, _ in said}) > 1]
-    parts = [": ".join([", ".join(str(row[title]) for title in telling), words]) for row, words in said[:MOST_NAMED]]
+    parts = [(", ".join(str(row[title]) for title in telling), words) for row, words in said[:MOST_NAMED]]
     more = f" The table has {len(said) - MOST_NAMED} more." if len(said) > MOST_NAMED else ""
-    return _joined(parts if telling else [words for _, words in said]) + more
+    return _joined([f"{names}: {words}" if names else words for names, words in parts]) + more
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "page_name": "Annotators",
+        "tab": "annotators",
         "tables": tables,
         "kept": kept,
         "simulated": simulated_in_study(study),

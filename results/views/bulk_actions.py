@@ -156,7 +156,7 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
             problems = [str(error)]
         else:
             send(job_of(export=made))
-            return redirect(f"{reverse('study', args=[project.slug, study.slug])}#exports")
+            return redirect("study_exports", project.slug, study.slug)
     context = {
         "project": project,
         "chosen": chosen,

@@ -17,18 +17,21 @@ from django_htmx.http import reswap, retarget
 from background.tasks import send
 from results.actions.exports import cancel_export, download_name, job_of, request_export
 from results.errors import CannotExport
-from results.exporting import get_writer
+from results.exporting import FORMATS, get_writer
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports
+from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
 from studies.models import Study
 from studies.permissions import Verb
 
+EXPORTS_SHOWN = 20
 
-@study_view(Verb.EXPORT)
+
+@study_view(Verb.VIEW, post=Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def request_one(request: HttpRequest, study: Study) -> HttpResponse:
-    """Request an export. A GET, such as after signing in again, redirects to the form."""
+    """Show the exports of a study, and request one."""
     if request.method == "POST":
         try:
             format = request.POST.get("format", "")
@@ -37,7 +40,16 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
             messages.error(request, str(error))
         else:
             send(job_of(export=export))
-    return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#exports")
+        return redirect("study_exports", study.project.slug, study.slug)
+    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
+    context = {
+        "study": study,
+        "may": may_do(request, study.project),
+        "formats": {name: get_writer(name).title for name in FORMATS},
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+        "simulated": simulated_in_study(study),
+    }
+    return render(request, "results/exports_of_study.html", context)
 
 
 def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Response]], Guarded]:
@@ -79,7 +91,7 @@ def cancel(request: HttpRequest, export: Export) -> HttpResponse:
     names = [export.study.project.slug, export.study.slug]
     if export.release is not None:
         return redirect(f"{reverse('study_releases', args=names)}#release-{export.release.pk}")
-    return redirect(f"{reverse('study', args=names)}#exports")
+    return redirect("study_exports", *names)
 
 
 @_export_view(Verb.EXPORT)

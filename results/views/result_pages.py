@@ -47,7 +47,13 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
         cards = cards_from_plain(kept.content or ())
     elif study.state != StudyState.DRAFT:
         cards = page_cards(whole_report(study))
-    context = {"study": study, "page_name": "Results", "cards": _with_charts(study.project, cards), "kept": kept}
+    context = {
+        "study": study,
+        "page_name": "Results",
+        "tab": "results",
+        "cards": _with_charts(study.project, cards),
+        "kept": kept,
+    }
     if _has_disagreement_table(cards):
         context |= counted(study.project, human_model_disagreements(study.project, study))
     context["simulated"] = simulated_in_study(study)

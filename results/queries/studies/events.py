@@ -57,6 +57,11 @@ def event_lines(project: Project, page: Any) -> Page[Event]:
     return found
 
 
+def latest_events(project: Project, most: int) -> list[EventLine]:
+    """Return the latest events of `project`, newest first."""
+    return lines_of(project, list(Event.objects.filter(project=project).select_related("study")[:most]))
+
+
 def events_about_people(project: Project) -> list[EventLine]:
     """Return the latest events of `project` about whose answers count, newest first."""
     events = Event.objects.filter(project=project, what__in=ABOUT_PEOPLE).select_related("study")

@@ -9,6 +9,8 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Response, Session, Slot
+from annotation.models.outcomes import accepted_items
+from results.queries.instances.instance_list import images_of
 from results.queries.studies.live_study_status import waiting_at_first
 from results.queries.studies.progress import Answers
 from results.reports.explorer_links import narrowed_to
@@ -88,6 +90,29 @@ def categories(project: Project) -> Categories:
         ]
         rows.append((type, counts, sum(count for count, _ in counts), narrowed_to([(type, "")], is_type=True)))
     return Categories(subtypes, rows, sum(cells.values()))
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Numbers of a project: answers that count and those wanted so far, and people who gave at least one."""
+
+    answers: int
+    wanted: int
+    people: int
+
+
+def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
+    people = Session.objects.filter(study__project=project, questions_answered__gt=0)
+    given, wanted = (sum(getattr(line.answers, name) for line in lines) for name in ("given", "wanted"))
+    return Figures(given, wanted, people.values("annotator_id").distinct().count())
+
+
+def latest_accepted(study: Study, most: int) -> list[tuple[Instance, list[InstanceImage]]]:
+    """Return the instances that `study` accepted last, newest first, with their pictures."""
+    decisions = accepted_items(study).order_by("-decided_at", "-pk").select_related("question__instance")
+    instances = [decision.question.instance for decision in decisions[:most]]
+    images = images_of(instances)
+    return [(instance, images[instance.pk]) for instance in dict.fromkeys(instances)]
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,24 @@ class Row:
 
 @dataclass(frozen=True)
 class Funnel:
+    """What was imported, and what passed each study. `steps`: the studies in order. `rows`: by type and subtype."""
+
     imported: int
     steps: Sequence[Step]
     rows: Sequence[Row]
+
+    @property
+    def stages(self) -> Sequence[Sequence[Step]]:
+        """The steps side by side: first the studies that take from the import, then those that take from them."""
+        depths: dict[int, int] = {}
+        stages: list[list[Step]] = []
+        for step in self.steps:
+            # Steps are in order, each after the one that it takes from.
+            depth = depths.get(step.study.fed_by_id or 0, -1) + 1
+            depths[step.study.pk] = depth
+            stages += [[]] * (depth - len(stages)) + ([[]] if depth == len(stages) else [])
+            stages[depth].append(step)
+        return stages
 
 
 def funnel(project: Project, studies: Iterable[Study]) -> Funnel:

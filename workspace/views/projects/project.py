@@ -11,9 +11,16 @@ from predictions.models import Model
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports, removed_since
-from results.queries.studies.events import event_lines
+from results.queries.studies.events import event_lines, latest_events
 from results.queries.studies.next_steps import next_steps
-from results.queries.studies.overview import categories, project_counts, study_lines, waiting_images
+from results.queries.studies.overview import (
+    categories,
+    figures_of,
+    latest_accepted,
+    project_counts,
+    study_lines,
+    waiting_images,
+)
 from results.queries.studies.pipeline import funnel, studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.views.guards import may_do, project_view, signed_in, visible_projects
@@ -24,7 +31,7 @@ from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
 
-EXPORTS_SHOWN = 10
+EXPORTS_SHOWN, EVENTS_SHOWN, ACCEPTED_SHOWN = 10, 6, 6
 
 
 @never_cache
@@ -41,30 +48,46 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
-    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
-    releases = list(project.releases.select_related("study__project").exclude(file=""))
-    removed = removed_since(releases=releases)
     lines = study_lines(project, now=timezone.now())
     counted, waiting = categories(project), waiting_images(project)
+    frozen = project.releases.exclude(file="").count()
+    keepers = [study for study in studies if may_keep(study)]
+    in_dataset = [study for study in studies if study.in_dataset]
     context = {
         "project": project,
-        "next_steps": next_steps(
-            project, lines=lines, waiting=waiting, instances=counted.total, releases=len(releases)
-        ),
+        "next_steps": next_steps(project, lines=lines, waiting=waiting, instances=counted.total, releases=frozen),
         "may": may_do(request, project),
         "simulated": simulated_in_project(project),
         "studies": lines,
         "funnel": funnel(project, studies),
-        "keepers": [study for study in studies if may_keep(study)],
-        "dataset": told_of([study for study in studies if study.in_dataset]),
+        "figures": figures_of(project, lines),
+        "accepted": latest_accepted(in_dataset[0], ACCEPTED_SHOWN) if in_dataset else [],
+        "events": latest_events(project, EVENTS_SHOWN),
+        "keepers": keepers,
+        "dataset": told_of(in_dataset),
         "categories": counted,
         "waiting": waiting,
         "near_duplicates": near_duplicates_of(project).count(),
-        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
-        "releases": [(release, removed.of_release(release)) for release in releases],
         "models": Model.objects.that_answered(project),
     }
     return render(request, "workspace/project.html", context)
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def releases(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show all releases of the project, and its latest exports."""
+    exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
+    made = list(project.releases.select_related("study__project").exclude(file=""))
+    removed = removed_since(releases=made)
+    context = {
+        "project": project,
+        "may": may_do(request, project),
+        "releases": [(release, removed.of_release(release)) for release in made],
+        "studies": [study for study in studies_in_order(project) if may_keep(study)],
+        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+    }
+    return render(request, "workspace/releases.html", context)
 
 
 @project_view(Verb.DESIGN)

@@ -78,7 +78,7 @@ def exempt_networks(request: HttpRequest, study: Study) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, "Saved. These networks may hold any number of places.")
-    return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#networks")
+    return redirect(f"{reverse('study_recruit', args=[study.project.slug, study.slug])}#networks")
 
 
 def _release(request: HttpRequest, study: Study, session: Session) -> HttpResponse:

@@ -25,9 +25,7 @@ from annotation.actions.launching import launch
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
-from results.exporting import FORMATS, get_writer
-from results.models import Export, KeptNumbers
-from results.queries.exports.available_exports import offered_exports
+from results.models import KeptNumbers
 from results.queries.people.groups import undeclared_groups
 from results.queries.studies.live_study_status import waits_for
 from results.queries.studies.overview import answers_sent, waiting_for_launch
@@ -195,7 +193,7 @@ ENTRY_SENTENCES = {
     ),
     EntryEvent.What.NETWORK_FULL: (
         "was asked to come later, because others from their network held its share of the places. If they are people "
-        "of a lab or a classroom, allow its network under “Links for annotators”. If not, free all its places on the "
+        "of a lab or a classroom, allow its network on the Recruit page. If not, free all its places on the "
         "row of one of its sessions."
     ),
     EntryEvent.What.TOO_MANY: (
@@ -266,31 +264,35 @@ def _baseline_row(baseline: str, score: BlindScore | None, at_most: float) -> Ba
 @study_view(Verb.VIEW)
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
-    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
-    recruitment = study.design.recruitment
-    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
     context = _progress(request, study) | {
         "reported": study_reports(study),
         "skips": study_skips(study),
         "undeclared_groups": undeclared_groups(study),
         "blind": _baseline_rows(study),
         "simulated": simulated_in_study(study),
-        "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
-    may = context["may"]
-    if may[Verb.RUN]:
-        # The links let people in, and the completion codes are worth their pay.
-        context |= {
-            "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
-            "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
-            "codes": used_codes(study),
-            "own_network": network_of(request),
-            "changes": [change for change in CHANGES.values() if study.state in change.possible_from],
-        }
-    if may[Verb.DESIGN] and study.state == StudyState.DRAFT:
+    if context["may"][Verb.DESIGN] and study.state == StudyState.DRAFT:
         context |= file_form(study, study.source)
     return render(request, "workspace/study.html", context)
+
+
+@study_view(Verb.RUN)
+@require_safe
+def recruit(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the links that let people in, and the completion codes, which are worth their pay."""
+    take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
+    recruitment = study.design.recruitment
+    context = {
+        "study": study,
+        "may": may_do(request, study.project),
+        "simulated": simulated_in_study(study),
+        "door": _entry_problems(study),
+        "prolific_url": f"{take}?{PROLIFIC_QUERY}" if recruitment.prolific else "",
+        "invite_url": f"{take}?invite={study.invite_token}" if recruitment.invite else "",
+        "codes": used_codes(study),
+        "own_network": network_of(request),
+    }
+    return render(request, "workspace/recruit.html", context)
 
 
 @never_cache
@@ -336,7 +338,7 @@ CHANGES = {
         "Launch",
         "Launching freezes the design, makes the surveys and their seats, and lets annotators in through the links. "
         "It cannot be undone; the study can be paused or closed at any time.",
-        "The study is open. Annotators can come in. Send them a link from below, or give Prolific the address for it.",
+        "The study is open. Send annotators a link from the Recruit page, or give Prolific its address.",
         frozenset({StudyState.DRAFT}),
         lambda study, by, now: launch.launch(study=study, by=by, now=now),
     ),

@@ -1,0 +1,90 @@
+"""The frame of researchers' pages: the rail of a project, and the head of a study."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.template import RequestContext
+from django.urls import reverse
+
+from results.queries.studies.navigation import COMPLETE, stage_of, study_links
+from results.views.guards import may_do
+from studies.models import Project, Study, StudyState
+from studies.permissions import Verb
+
+register = template.Library()
+
+# Name of a page's URL -> the entry of the rail that it belongs to. Pages of a study belong to their study.
+ENTRIES: Mapping[str, str] = {
+    "project": "overview",
+    **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
+    **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
+    **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
+    **dict.fromkeys(("project_results", "project_parted"), "results"),
+    **dict.fromkeys(("project_releases", "study_releases", "release_people", "hub_pushes"), "releases"),
+    "project_events": "activity",
+    **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
+}
+# State of a study -> URL name, label and needed right of the one primary action of its pages.
+PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
+    StudyState.DRAFT: ("study_launch", "Launch", Verb.RUN),
+    StudyState.OPEN: ("study_recruit", "Recruit", Verb.RUN),
+    StudyState.PAUSED: ("study_resume", "Resume", Verb.RUN),
+    COMPLETE: ("study_close", "Close study", Verb.RUN),
+    StudyState.CLOSED: ("study_results", "Results", Verb.VIEW),
+}
+# State of a study -> its other actions.
+OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
+    StudyState.DRAFT: (("study_form", "Edit in a form", Verb.DESIGN), ("study_delete", "Delete", Verb.DESIGN)),
+    StudyState.OPEN: (
+        ("study_pause", "Pause", Verb.RUN),
+        ("ask_more", "Add questions or answers", Verb.RUN),
+        ("study_close", "Close study", Verb.RUN),
+    ),
+    StudyState.PAUSED: (("ask_more", "Add questions or answers", Verb.RUN), ("study_close", "Close study", Verb.RUN)),
+    COMPLETE: (("ask_more", "Add questions or answers", Verb.RUN), ("study_pause", "Pause", Verb.RUN)),
+    StudyState.CLOSED: (),
+}
+ALWAYS = (("study_preview", "Preview", Verb.VIEW), ("study_duplicate", "Duplicate", Verb.DESIGN))
+
+
+@register.inclusion_tag("results/_rail.html", takes_context=True)
+def project_rail(context: RequestContext) -> dict[str, Any]:
+    """Return the context of the rail; it is empty on pages outside a project."""
+    study: Study | None = _given(context, "study", Study)
+    project: Project | None = study.project if study else _given(context, "project", Project)
+    if project is None or not context["user"].is_authenticated:
+        return {}
+    match = context["request"].resolver_match
+    page = match.url_name if match else ""
+    here = ENTRIES.get(page, "" if study else "overview")
+    return {"project": project, "here": here, "study": study, "studies": study_links(project)}
+
+
+@register.inclusion_tag("results/_study_head.html", takes_context=True)
+def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
+    """Return the context of a study's head. here: the tab that is open."""
+    study: Study = context["study"]
+    may = may_do(context["request"], study.project)
+    stage = stage_of(study)
+    allowed = [
+        (reverse(name, args=[study.project.slug, study.slug]), label)
+        for name, label, verb in (PRIMARY[stage], *OTHERS[stage], *ALWAYS)
+        if may[verb]
+    ]
+    has_primary = may[PRIMARY[stage][2]]
+    return {
+        "study": study,
+        "project": study.project,
+        "stage": stage,
+        "here": here,
+        "may": may,
+        "primary": allowed[0] if has_primary else None,
+        "others": allowed[1:] if has_primary else allowed,
+        "simulated": context.get("simulated"),
+    }
+
+
+def _given(context: RequestContext, name: str, model: type[Any]) -> Any:
+    found = context.get(name)
+    return found if isinstance(found, model) and found.pk else None
