@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "config.content_security.SitePolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "workspace.signed_in_browsers.LastSeenMiddleware",
+    "workspace.kept_forms.KeptFormsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 

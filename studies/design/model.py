@@ -170,7 +170,7 @@ class Pay(Section):
 
     currency: str = entry("USD", enum=("USD", "GBP", "EUR"))
     per_session: Decimal = entry("0.00", pattern=_AMOUNT)
-    """In whole units, in quotes: "8.00"."""
+    """Amount in whole units of the currency, such as 8.00."""
     least_answers: int = entry(_usual_least_answers, since=5, before=1, minimum=1, maximum=2000)
     """A finished session with fewer answers is paid that share of `per_session`. Default: `surveys.size` where
     questions come from another study while this one is open, and 1 otherwise."""
@@ -216,8 +216,7 @@ class Lobby(Section):
     minutes: int = entry(0, since=3, minimum=0, maximum=60)
     """How long somebody is kept waiting at most; 0: nobody is, and they are told so at once."""
     pay: Decimal = entry("0.00", since=3, before="0", pattern=_AMOUNT)
-    """What somebody is paid for whom nothing came, in whole units, in quotes: "0.50". They go back with a completion
-    code of its own."""
+    """Amount for somebody whom nothing came for, such as 0.50. They go back with a completion code of its own."""
     either_role: bool = entry(False, since=3)
     """Whether somebody who waits may take part in the study that is waited for instead, where that has a place for
     them."""

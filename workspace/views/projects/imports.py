@@ -32,11 +32,13 @@ from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, rows_of
 from studies.errors import StudyError
 from studies.importing import IMPORTERS, about
+from studies.importing.captions import CAPTION_RULES
 from studies.models import Import, Project
 from studies.permissions import Verb
 from workspace.views.projects.uploads import own_upload
 
 IMPORTS_PER_PAGE = 20
+AS_IS = "as-is-v1"
 PROBLEM_COLUMNS = ("file", "record", "field", "reason")
 
 
@@ -62,10 +64,11 @@ def imports(request: HttpRequest, project: Project) -> HttpResponse:
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Upload files to check or import. A script uploads them beforehand; without scripts the form sends them."""
     format, images_later = request.POST.get("format", ""), "images_later" in request.POST
+    caption_rule = request.POST.get("caption_rule", AS_IS)
     problems: tuple[str, ...] = ()
     if request.method == "POST":
         try:
-            asked = _start_import(request, project, format=format, images_later=images_later)
+            asked = _start_import(request, project, format=format, images_later=images_later, caption_rule=caption_rule)
         except StudyError as error:
             problems = error.problems
         except ImportRefused as error:
@@ -77,7 +80,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "formats": {name: about(name) for name in IMPORTERS},
-        "given": {"format": format, "images_later": images_later},
+        "given": {"format": format, "images_later": images_later, "caption_rule": caption_rule},
+        "caption_rules": {name: (rule.__doc__ or "").partition(".")[0] for name, rule in CAPTION_RULES.items()},
         "problems": problems,
         "waiting": waiting_images(project),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
@@ -85,7 +89,9 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "workspace/imports/new.html", context, status=409 if problems else 200)
 
 
-def _start_import(request: HttpRequest, project: Project, *, format: str, images_later: bool) -> Import:
+def _start_import(
+    request: HttpRequest, project: Project, *, format: str, images_later: bool, caption_rule: str
+) -> Import:
     by, now, named = signed_in(request), timezone.now(), request.POST.get("upload", "")
     if named:
         try:
@@ -111,6 +117,7 @@ def _start_import(request: HttpRequest, project: Project, *, format: str, images
         now=now,
         images_dir=images if images.is_dir() else None,
         images_later=images_later,
+        caption_rule=caption_rule,
         upload=upload,
         dry_run="at_once" not in request.POST,
     )

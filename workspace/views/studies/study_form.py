@@ -84,6 +84,7 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
         if do == CHECK:
             read_design(source)
+            messages.success(request, "No problems found. Nothing is saved yet.")
         # Report changes that no field shows before they are saved.
         if do != SAVE or lost:
             return _render_form(request, source, about, lost=lost)
