@@ -11,15 +11,15 @@ from studies.wording import counted
 def in_numbers(change: str, followed: RemovalEffects | int) -> Sequence[tuple[str, int]]:
     """Return what `change` ("withdraw", "exclude", "include", "reopen") leads to: what is counted, and how many."""
     if isinstance(followed, int):
-        return [("Slots open for others", followed)]
+        return [("Answers that other people are asked for", followed)]
     again = change == "include"
     return [
-        ("Answers that count again" if again else "Answers that count no more", followed.answers),
-        ("Questions with another decision", followed.decisions),
+        ("Answers that count again" if again else "Answers excluded", followed.answers),
+        ("Decisions changed", followed.decisions),
         ("Questions that come back to the dataset", followed.restored)
         if again
         else ("Questions that leave the dataset", followed.undone),
-        ("Answers whose place is taken", followed.without_place)
+        ("Answers that somebody else was asked for", followed.without_place)
         if again
         else ("Open sessions ended", followed.sessions),
     ]

@@ -1,8 +1,10 @@
 """Change whether a person's answers count, after a preview of the effects."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -24,6 +26,8 @@ from results.views.guards import project_view, signed_in
 from studies.models import Project, Study
 from studies.permissions import Verb
 
+# Changes after which others can be asked the same questions.
+REPLACEABLE = frozenset({"withdraw", "exclude"})
 PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
 
 
@@ -40,28 +44,27 @@ class Change:
 CHANGES = {
     "withdraw": Change(
         "Withdraw",
-        "They have taken their consent back. From now on their answers count nowhere in the project and leave in no "
-        "file; files and releases that hold them are no longer offered; what they have open ends, and they can start "
-        "nothing more here. This has no way back.",
+        "They took their consent back. Their answers no longer count in the project and are in no new file. Files and "
+        "releases that hold them are no longer offered. Their open session ends, and they cannot take part in this "
+        "project again. You cannot undo this.",
         dangerous=True,
     ),
     "exclude": Change(
         "Exclude",
-        "Their answers stay stored and marked, and count nowhere in the project until you count them again. What they "
-        "have open ends, and they can start nothing more here. Their pay does not change: whoever finished keeps the "
+        "Their answers are kept, but do not count in the project until you include them again. Their open session ends, "
+        "and they cannot take part in this project again. Their pay does not change: a finished session keeps its "
         "completion code.",
         wants_reason=True,
         dangerous=True,
     ),
     "include": Change(
-        "Count again",
-        "Their answers count again, but those whose place somebody else has taken since. Sessions that were ended stay "
-        "ended.",
+        "Include again",
+        "Their answers count again, except those that somebody else has been asked for since. Ended sessions stay ended.",
     ),
     "reopen": Change(
-        "Open their slots again",
-        "The places of their answers are offered to other people, and will be paid for again. An answer whose place "
-        "somebody else takes cannot count again.",
+        "Ask other people these questions again",
+        "Other people are asked these questions, and are paid for it. Once somebody else is asked, the answer of this "
+        "person cannot count again.",
     ),
 }
 
@@ -73,26 +76,35 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     person, doing, by = _called(project, name), CHANGES[change], signed_in(request)
     reason = typed(request.POST, "reason")
     confirmed = request.method == "POST"
+    # Others can be asked at once what this person's answers no longer say.
+    can_replace = change in REPLACEABLE
+    replaces = can_replace and (not confirmed or "replace" in request.POST)
 
-    def act() -> RemovalEffects | int:
-        # The preview needs a reason that nobody has typed yet.
-        return ACTS[change](person, project, reason if confirmed else "foreseen", by, timezone.now())
+    def act() -> Mapping[str, RemovalEffects | int]:
+        acts = [change, *(["reopen"] if replaces else [])]
+        with transaction.atomic():
+            # The preview needs a reason that nobody has typed yet.
+            why = reason if confirmed else "foreseen"
+            return {name: ACTS[name](person, project, why, by, timezone.now()) for name in acts}
 
-    problem, followed = "", None
+    problem, followed = "", dict[str, RemovalEffects | int]()
     try:
-        followed = act() if confirmed else participants.foresee(act)
+        followed = dict(act() if confirmed else participants.foresee(act))
     except CannotRemove as error:
         problem = error.message
-    if confirmed and followed is not None:
+    if confirmed and followed:
         if change == "withdraw":
             tasks.discard_files.delay_on_commit()
-        messages.success(request, f"{person.name}: {told(change, followed)}")
+        messages.success(request, f"{person.name}: {' '.join(told(name, each) for name, each in followed.items())}")
         return _to_people(project, person, typed(request.GET, "study"))
     context = {
         "project": project,
         "person": person,
         "change": doing,
-        "follows": in_numbers(change, followed) if followed is not None else (),
+        "follows": in_numbers(change, followed[change]) if followed else (),
+        "replaced": followed.get("reopen", 0),
+        "can_replace": can_replace,
+        "replaces": replaces,
         "problem": problem,
         "reason": reason,
         "study": _study(project, person, typed(request.GET, "study")),
