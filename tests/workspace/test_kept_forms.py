@@ -1,0 +1,74 @@
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from studies.models import Project
+from tests.factories import make_member, make_project
+
+ADDRESS = "/projects/vases/name/"
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return make_project()
+
+
+@pytest.fixture
+def owner(project: Project) -> Client:
+    """A browser whose session had ended when a new name was sent, and that has signed in again since."""
+    person = make_member(project, "owner")
+    browser = Client()
+    refused = browser.post(ADDRESS, {"name": "Better vases", "password": "of mine"})
+    assert refused.url == f"/sign-in/?next={ADDRESS}"
+    browser.force_login(person)
+    return browser
+
+
+def test_what_was_typed_is_offered_after_signing_in_and_sent(owner: Client, project: Project) -> None:
+    page = owner.get(ADDRESS).content.decode()
+    assert "Better vases" in page
+    assert "of mine" not in page, "secrets are not kept"
+    project.refresh_from_db()
+    assert project.name != "Better vases", "nothing is sent by itself"
+    owner.post(ADDRESS, {"name": "Better vases"})
+    project.refresh_from_db()
+    assert project.name == "Better vases"
+    assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()
+
+
+def test_a_kept_form_can_be_discarded(owner: Client, project: Project) -> None:
+    assert owner.post(ADDRESS, {"discard_kept_form": ""}).url == "/"
+    assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()
+    project.refresh_from_db()
+    assert project.name != "Better vases"
+
+
+def test_a_kept_form_is_offered_at_its_own_address_and_for_an_hour(owner: Client) -> None:
+    assert "Send your form?" not in owner.get("/").content.decode()
+    with time_machine.travel(timezone.now() + timedelta(hours=2)):
+        assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"name": "a" * 200_001}, {"name": "a", "file": SimpleUploadedFile("a.txt", b"a")}],
+    ids=["nothing", "too long", "with a file"],
+)
+def test_some_forms_are_not_kept(project: Project, fields: dict[str, object]) -> None:
+    browser = Client()
+    browser.post(ADDRESS, fields)
+    browser.force_login(make_member(project, "owner"))
+    assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
+
+
+def test_a_form_without_its_token_gets_our_page_and_is_not_kept(project: Project) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    refused = browser.post(ADDRESS, {"name": "Better vases"})
+    assert refused.status_code == 403
+    assert "Nothing was changed" in refused.content.decode()
+    browser.force_login(make_member(project, "owner"))
+    assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
