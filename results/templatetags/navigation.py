@@ -85,6 +85,12 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     }
 
 
+@register.simple_tag(takes_context=True)
+def project_rights(context: RequestContext) -> Mapping[str, bool]:
+    """Return what the person may do in the project of the page, by verb."""
+    return may_do(context["request"], context["project"])
+
+
 def _given(context: RequestContext, name: str, model: type[Any]) -> Any:
     found = context.get(name)
     return found if isinstance(found, model) and found.pk else None

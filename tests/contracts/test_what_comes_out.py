@@ -87,7 +87,7 @@ def test_an_ordinal_scale_has_ordinal_coefficients_and_no_option_that_is_always_
     assert ann["Mean rating"] == pytest.approx(7 / 3)
     # One step more than Ben on average: 3 on one question of three.
     assert ann["Lean"] == pytest.approx(1)
-    assert not {"Always offered", "p (places)", "Right"} & set(ann)
+    assert not {"Always offered", "Position bias, p", "Right"} & set(ann)
 
 
 def test_ratings_are_exported_with_mean_spread_and_distribution(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_options_that_are_all_always_there_are_counted_and_held_against_nobody()
     assert study_progress(study).rates == [Rate("Both", 3, 6), Rate("They differ", 3, 6)]
     ann = of_annotators(study)[PEOPLE[0]]
     assert [title for title in ann if " or " in title] == []
-    assert ann["Same as others"] == pytest.approx(2 / 3)
+    assert ann["Agreement with others"] == pytest.approx(2 / 3)
     assert "places" not in names(report)
 
 
@@ -174,7 +174,7 @@ def test_labels_of_a_checklist_are_compared_statement_by_statement_and_counted_a
     assert study_progress(study).rates == []
     ann = of_annotators(study)[PEOPLE[0]]
     assert (ann["Answers"], ann["Shared questions"]) == (3, 3)
-    assert ann["Same as others"] == pytest.approx(2 / 3)
+    assert ann["Agreement with others"] == pytest.approx(2 / 3)
     assert questions_shown(study, DISAGREE).count() == 1
     (question,) = histories(questions_shown(study, DISAGREE), project=study.project)
     # In the order in which it was asked, whatever the database does with it.
@@ -206,7 +206,7 @@ def test_texts_are_not_compared() -> None:
     assert not {"reliability", "pairs", "rates", "places", "ratings", "filtering"} & names(report)
     ann = of_annotators(study)[PEOPLE[0]]
     assert (ann["Answers"], ann["Shared questions"]) == (3, 3)
-    assert not {"Same as others", "Right"} & set(ann)
+    assert not {"Agreement with others", "Right"} & set(ann)
     assert not [title for title in ann if title.startswith(("MACE", "Dawid-Skene"))]
     assert questions_shown(study, DISAGREE).count() == 2
 
@@ -402,5 +402,5 @@ def test_units_with_scales_of_their_own_are_compared_each_on_its_own() -> None:
     }
     ann = of_annotators(study)[PEOPLE[0]]
     # 2 of 3 on each.
-    assert ann["Same as others"] == pytest.approx(2 / 3)
+    assert ann["Agreement with others"] == pytest.approx(2 / 3)
     assert "MACE: sharpness: scale blurred to sharp" in ann

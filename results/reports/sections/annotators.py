@@ -106,10 +106,10 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Label
     columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
     columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")]
     columns += [Column("Decided by others", "count"), Column("Accepted by others", "share")]
-    columns += [Column("Accepted, 95 % interval", "share"), Column("p (places)", "p")]
+    columns += [Column("Accepted, 95 % interval", "share"), Column("Position bias, p", "p")]
     columns += [Column("Mean rating", "coefficient"), Column("Spread (SD)", "coefficient")]
     columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
-    columns += [Column("Shared questions", "count"), Column("Same as others", "share")]
+    columns += [Column("Shared questions", "count"), Column("Agreement with others", "share")]
     columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
     applies = [index for index in range(len(columns)) if any(row[index] is not None for row in rows)]
     if len(asked) == 1:
@@ -130,7 +130,7 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Label
     if any(one.became for one in answers):
         notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
     columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
-    return Table("annotators", "What each annotator's answers say", columns, rows, notes)
+    return Table("annotators", "Annotators", columns, rows, notes)
 
 
 def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], LinkedCount]:
@@ -310,9 +310,9 @@ def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> I
 def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     has_labels = any(one.labels for one in several)
     notes = [
-        "Counted answers only. Whoever says least often what others say comes first; that alone proves no "
-        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Same as others: "
-        "over all answers of others to the same questions, as far as they were asked for at first. p (places): how "
+        "Counted answers only. Sorted by agreement with others, lowest first. Low agreement alone is not evidence of "
+        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Agreement with others: "
+        "over all answers of others to the same questions, as far as they were asked for at first. Position bias, p: how "
         "probable places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected "
         "count is under 5, it is drawn at random."
     ]

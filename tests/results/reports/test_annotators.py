@@ -98,13 +98,17 @@ def test_whoever_says_least_often_what_others_say_comes_first() -> None:
     table = annotators_table([*first, *(replace(one, question=2) for one in first)], KINDS)
     assert [line[0] for line in table.rows] == ["A-CLEO", "A-ANN", "A-BEN"]
     found = [row(table, name) for name in ("A-CLEO", "A-ANN", "A-BEN")]
-    assert [(each["Shared questions"], each["Same as others"]) for each in found] == [(2, 0.0), (2, 0.5), (2, 0.5)]
+    assert [(each["Shared questions"], each["Agreement with others"]) for each in found] == [
+        (2, 0.0),
+        (2, 0.5),
+        (2, 0.5),
+    ]
 
 
 def test_somebody_whose_questions_nobody_shared_is_judged_by_nothing() -> None:
     table = annotators_table([ANN], KINDS)
     reason = Undefined("Nobody else answered this annotator's questions.")
-    nothing = {"Shared questions": 0, "Same as others": reason, MACE: reason, DAWID_SKENE: reason}
+    nothing = {"Shared questions": 0, "Agreement with others": reason, MACE: reason, DAWID_SKENE: reason}
     assert row(table, "A-ANN").items() >= nothing.items()
     together = annotators_table([ANN, BEN, replace(ANN, annotator="A-DORA", question=9)], KINDS)
     assert [line[0] for line in together.rows] == ["A-ANN", "A-BEN", "A-DORA"]
@@ -132,7 +136,7 @@ def test_different_images_are_one_label_for_the_models_and_two_for_the_compariso
     three = [(ANN, replace(BEN, choice="candidate-1"), third)]
     table = annotators_table([replace(one, question=q) for q in range(4) for of in three for one in of], KINDS)
     ann, ben = row(table, "A-ANN"), row(table, "A-BEN")
-    assert ann["Same as others"] == ben["Same as others"] == 0
+    assert ann["Agreement with others"] == ben["Agreement with others"] == 0
     assert ann[DAWID_SKENE] == ben[DAWID_SKENE] == pytest.approx(1)
 
 
@@ -177,10 +181,10 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
         answers += [replace(ANN, question=q), odd, replace(odd, annotator="A-CLEO", added=True)]
     table = annotators_table(answers, KINDS)
     ann, ben, cleo = (row(table, name) for name in ("A-ANN", "A-BEN", "A-CLEO"))
-    assert ann["Same as others"] == ben["Same as others"] == 0.7
+    assert ann["Agreement with others"] == ben["Agreement with others"] == 0.7
     assert "A model needs 3 answers to a question" in ann[MACE].reason
     assert (cleo["Answers"], cleo["Shared questions"]) == (3, 0)
-    assert "Asked only where other answers differed" in cleo["Same as others"].reason
+    assert "Asked only where other answers differed" in cleo["Agreement with others"].reason
     assert "Asked only where other answers differed" in cleo[DAWID_SKENE].reason
     assert [line[0] for line in table.rows] == ["A-ANN", "A-BEN", "A-CLEO"]
 
@@ -192,7 +196,7 @@ def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
     )
     for name in ("A-ANN", "A-BEN"):
         found = row(table, name)
-        assert found["Same as others"] == 0
+        assert found["Agreement with others"] == 0
         assert "A model needs 3 answers to a question" in found[MACE].reason
         assert "A model needs 3 answers to a question" in found[DAWID_SKENE].reason
 
@@ -211,8 +215,8 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
     ann = [replace(ANN, question=q, position=0, positions=4) for q in range(12)]
     ben = [replace(BEN, question=q, position=q % 4, positions=4) for q in range(12)]
     table = annotators_table([*ann, *ben], KINDS)
-    assert row(table, "A-ANN")["p (places)"] < 0.001
-    assert row(table, "A-BEN")["p (places)"] == 1
+    assert row(table, "A-ANN")["Position bias, p"] < 0.001
+    assert row(table, "A-BEN")["Position bias, p"] == 1
     assert "Places of all annotators, each their own: p < 0.001" in table.notes[-1]
 
 
