@@ -51,15 +51,16 @@ CHANGES = {
     ),
     "exclude": Change(
         "Exclude",
-        "Their answers are kept, but do not count in the project until you include them again. Their open session ends, "
-        "and they cannot take part in this project again. Their pay does not change: a finished session keeps its "
-        "completion code.",
+        "Their answers are kept, but do not count in the project until you include them again. Their open session "
+        "ends, and they cannot take part in this project again. Their pay does not change: a finished session keeps "
+        "its completion code.",
         wants_reason=True,
         dangerous=True,
     ),
     "include": Change(
         "Include again",
-        "Their answers count again, except those that somebody else has been asked for since. Ended sessions stay ended.",
+        "Their answers count again, except those that somebody else has been asked for since. Ended sessions stay "
+        "ended.",
     ),
     "reopen": Change(
         "Ask other people these questions again",

@@ -311,10 +311,9 @@ def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     has_labels = any(one.labels for one in several)
     notes = [
         "Counted answers only. Sorted by agreement with others, lowest first. Low agreement alone is not evidence of "
-        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Agreement with others: "
-        "over all answers of others to the same questions, as far as they were asked for at first. Position bias, p: how "
-        "probable places chosen as unevenly as this annotator's are, were all chosen equally often; where an expected "
-        "count is under 5, it is drawn at random."
+        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Agreement with "
+        "others: over all answers of others to the same questions, without answers added because others differed. "
+        "Position bias, p: chi-squared test that all positions are chosen equally often (Monte Carlo for small counts)."
     ]
     if has_labels:
         notes.append(
