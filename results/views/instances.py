@@ -164,5 +164,6 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "one_origin": one_origin(images),
         "history": history,
         "stages": stages(history),
+        "may": may_do(request, project),
     }
     return render(request, "results/instances/instance.html", context)

@@ -26,6 +26,9 @@ def retire_or_restore(request: HttpRequest, study: Study, question: int) -> Http
         except retire_questions.CannotTakeOut as error:
             problem = error.message
         else:
+            if request.GET.get("from") == "instance":
+                page = reverse("instance", args=[study.project.slug, found.instance.name_in_address])
+                return redirect(f"{page}#question-{found.pk}")
             return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#reports")
     answers = Response.objects.filter(question=found, is_current=True, slot__isnull=False).count()
     context = {"study": study, "question": found, "answers": answers, "problem": problem}
@@ -38,4 +41,4 @@ def _act(request: HttpRequest, question: Question) -> str:
         followed = retire_questions.put_back(question=question, by=by, now=now)
         return f"The question is back. Answers that count again: {followed.answers}."
     followed = retire_questions.take_out(question=question, reason=request.POST.get("reason", ""), by=by, now=now)
-    return f"The question is taken out. Answers that do not count any more: {followed.answers}."
+    return f"The question is taken out. Answers that no longer count: {followed.answers}."
