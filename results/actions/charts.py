@@ -26,7 +26,7 @@ def look_up_charts(
     wanted = {charts.digest(chart): chart for chart in shown}
     stored = _stored(project, wanted)
     missing = [
-        StoredChart(project=project, digest=digest, content=asdict(chart), asked_at=now)
+        StoredChart(project=project, digest=digest, values=asdict(chart), asked_at=now)
         for digest, chart in wanted.items()
         if digest not in stored
     ]
@@ -43,7 +43,7 @@ def look_up_charts(
 
 def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
     rows = StoredChart.objects.filter(project=project, digest__in=list(digests))
-    return {row.digest: row for row in rows.defer("png", "pdf", "specification", "content")}
+    return {row.digest: row for row in rows.defer("png", "pdf", "specification", "values")}
 
 
 def _request(row: StoredChart, now: datetime) -> Job | None:
@@ -57,7 +57,7 @@ def _request(row: StoredChart, now: datetime) -> Job | None:
 def _draw(job: RunningJob) -> None:
     row = StoredChart.objects.filter(pk=job.arguments["chart"], drawn_at=None).first()
     if row is not None:
-        drawing = charts.draw(charts.from_plain(row.content))
+        drawing = charts.draw(charts.from_plain(row.values))
         StoredChart.objects.filter(pk=row.pk).update(
             specification=drawing.specification,
             svg=drawing.svg,

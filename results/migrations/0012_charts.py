@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('digest', models.CharField(max_length=64)),
-                ('content', models.JSONField(help_text='The values to draw.')),
+                ('values', models.JSONField(help_text='The values to draw.')),
                 ('specification', models.JSONField(help_text='Vega-Lite.', null=True)),
                 ('svg', models.TextField(blank=True, help_text='With CSS variables as colours.')),
                 ('png', models.BinaryField(null=True)),

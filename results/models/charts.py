@@ -10,7 +10,7 @@ class StoredChart(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="charts")
     digest = models.CharField(max_length=64)
-    content: models.JSONField[Any, Any] = models.JSONField(help_text="The values to draw.")
+    values: models.JSONField[Any, Any] = models.JSONField(help_text="The values to draw.")
     specification: models.JSONField[Any, Any] = models.JSONField(null=True, help_text="Vega-Lite.")
     svg = models.TextField(blank=True, help_text="With CSS variables as colours.")
     png = models.BinaryField(null=True)
@@ -22,4 +22,4 @@ class StoredChart(models.Model):
         constraints = (models.UniqueConstraint(fields=("project", "digest"), name="chart_stored_once"),)
 
     def __str__(self) -> str:
-        return f"{self.content.get('name', '')} of {self.project_id}"
+        return f"{self.values.get('name', '')} of {self.project_id}"

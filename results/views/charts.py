@@ -24,7 +24,7 @@ TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "
 def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
     """Return the chart for a page; the fragment asks again while nobody has drawn it."""
     row = get_object_or_404(StoredChart, project=project, digest=digest)
-    rows, jobs = look_up_charts(project, [from_plain(row.content)], now=timezone.now())
+    rows, jobs = look_up_charts(project, [from_plain(row.values)], now=timezone.now())
     for job in jobs:
         send(job)
     return render(request, "results/results/_chart.html", {"chart": next(iter(rows.values()), row), "project": project})
@@ -32,9 +32,9 @@ def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
 
 @project_view(Verb.VIEW)
 @require_safe
-def chart_file(request: HttpRequest, project: Project, digest: str, form: str) -> HttpResponse:
+def chart_file(request: HttpRequest, project: Project, digest: str, format: str) -> HttpResponse:
     """Return a chart as SVG, PNG or PDF in light colours, or its Vega-Lite specification as JSON."""
-    if form not in TYPES:
+    if format not in TYPES:
         raise Http404
     row = get_object_or_404(StoredChart, project=project, digest=digest, drawn_at__isnull=False)
     contents: dict[str, Callable[[], str | bytes]] = {
@@ -43,7 +43,7 @@ def chart_file(request: HttpRequest, project: Project, digest: str, form: str) -
         "pdf": lambda: bytes(row.pdf or b""),
         "json": lambda: in_light_colors(json.dumps(row.specification, indent=1)),
     }
-    response = HttpResponse(contents[form](), content_type=TYPES[form])
-    name = f"{project.slug}-{row.content['name']}{'.vl' if form == 'json' else ''}.{form}"
+    response = HttpResponse(contents[format](), content_type=TYPES[format])
+    name = f"{project.slug}-{row.values['name']}{'.vl' if format == 'json' else ''}.{format}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

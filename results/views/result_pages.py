@@ -93,25 +93,25 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(Verb.VIEW)
 @require_safe
-def project_table(request: HttpRequest, project: Project, table: str, form: str) -> HttpResponse:
+def project_table(request: HttpRequest, project: Project, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `project` as a file."""
-    return _table_file(report_of(project_facts(project)), table, form, project.slug)
+    return _table_file(report_of(project_facts(project)), table, format, project.slug)
 
 
 @study_view(Verb.VIEW)
 @require_safe
-def study_table(request: HttpRequest, study: Study, table: str, form: str) -> HttpResponse:
+def study_table(request: HttpRequest, study: Study, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `study` as a file."""
-    return _table_file(whole_report(study), table, form, f"{study.project.slug}-{study.slug}")
+    return _table_file(whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
 
 
-def _table_file(report: Report, table: str, form: str, about: str) -> HttpResponse:
-    if form not in WRITERS:
+def _table_file(report: Report, table: str, format: str, about: str) -> HttpResponse:
+    if format not in WRITERS:
         raise Http404
     try:
         found = report.table(table)
     except KeyError:
         raise Http404 from None
-    response = HttpResponse(WRITERS[form](found), content_type=TYPES[form])
-    response["Content-Disposition"] = f'attachment; filename="{about}-{table}.{form}"'
+    response = HttpResponse(WRITERS[format](found), content_type=TYPES[format])
+    response["Content-Disposition"] = f'attachment; filename="{about}-{table}.{format}"'
     return response

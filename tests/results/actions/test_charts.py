@@ -36,7 +36,7 @@ def test_a_chart_is_drawn_once_for_a_project(project: Project) -> None:
 
 def test_a_chart_that_cannot_be_drawn_is_not_tried_again(project: Project) -> None:
     _, (job,) = look_up_charts(project, [CHART], now=NOON)
-    StoredChart.objects.update(content={"name": "times"})
+    StoredChart.objects.update(values={"name": "times"})
     assert run_now(job, now=NOON).state == JobState.FAILED
     assert look_up_charts(project, [CHART], now=NOON)[1] == []
 
@@ -48,5 +48,5 @@ def test_charts_that_no_page_shows_any_more_are_deleted(project: Project) -> Non
     assert StoredChart.objects.get().asked_at == later
     _, (job,) = look_up_charts(project, [replace(CHART, title="New")], now=later + KEPT + timedelta(seconds=1))
     run_now(job, now=later + KEPT + timedelta(seconds=1))
-    assert [row.content["title"] for row in StoredChart.objects.all()] == ["New"]
+    assert [row.values["title"] for row in StoredChart.objects.all()] == ["New"]
     assert Job.objects.count() == 2

@@ -20,7 +20,7 @@ def chart(client: Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> Stor
     assert "drawn in the background" in client.get(RESULTS).content.decode()
     for job in sent:
         run_now(job)
-    return StoredChart.objects.get(content__name="times")
+    return StoredChart.objects.get(values__name="times")
 
 
 def test_the_page_shows_the_chart_once_it_is_drawn(client: Client, chart: StoredChart) -> None:

@@ -21,6 +21,8 @@ def owners_alone(gets: Gets) -> dict[str, Gets]:
     return {"viewer": NO, "editor": NO, "owner": gets}
 
 
+# Of a chart that is drawn.
+DIGEST = "0" * 64
 # address -> role -> what somebody of that role gets. A study in the draft state has the slug "draft".
 PRIVATE = {
     "/projects/birds/": all_alike(LOOK),
@@ -59,10 +61,16 @@ PRIVATE = {
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
     "/projects/birds/people-and-models/": all_alike(LOOK),
+    "/projects/birds/results/cost.csv": all_alike(LOOK),
+    f"/projects/birds/charts/{DIGEST}/": all_alike(LOOK),
+    f"/projects/birds/charts/{DIGEST}.svg": all_alike(LOOK),
+    "/projects/birds/releases/": all_alike(LOOK),
     "/projects/birds/events/": all_alike(LOOK),
     "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/report/md/": all_alike(LOOK),
     "/studies/birds/birds-step-3/results/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/results/cost.csv": all_alike(LOOK),
+    "/studies/birds/birds-step-3/recruit/": changing(LOOK),
     "/studies/birds/birds-step-3/annotators/": all_alike(LOOK),
     "/studies/birds/birds-step-3/owed/": all_alike(LOOK),
     "/studies/birds/birds-step-3/owed.csv": all_alike(LOOK),
@@ -95,7 +103,7 @@ PRIVATE = {
     "/studies/birds/birds-step-3/completion/": changing((NOT_ALLOWED, ELSEWHERE)),
     # Without a name.
     "/studies/birds/birds-step-3/personal-links/": changing((FINE, 409)),
-    "/studies/birds/birds-step-3/exports/": changing((ELSEWHERE, ELSEWHERE)),
+    "/studies/birds/birds-step-3/exports/": changing((FINE, ELSEWHERE), viewer=(FINE, 403)),
     "/studies/birds/birds-step-3/preview/": all_alike((FINE, 303)),
     "/studies/birds/birds-step-3/preview/phone/": all_alike(LOOK),
     # Without a name.
@@ -146,7 +154,7 @@ PUBLIC = {
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
 OWN_ALONE = (
-    *("/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/"),
+    *("/", "/search/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/"),
     *("/account/", "/account/name/", "/account/mail/"),
     *("/account/elsewhere/connect/", "/account/elsewhere/disconnect/"),
     *("/account/browsers/1/sign-out/", "/account/browsers/sign-out/"),
@@ -163,6 +171,8 @@ PEOPLE = {
 }
 # Files; and what annotators see, whose forms lead on in the preview.
 NO_PAGES = {
+    *("/projects/birds/results/cost.csv", "/studies/birds/birds-step-3/results/cost.csv"),
+    f"/projects/birds/charts/{DIGEST}.svg",
     *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
     "/studies/birds/birds-step-3/preview/",
 }

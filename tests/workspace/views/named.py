@@ -8,7 +8,7 @@ from annotation.models import Decision
 from background.models import Job
 from predictions.models import Model, Run
 from results.actions.exports import make_export, request_export
-from results.models import Export, Pseudonym, Release
+from results.models import Export, Pseudonym, Release, StoredChart
 from studies.actions.projects.membership import invite
 from studies.models import Import, Instance, Invitation, Membership, Project, Question, Study
 from tests.factories import (
@@ -21,8 +21,13 @@ from tests.factories import (
     make_study,
     sit_down,
 )
+from tests.workspace.views.addresses import DIGEST
 from workspace.models import Delivery, HubPush, Webhook
 
+CHART = {
+    **{"name": "times", "title": "Times", "description": "Few.", "form": "bars", "shown": "count", "axis": "Answers"},
+    **{"series": [{"name": "", "points": []}], "reference": None},
+}
 PROBLEM = b'{"file": "birds.jsonl", "record": 1, "field": "key", "reason": "It is empty."}\n'
 
 
@@ -46,6 +51,7 @@ def make_what_the_addresses_name() -> str:
     Model.objects.filter(pk=make_model(project).pk).update(id=1)
     _webhook(project)
     _pushed_release(study)
+    StoredChart.objects.create(project=project, digest=DIGEST, values=CHART, svg="<svg/>", drawn_at=NOON, asked_at=NOON)
     return researcher.get_username()
 
 

@@ -45,13 +45,13 @@ def test_a_push_is_asked_for_watched_and_its_end_is_shown(client: Client, releas
     assert "1.0\xa0KB of 2.0\xa0KB" in how_far
     assert "<li" not in how_far
     cancel(job=job, now=NOON)
-    assert "Being cancelled" in client.get(f"/hub-pushes/{push.pk}/").content.decode()
+    assert "Cancelling" in client.get(f"/hub-pushes/{push.pk}/").content.decode()
     HubPush.objects.update(finished_at=NOON, sealed_token="", url="https://hub.example/commit/1")
     assert 'href="https://hub.example/commit/1"' in client.get(f"/hub-pushes/{push.pk}/").content.decode()
 
 
 def test_the_page_says_what_it_was_never_tried_against(client: Client, release: Release) -> None:
-    assert "never against the Hub itself" in client.get(f"/releases/{release.pk}/hub/").content.decode()
+    assert "against a simulated Hub only" in client.get(f"/releases/{release.pk}/hub/").content.decode()
 
 
 def test_what_is_refused_is_said_what_was_written_stays_and_the_token_goes(client: Client, release: Release) -> None:

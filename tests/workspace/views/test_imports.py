@@ -155,7 +155,7 @@ def test_more_imports_ask_no_more_queries(client: Client, project: Project) -> N
 def test_what_was_looked_over_is_imported_by_one_button_that_goes_meanwhile(client: Client, project: Project) -> None:
     upload = Upload.objects.create(project=project, made_by=User.objects.get(username="editor"), made_at=NOON)
     waiting(project, upload=upload, dry_run=True, finished_at=NOON)
-    assert "Looked over; nothing is imported yet." in shown(client)
+    assert "Checked. Nothing is imported yet." in shown(client)
     assert "Import it now" in shown(client)
     going_on = waiting(project, upload=upload)
     assert "Looked over.<" in shown(client)

@@ -232,7 +232,7 @@ def test_a_project_is_renamed_archived_and_taken_out_again_on_its_page() -> None
     assert "Close each of them first." in page
     owner.post(f"/studies/vases/{study.slug}/close/")
     assert "The project is archived." in owner.post("/projects/vases/archive/", follow=True).content.decode()
-    assert "Archived since" in owner.get("/projects/vases/").content.decode()
+    assert "Archived on" in owner.get("/projects/vases/").content.decode()
     assert '<span class="badge">archived</span>' in owner.get("/").content.decode()
     refused = owner.get(f"/studies/vases/{study.slug}/duplicate/")
     assert refused.status_code == 403

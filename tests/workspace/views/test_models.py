@@ -89,7 +89,7 @@ def test_a_blind_baseline_says_whom_it_waits_for(client: Client, project: Projec
 def test_pictures_that_are_looked_at_before_any_question_is_scored_are_told(client: Client, project: Project) -> None:
     run = asked(project, state=Run.State.RUNNING, total=2, started_at=NOON)
     Chunk.objects.create(run=run, number=1, items=[{"picture": "a" * 64}], sent_at=NOON, begun=1)
-    assert "Looking at the pictures" in text_of(client, f"/runs/{run.pk}/")
+    assert "Reading images" in text_of(client, f"/runs/{run.pk}/")
     Chunk.objects.update(stored_at=NOON)
     assert "0 of 2 questions" in text_of(client, f"/runs/{run.pk}/")
 
@@ -100,7 +100,7 @@ def test_pictures_that_cannot_be_reached_are_told_with_since_when_and_why(client
     run = asked(project, state=Run.State.RUNNING, total=2, unreachable_since=NOON, unreachable=why, paused_until=until)
     text = text_of(client, f"/runs/{run.pk}/")
     assert "0 of 2 questions" in text
-    assert "Pictures cannot be reached since <time" in text
+    assert "Images cannot be reached since <time" in text
     assert f"{NOON:%H:%M} UTC</time>. {why} Next try: <time" in text
     assert f"{until:%H:%M:%S} UTC</time>." in text
 
@@ -173,9 +173,7 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     predicted(project, "CLIP", "", "two")
     predicted(project, "CLIP", "", "three")
     text = text_of(client)
-    assert (
-        "1 computed on the very pictures and texts; 2 from files that name no pictures: declared, not verified" in text
-    )
+    assert "1 computed from the same images and texts; 2 from files without image names: declared, not verified" in text
     # A digest is shortened to what people compare.
     assert ">abababababab</span>" in text
 
@@ -189,7 +187,7 @@ def test_what_is_mismatched_is_counted_with_its_problem(
     Prediction.objects.filter(instance__key__in=("one", "two")).update(problem="zz is not an option")
     Prediction.objects.filter(instance__key="three").update(problem="the scores lack caption")
     text = text_of(client)
-    assert "1 from files that name no pictures" in text
+    assert "1 from files without image names" in text
     assert "<summary>3 not counted: the options are not those of the question</summary>" in text
     assert "<li>2: zz is not an option</li>" in text
     assert '<li class="muted">... and 1 more</li>' in text
@@ -304,5 +302,5 @@ def test_what_cannot_be_asked_is_said_and_what_was_chosen_stays(
 def test_a_site_that_offers_no_model_says_how_one_is_asked(client: Client, settings: Settings) -> None:
     settings.MODELS_OFFERED = []
     html = client.get(PAGE).content.decode()
-    assert "This site offers none here" in html
+    assert "No models are offered here" in html
     assert f'action="{PAGE}ask/"' not in html

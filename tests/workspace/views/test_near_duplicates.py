@@ -38,7 +38,7 @@ def text_of(client: Client, page: str = PAGE) -> str:
 
 
 def test_a_project_without_any_says_so(client: Client) -> None:
-    assert "None were found." in text_of(client)
+    assert "None found." in text_of(client)
     assert "nearly the same" not in text_of(client, "/projects/birds/")
 
 
@@ -98,7 +98,7 @@ def test_a_pair_one_of_which_stands_nowhere_any_more_is_not_told(client: Client,
     gone = put(birds, "gone", saved(1, quality=40))
     look()
     gone.delete()
-    assert "None were found." in text_of(client)
+    assert "None found." in text_of(client)
 
 
 def test_while_it_is_being_looked_for_the_page_says_how_far(client: Client, birds: Project) -> None:
@@ -106,7 +106,7 @@ def test_while_it_is_being_looked_for_the_page_says_how_far(client: Client, bird
     (job,) = look_for_new(now=NOON)
     job.done, job.total = 1200, 3000
     job.save()
-    assert "Being looked for: 1,200 of 3,000 pictures." in text_of(client)
+    assert "Searching: 1,200 of 3,000 pictures." in text_of(client)
 
 
 def test_twice_as_many_pairs_ask_no_more_queries(client: Client, birds: Project) -> None:

@@ -54,6 +54,8 @@ made = kept(make_what_the_addresses_name)
 @pytest.fixture(autouse=True)
 def _addresses(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("results.views.exports.send", lambda job: None)
+    monkeypatch.setattr("results.views.result_pages.send", lambda job: None)
+    monkeypatch.setattr("results.views.charts.send", lambda job: None)
     monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: None)
     monkeypatch.setattr("workspace.tasks.deliver.delay_on_commit", lambda: None)
     monkeypatch.setattr("workspace.views.projects.models.send_to_worker", lambda run: None)
@@ -209,10 +211,11 @@ def test_a_viewer_is_shown_no_link_for_annotators_and_no_code() -> None:
     EntryEvent.objects.create(study=study, what="unfilled", at=NOON)
     browser = sign_in_as("viewer")
     shown = browser.get("/studies/birds/birds-step-3/").content.decode()
+    assert browser.get("/studies/birds/birds-step-3/recruit/").status_code == 403
     assert {secret for secret in secrets if secret in shown} == set()
     assert "placeholders" not in shown
     Membership.objects.exclude(pk=1).update(role="editor")
-    shown = browser.get("/studies/birds/birds-step-3/").content.decode()
+    shown = browser.get("/studies/birds/birds-step-3/recruit/").content.decode()
     assert {secret for secret in secrets if secret in shown} == secrets
     assert "placeholders were not filled in" in shown
 

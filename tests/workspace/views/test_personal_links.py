@@ -57,8 +57,8 @@ def test_what_is_refused_is_said_and_what_was_written_stays(names: str, sentence
 def test_a_study_that_lets_nobody_in_by_invitation_has_no_such_form() -> None:
     study = create_draft(recruitment={"invite": False})
     editor = signed_in(make_member(study.project, "editor"))
-    assert "personal-links" not in editor.get("/studies/vases/best-vase/").content.decode()
-    assert editor.get(PAGE)["Location"] == "/studies/vases/best-vase/"
+    assert "personal-links" not in editor.get("/studies/vases/best-vase/recruit/").content.decode()
+    assert editor.get(PAGE)["Location"] == "/studies/vases/best-vase/recruit/"
     assert "lets nobody in by invitation" in words_of(editor.post(PAGE, {"names": "Anna"}, follow=True))
 
 

@@ -64,8 +64,6 @@ def test_an_open_study_without_questions_is_not_called_unlaunched(client: Client
 
 def test_a_project_that_only_models_have_answered_leads_to_their_results(client: Client, researcher: User) -> None:
     project = project_of(researcher, instances=1)
-    page = client.get("/projects/vases/").content.decode()
-    assert "/projects/vases/results/" not in page
     instance = project.instances.get()
     model = make_model(project, "CLIP <x>", version="2")
     asked = {"kind": "image_to_text", "variant": "image", "caption_rule": "as-is-v1"}
@@ -73,7 +71,6 @@ def test_a_project_that_only_models_have_answered_leads_to_their_results(client:
     Prediction.objects.create(model=model, instance=instance, is_right=True, **asked, **source)
     page = client.get("/projects/vases/").content.decode()
     assert "CLIP &lt;x&gt; 2" in page
-    assert 'href="/projects/vases/results/"' in page
     assert "Models choosing the caption of an image" in client.get("/projects/vases/results/").content.decode()
 
 
@@ -81,9 +78,9 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     study = open_study(project_of(researcher), STEP_3)
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     release, _ = prepare_release(study=study, about=About(release="v1"), by=TESTS, now=NOON)
-    assert "Releases" not in client.get("/projects/vases/").content.decode()
+    assert "No releases yet" in client.get("/projects/vases/releases/").content.decode()
     freeze_release(release=release, now=NOON)
-    page = client.get("/projects/vases/").content.decode()
+    page = client.get("/projects/vases/releases/").content.decode()
     assert (
         f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">step-3 v1</a>: 1 instance, 2 responses' in page
     )
@@ -103,9 +100,9 @@ def test_an_empty_project_says_so(client: Client, study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(project=make_project("other"))
     project.instances.update(project=make_project("third"))
     page = client.get("/projects/birds/").content.decode()
-    assert "There is no study yet." in page
-    assert "Nothing has been imported yet." in page
-    assert "Nothing has been exported yet." in page
+    assert "No studies yet." in page
+    assert "No instances yet." in page
+    assert "No exports yet." in client.get("/projects/birds/releases/").content.decode()
 
 
 def test_more_projects_studies_and_instances_add_no_query(
@@ -115,10 +112,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then one query of the home page, and the project with thirteen parts of its page.
+    # Session and user; then one query of the home page, and the project with its rail and fourteen parts of its page.
     with django_assert_num_queries(3):
         client.get("/")
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(21):
         client.get("/projects/birds/")
 
 

@@ -69,7 +69,7 @@ def test_every_open_session_has_a_button_on_its_row_that_frees_its_seat(owner: C
     assert f'href="{free(session)}"' in words_of(owner.get("/studies/vases/best-vase/"))
     asked = words_of(owner.get(free(session)))
     name = Pseudonym.objects.get().name
-    assert f"Free the seat of {name}?" in asked
+    assert f"Release the place of {name}?" in asked
     assert f"{name} has answered 1 of 3 questions" in asked
     assert "What they have answered stays and counts." in asked
     assert "65f00000000000000000" not in asked

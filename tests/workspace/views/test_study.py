@@ -18,6 +18,7 @@ from tests.factories import NOON, answer, draw_instance, make_study, questions, 
 
 PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
+RECRUIT = f"{PAGE}recruit/"
 
 
 def text(client: Client, address: str = PAGE) -> str:
@@ -32,11 +33,11 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
     answer(session, questions(study)[1], "none", send_ms=8000)
     shown = text(client)
     assert "2 of 4, 50 %" in shown
-    assert "0 filled 1 taken · 0 free" in shown
+    assert "0 finished 1 in progress · 0 open" in shown
     assert "Questions 4 2 unanswered · 0 open · 2 complete" in shown
-    assert "Accepted questions 1 2 none yet · 0 conflicting · 1 rejected" in shown
-    assert "50.0 % 1 of n = 2 answers" in shown
-    assert "6.0 s half within 5.0 to 7.0 s, n = 2" in shown
+    assert "Accepted questions 1 2 undecided · 0 conflicting · 1 rejected" in shown
+    assert "50.0 % 1 of 2 answers" in shown
+    assert "6.0 median; middle half 5.0–7.0, 2 answers" in shown
     assert f"{Pseudonym.objects.get().name} Answering 2 of 4" in shown
 
 
@@ -59,14 +60,14 @@ def test_the_page_names_nobody(client: Client, study: Study) -> None:
 def test_cost_and_wage_are_shown(client: Client, study: Study) -> None:
     sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=40))
     shown = text(client)
-    assert "1 seat at USD 8.00 cost USD 8.00, without the fee of the platform." in shown
-    assert "median USD 12.00, slowest tenth USD 12.00 or less (n = 1 finished)" in shown
-    assert "under USD 8 an hour" not in shown
+    assert "1 place at USD 8.00 cost USD 8.00 without the platform’s fee." in shown
+    assert "median USD 12.00, slowest tenth USD 12.00 or less (1 finished sessions)" in shown
+    assert "minimum of USD 8 an hour" not in shown
 
 
 def test_a_wage_under_the_least_is_an_alarm(client: Client, study: Study) -> None:
     sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=61))
-    assert "This is under USD 8 an hour" in text(client)
+    assert "minimum of USD 8 an hour" in text(client)
 
 
 def test_nobody_finished_means_no_wage_yet(client: Client, study: Study) -> None:
@@ -82,7 +83,7 @@ def test_sessions_that_a_researcher_has_to_look_at_are_counted(client: Client, s
 
 def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: Settings) -> None:
     settings.SITE_URL = "https://lineup.example.org"
-    page = client.get(PAGE).content.decode()
+    page = client.get(RECRUIT).content.decode()
     fields = [value.replace("&amp;", "&") for value in re.findall(r'readonly value="([^"]*)"', page)]
     assert fields == [
         f"https://lineup.example.org/take/{study.public_token}/"
@@ -93,13 +94,13 @@ def test_the_links_can_be_copied_whole(client: Client, study: Study, settings: S
 
 def test_a_way_in_that_the_study_file_forbids_is_not_offered(client: Client, study: Study) -> None:
     redesign(study, recruitment=study.design.recruitment.model_copy(update={"prolific": False, "invite": False}))
-    page = client.get(PAGE).content.decode()
+    page = client.get(RECRUIT).content.decode()
     assert "readonly" not in page
     assert "Show codes" not in page
 
 
 def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> None:
-    page = client.get(PAGE).content.decode()
+    page = client.get(RECRUIT).content.decode()
     codes = re.search(r'<details class="codes">(.*?)</details>', page, re.DOTALL)
     assert codes
     assert codes[1].count("<code") == 5
@@ -110,10 +111,10 @@ def test_the_codes_stand_behind_a_disclosure(client: Client, study: Study) -> No
         assert page.count(code.code) == 1
     assert not any(code.code in page for code in unused)
     redesign(study, endings=study.design.endings.model_copy(update={"stopped": "code"}))
-    page = client.get(PAGE).content.decode()
+    page = client.get(RECRUIT).content.decode()
     assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, False]
     redesign(study, lobby=Lobby(minutes=5, pay=Decimal("0.50"), either_role=False))
-    page = client.get(PAGE).content.decode()
+    page = client.get(RECRUIT).content.decode()
     assert [code.code in page for code in unused.order_by("outcome")] == [False, True, False, True]
 
 
@@ -132,10 +133,10 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (StudyState.DRAFT, ["Launch", "Duplicate", "Delete"]),
-        (StudyState.OPEN, ["Design", "Pause", "Close for good", "Ask more", "Duplicate"]),
-        (StudyState.PAUSED, ["Design", "Resume", "Close for good", "Ask more", "Duplicate"]),
-        (StudyState.CLOSED, ["Design", "Duplicate"]),
+        (StudyState.DRAFT, ["Launch", "Edit in a form", "Delete"]),
+        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study"]),
+        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study"]),
+        (StudyState.CLOSED, ["Results"]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
@@ -149,7 +150,7 @@ def test_the_buttons_are_those_that_the_state_allows(
     page = client.get(PAGE).content.decode()
     actions = re.search(r'<nav class="actions".*?</nav>', page, re.DOTALL)
     assert actions
-    assert re.findall(r">([A-Z][a-z ]+)</a>", actions[0]) == ["Preview", *buttons]
+    assert re.findall(r">([A-Z][a-z ]+)</a>", actions[0]) == [*buttons, "Preview", "Duplicate"]
 
 
 def test_the_live_part_is_a_fragment_that_asks_for_itself(client: Client, study: Study) -> None:
@@ -214,8 +215,6 @@ def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Clien
     assert default_storage.exists(original_name(back))
     shown = text(client)
     assert "Questions skipped because an image could not be shown 3 Their number leads to the instances" in shown
-    assert "A number of answers or questions leads to the instances that they are about." in shown
-    assert "The number of a survey leads to the instances that it asks about." in shown
     assert "import the same file again with its image folder" in shown
     assert "row-1 A-" in shown
     assert "candidate-1: the file is there, but failed to load 7 times in the browser" in shown
@@ -232,15 +231,15 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 def _wanted(address: str) -> int:
     # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
-    return 22 if address == PAGE else 17
+    return 24 if address == PAGE else 17
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
     shown = text(client, f"{PAGE}launch/")
     assert "Launching freezes the design" in shown
-    assert "Questions4 Surveys1 Seats1 Answers4" in shown
+    assert "Questions4 Surveys1 Places1 Answers4" in shown
     # One seat at 8.00 and a third of that for Prolific; 8.00 for 40 minutes are 12.00 an hour.
-    assert "RewardsUSD 8.00 8.00 a seat" in shown
+    assert "RewardsUSD 8.00 8.00 per place" in shown
     assert "Fee of ProlificUSD 2.67 33.33 %" in shown
     assert "Estimated costUSD 10.67" in shown
     assert "People1 one survey each" in shown
@@ -348,7 +347,7 @@ def test_a_launched_study_says_what_was_known_of_it_at_the_launch(client: Client
         scored = FOUND | {"share": 0.5, "low": None, "high": None}
         BlindScore.objects.create(study=study, baseline=baseline, about="0" * 64, computed_at=NOON, **scored)
     shown = text(client)
-    assert "As it was at the launch." in shown
+    assert "As of the launch" in shown
     assert "text-only:ngrams 50.0 % \N{EN DASH} 25.0 % 60.0 % 300 of 1,200" in shown
     assert "manage.py predict" not in shown
 

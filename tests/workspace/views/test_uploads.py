@@ -80,7 +80,7 @@ def test_files_sent_in_pieces_are_looked_over_and_then_imported(editor: Client, 
     assert len(sent) == 1
     work()
     page = editor.get("/projects/vases/imports/").content.decode()
-    assert "Looked over; nothing is imported yet." in page
+    assert "Checked. Nothing is imported yet." in page
     assert "1 records: 1 would be added, 0 already there. 1 images read" in page
     assert not Instance.objects.exists()
     looked_over = Import.objects.get()
@@ -113,7 +113,7 @@ def test_images_that_are_missing_come_later_with_the_same_file(editor: Client) -
         work()
 
     bring(SimpleUploadedFile("1.jpg", jpeg("red")))
-    waiting = '?images=awaited" title="The instances that wait for these images">1 images</a>'
+    waiting = '?images=awaited" title="The instances that wait for these images">1 image</a>'
     assert waiting in editor.get(NEW).content.decode()
     bring(SimpleUploadedFile("2.jpg", jpeg("blue")))
     assert "still wait for" not in editor.get(NEW).content.decode()
