@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from analytics.intervals.bootstrap import LEVEL
 from analytics.people import ONE_PERSON, Answers, Spread, answers_of, evidence_of, share_interval, spread
 from analytics.ratings import Floats
-from analytics.scores import Bools, scores_in_range, truth_values
+from analytics.scores import scores_in_range, truth_values
 
 # Names of the tests, stored with results. "t over people" was used before.
 Test = Literal["clustered score test", "McNemar"]
@@ -74,7 +74,9 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     Example: only the first right on 1 question and only the second on 9: p = 2 (1 + 10) / 1024 = 0.0215,
     chi-squared 6.4.
     """
-    left, right = _paired(first, second)
+    left, right = truth_values(first), truth_values(second)
+    if left.ndim != 1 or left.shape != right.shape:
+        raise ValueError(f"A comparison takes two lists over the same questions, not {left.shape} and {right.shape}.")
     only_first, only_second = int((left & ~right).sum()), int((~left & right).sum())
     both, neither = int((left & right).sum()), int((~left & ~right).sum())
     apart = only_first + only_second
@@ -233,10 +235,3 @@ def holm(probabilities: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min(1.0, (len(made) - before) * p))
         adjusted[index] = largest
     return adjusted
-
-
-def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Bools, Bools]:
-    left, right = truth_values(first), truth_values(second)
-    if left.ndim != 1 or left.shape != right.shape:
-        raise ValueError(f"A comparison takes two lists over the same questions, not {left.shape} and {right.shape}.")
-    return left, right

@@ -110,8 +110,7 @@ class Answers:
     @property
     def means(self) -> Floats:
         """The mean of each person."""
-        means: Floats = np.bincount(self.person, weights=self.values, minlength=self.n_people) / self.per_person
-        return means
+        return np.bincount(self.person, weights=self.values, minlength=self.n_people) / self.per_person
 
     @property
     def single_answers(self) -> float:
@@ -121,8 +120,7 @@ class Answers:
     @property
     def weights(self) -> Floats:
         """The weight of each answer in the mean over people; they sum to 1."""
-        found: Floats = 1 / (self.n_people * self.per_person[self.person])
-        return found
+        return 1 / (self.n_people * self.per_person[self.person])
 
 
 def answers_of(

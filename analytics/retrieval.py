@@ -14,11 +14,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha, long_table
+from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha
 from analytics.coefficients import KrippendorffAlpha, Metric
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.people import PeopleScore, score_of_people
-from analytics.ratings import Coded
+from analytics.ratings import Coded, long_table
 from analytics.scores import Score, score
 
 

@@ -170,15 +170,6 @@ class Outcomes:
         """Return the outcomes of selected instances, by index or by truth value."""
         return Outcomes(*(column[members] for column in self._questions()))
 
-    def patterns(self) -> dict[str, int]:
-        """Count the instances by their outcomes, written as four digits in the order Ipos2T Ineg2T Tpos2I Tneg2I.
-
-        "1100" and "0011" contradict each other's comparisons: strict comparisons of one score matrix never give them.
-        """
-        codes = 8 * self.ipos2t + 4 * self.ineg2t + 2 * self.tpos2i + 1 * self.tneg2i
-        counts = np.bincount(codes.astype(np.int64), minlength=16)
-        return {f"{code:04b}": int(count) for code, count in enumerate(counts) if count}
-
     def _questions(self) -> tuple[Bools, Bools, Bools, Bools]:
         return self.ipos2t, self.ineg2t, self.tpos2i, self.tneg2i
 
@@ -232,8 +223,7 @@ def outcomes_of_detectors(text: ArrayLike, image: ArrayLike) -> Outcomes:
 
 def seen_as_natural(probabilities: Floats) -> Bools:
     """Return which probabilities of being synthetic, 0 to 1, round to natural; 0.5 does."""
-    natural: Bools = np.rint(probabilities) == 0
-    return natural
+    return np.asarray(np.rint(probabilities) == 0)
 
 
 def detection_accuracy(probabilities: ArrayLike) -> Score:
@@ -265,8 +255,7 @@ def truth_values(values: ArrayLike) -> Bools:
     for index, value in enumerate(flat):
         if not isinstance(value, (bool, int, float, np.bool_, np.number)) or value not in (0, 1):
             raise ValueError(f"Value {index} (counted from 0) is {value!r}, neither true nor false.")
-    truths: Bools = array.astype(np.bool_)
-    return truths
+    return array.astype(np.bool_)
 
 
 def scores_in_range(values: ArrayLike) -> Floats:
@@ -276,7 +265,7 @@ def scores_in_range(values: ArrayLike) -> Floats:
     if array.dtype.kind not in "bfiu":
         # Truth values and numbers of several types; everything else is named.
         return truth_values(values).astype(np.float64)
-    numbers: Floats = array.astype(np.float64)
+    numbers = array.astype(np.float64)
     outside = ~((numbers >= 0) & (numbers <= 1))
     if outside.any():
         index = int(outside.ravel().argmax())
@@ -354,27 +343,6 @@ def right_choices(scores: ArrayLike, right: ArrayLike | int) -> Bools:
     return np.logical_not(not_beaten.any(axis=1))
 
 
-def ranks(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.int64]:
-    """Return the rank, from 1, of the best relevant item of every query's gallery.
-
-    scores: queries x gallery. relevant: truth values of the same shape. An item that is not relevant and ties with
-    the best relevant one comes before it.
-
-    Raises ValueError for shapes that differ, nan, and a query without a relevant item, which has no rank.
-
-    Example: scores [[0.9, 0.5, 0.5]] with the last item relevant: rank 3.
-    """
-    matrix, wanted = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=np.bool_)
-    if matrix.ndim != 2 or matrix.shape != wanted.shape:
-        raise ValueError(f"Scores and relevant are queries x gallery, not {matrix.shape} and {wanted.shape}.")
-    _refuse_nan(matrix)
-    if not wanted.any(axis=1).all():
-        raise ValueError(f"Query {int((~wanted.any(axis=1)).argmax())} has no relevant item in its gallery.")
-    best = np.where(wanted, matrix, -np.inf).max(axis=1, keepdims=True)
-    before: NDArray[np.int64] = ((matrix >= best) & ~wanted).sum(axis=1)
-    return before + 1
-
-
 def drop_rate(before: Score, after: Score) -> Mean:
     """Return the relative drop in recall caused by altered items in the gallery, at most 1; negative if it rises.
 
@@ -388,23 +356,6 @@ def drop_rate(before: Score, after: Score) -> Mean:
     if not before.count:
         return Mean(None, before.n, "Nothing was found before, so nothing can be lost." if before.n else NOTHING)
     return Mean((before.count - after.count) / before.count, before.n)
-
-
-def fooled(scores: ArrayLike, altered: ArrayLike) -> Score:
-    """Count the queries whose first item is an altered one (RoCOCO's false recall at 1). A tie counts as fooled.
-
-    scores: queries x gallery. altered: truth values, one per gallery item. Raises ValueError for other shapes and nan.
-
-    Example: [[0.2, 0.9], [0.8, 0.1]] with the last item altered: 1 of 2.
-    """
-    matrix, flags = np.asarray(scores, dtype=np.float64), np.asarray(altered, dtype=np.bool_)
-    if matrix.ndim != 2 or flags.shape != matrix.shape[1:]:
-        raise ValueError(
-            f"Scores are queries x gallery and altered is one per item, not {matrix.shape}, {flags.shape}."
-        )
-    _refuse_nan(matrix)
-    genuine = np.where(flags, -np.inf, matrix).max(axis=1, initial=-np.inf)
-    return score(np.where(flags, matrix, -np.inf).max(axis=1, initial=-np.inf) >= genuine)
 
 
 def groups(length: int, *labels: Sequence[str]) -> Iterator[tuple[Group, NDArray[np.int64]]]:

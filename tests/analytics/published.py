@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from analytics.scores import Outcomes
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -18,6 +21,17 @@ def shared_file(name: str) -> Path:
 
 def shared_json(name: str) -> Any:
     return json.loads(shared_file(name).read_text(encoding="utf-8"))
+
+
+def patterns(found: Outcomes) -> list[str]:
+    """Return the outcomes of each instance as four digits, in the order Ipos2T Ineg2T Tpos2I Tneg2I."""
+    columns = np.stack([found.ipos2t, found.ineg2t, found.tpos2i, found.tneg2i], axis=1)
+    return ["".join("01"[right] for right in row) for row in columns.astype(int).tolist()]
+
+
+def outcomes(*rows: str) -> Outcomes:
+    """Return outcomes from four digits each, in the same order."""
+    return Outcomes(*np.array([[digit == "1" for digit in row] for row in rows], dtype=np.bool_).reshape(-1, 4).T)
 
 
 def agreement_case(name: str) -> dict[str, Any]:

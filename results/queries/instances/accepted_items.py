@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from django.db.models import Exists, OuterRef, Value
-from django.db.models.expressions import Combinable
+from django.db.models import OuterRef
 
 from analytics.outcomes import WHOLE
 from annotation.models import Decision
@@ -13,7 +12,7 @@ from annotation.models.outcomes import accepted_items
 from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage
 from results.queries.exports.descriptions import Among, Text, texts_of
 from results.queries.exports.task_names import task_name
-from results.queries.studies.simulated_answers import above, simulated_answers
+from results.queries.studies.simulated_answers import above, has_simulated_answer
 from studies.actions.questions import origin_of
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Study
@@ -32,7 +31,10 @@ def accepted_instances(
     """
     items = accepted_items(study, except_in=except_in)
     items = items if among is None else items.filter(question__instance__in=among)
-    items = items.annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
+    # Whether a program gave a counted answer about the instance, here or upstream.
+    about = OuterRef("question__instance")
+    simulated = has_simulated_answer([study, *above(study)], question__instance=about)
+    items = items.annotate(simulated=simulated).order_by("question_id")
     items = items.select_related("question__instance")
     if not study.design.asks_about_parts:
         # Only descriptions need these columns, which are slow to read.
@@ -45,22 +47,13 @@ def accepted_instances(
         for decision in chunk:
             instance = decision.question.instance_id
             of_item = [decision, *others.get(instance, ())] if decision.question.item == WHOLE else [decision]
-            text, simulated = texts.get(decision.question_id), bool(decision.simulated)
-            yield _accepted_instance(study, of_item, images[instance], text, simulated=simulated)
+            yield _accepted_instance(study, of_item, images[instance], texts.get(decision.question_id))
 
 
 def instances_of_studies(studies: Sequence[Study]) -> Iterator[AcceptedInstance]:
     """Yield the accepted items of `studies`, study by study; each item once, from the first study that accepted it."""
     for number, study in enumerate(studies):
         yield from accepted_instances(study, except_in=studies[:number])
-
-
-def _rests_on_a_program(study: Study) -> Combinable:
-    """Whether a program gave a counted answer about the instance of a decision, in `study` or upstream."""
-    answers = simulated_answers([study, *above(study)])
-    if answers is None:
-        return Value(False)
-    return Exists(answers.filter(question__instance=OuterRef("question__instance")))
 
 
 def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decision]]:
@@ -81,8 +74,6 @@ def _accepted_instance(
     of_item: Sequence[Decision],
     images: Sequence[ExportedImage],
     text: Text | None,
-    *,
-    simulated: bool,
 ) -> AcceptedInstance:
     first, instance = of_item[0], of_item[0].question.instance
     questions = tuple(_question(study, instance.key, decision) for decision in of_item)
@@ -114,7 +105,7 @@ def _accepted_instance(
         votes=only.votes if only else {},
         source_file=instance.source_file,
         source_row=instance.source_row,
-        simulated=simulated,
+        simulated=bool(vars(first)["simulated"]),
         item=first.question.item,
         questions=questions,
     )
@@ -144,16 +135,8 @@ def _picture_of_item(decision: Decision) -> dict[str, str]:
 
 
 _IMAGE_FIELDS = (
-    "instance_id",
-    "role",
-    "position",
-    "filename",
-    "image_id",
-    "image__width",
-    "image__height",
-    "source",
-    "licence",
-    "generator",
+    *("instance_id", "role", "position", "filename", "image_id", "image__width", "image__height"),
+    *("source", "licence", "generator"),
 )
 
 

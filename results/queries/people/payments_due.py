@@ -138,9 +138,7 @@ def paid_answers(study: Study) -> dict[int, int]:
 def owed_page(study: Study, *, page: Any) -> Page[Any]:
     """Return one page of the people of `study` with the amounts due to them, by name."""
     found: Page[Any] = Paginator(came_to(study), PER_PAGE).get_page(page)
-    shown = list(found.object_list)
-    people = [each.annotator_id for each in shown]
-    found.object_list = _owed_to(study, shown, session_lines(study, people))
+    found.object_list = owed_to(study, list(found.object_list))
     return found
 
 

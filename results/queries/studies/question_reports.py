@@ -80,15 +80,14 @@ def _question(reports: Sequence[Report]) -> ReportedQuestion:
         variant=question.variant,
         taken_out=question.taken_out_at is not None,
         reasons=Counter(report.get_reason_display() for report in reports).most_common(),
-        reports=[_line(report) for report in reports],
-    )
-
-
-def _line(report: Report) -> ReportLine:
-    return ReportLine(
-        annotator=getattr(report, "pseudonym", None) or "",
-        reason=report.get_reason_display(),
-        words=report.words,
-        at=report.at,
-        instead_of_answer=report.instead_of_answer,
+        reports=[
+            ReportLine(
+                annotator=getattr(report, "pseudonym", None) or "",
+                reason=report.get_reason_display(),
+                words=report.words,
+                at=report.at,
+                instead_of_answer=report.instead_of_answer,
+            )
+            for report in reports
+        ],
     )
