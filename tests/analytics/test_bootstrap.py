@@ -25,7 +25,7 @@ from analytics.intervals.bootstrap import (
     interval_of,
     mean_over_units,
 )
-from analytics.ratings import Ratings, code, long_table
+from analytics.ratings import Ratings, code
 from benchmarks.coverage import Design, coverage_of_alpha, coverage_of_clustered_alpha
 
 OF_MANY: list[Measure] = [
@@ -70,13 +70,6 @@ def _naive(measure: Measure, ratings: np.ndarray[Any, Any], times: int) -> np.nd
     return np.array(values, dtype=float)
 
 
-def test_the_same_seed_gives_the_same_interval() -> None:
-    ratings = noisy_ratings(50, 3)
-    first, again = (agreement_over_units(FleissKappa(), ratings, rng=seeded()) for _ in range(2))
-    assert first == again
-    assert first != agreement_over_units(FleissKappa(), ratings, rng=np.random.default_rng(21))
-
-
 def test_resamples_drawn_in_one_call_are_those_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn() -> tuple[Any, ...]:
         # An odd number of units: none may be lost between two calls.
@@ -107,15 +100,6 @@ def test_alpha_of_a_hundred_thousand_units_has_the_narrow_interval_of_so_many() 
     assert widths[0] / widths[1] == pytest.approx(10, rel=0.15)
 
 
-def test_a_long_table_has_the_interval_of_its_array() -> None:
-    ratings = noisy_ratings(80, 6, missing=0.5)
-    answers = [(unit, rater, label) for unit, row in enumerate(ratings.tolist()) for rater, label in enumerate(row)]
-    expected = agreement_over_units(FleissKappa(), ratings, rng=seeded(), resamples=100)
-    interval = agreement_over_units(FleissKappa(), long_table(answers), rng=seeded(), resamples=2000)
-    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=0.08)
-    assert interval.n == expected.n
-
-
 @pytest.mark.parametrize(
     ("measure", "ratings"),
     [
@@ -141,14 +125,10 @@ def test_a_few_undefined_resamples_are_left_out(unanimous: int, is_defined: bool
     assert is_defined or "resamples leave it undefined" in str(interval.reason)
 
 
-def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
+def test_the_interval_of_a_mean_is_that_of_the_binomial_or_the_normal() -> None:
     # 90 of 100: the 2.5th and 97.5th percentile of Binomial(100, 0.9) are 84 and 95.
     interval = mean_over_units([True] * 90 + [False] * 10, rng=seeded(), resamples=20_000)
     assert (interval.low, interval.high) == pytest.approx((0.84, 0.95), abs=0.005)
-    assert interval.n == 100
-
-
-def test_the_interval_of_a_mean_of_numbers_is_that_of_the_normal() -> None:
     values = np.random.default_rng(4).normal(size=2_000)
     interval = mean_over_units(values, rng=seeded(), resamples=4_000)
     half = 1.96 * values.std() / np.sqrt(2_000)

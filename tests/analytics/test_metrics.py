@@ -74,9 +74,9 @@ def test_a_models_bivlc_tables_come_out_of_its_result_file(model: str) -> None:
     assert (list(overall), len(file.outcomes)) == (SEVEN, expected["n"])
     check_all(overall, expected["overall"] | {"n": expected["n"]})
     # Strict comparisons of one score matrix never contradict each other.
-    came_out = Counter(patterns(file.outcomes))
-    assert came_out == expected["atom_patterns_Ipos_Ineg_Tpos_Tneg"]
-    assert not came_out.keys() & set(published("bivlc_note", "impossible_patterns"))
+    found = Counter(patterns(file.outcomes))
+    assert found == expected["atom_patterns_Ipos_Ineg_Tpos_Tneg"]
+    assert not found.keys() & set(published("bivlc_note", "impossible_patterns"))
 
 
 def test_guessing_scores_what_the_paper_says_of_it() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 from math import exp, log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,8 +119,8 @@ def by_brute_force(comparisons: Sequence[Comparison], items: str) -> list[float]
             total -= log(chosen / (sum(map(exp, own)) + tie))
         return total
 
-    options = {"maxiter": 20_000, "maxfev": 20_000}
     start = np.zeros(len(items) - 1 + len(sizes))
+    options: Any = {"maxiter": 20_000, "maxfev": 20_000}
     best = minimize(minus_likelihood, start, method="Nelder-Mead", tol=1e-11, options=options).x
     found = np.array([0.0, *best[: len(items) - 1]])
     return [float(score) for score in found - found.mean()]
