@@ -101,23 +101,17 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
     given, labels = _code_labels([rating for _, _, rating in rows])
     rows = [row for row, label in zip(rows, given.tolist(), strict=True) if label != MISSING]
     given, unit, rater = given[given != MISSING], _indices(row[0] for row in rows), _indices(row[1] for row in rows)
-    order = np.argsort(unit, kind="stable")
-    unit, rater, given = unit[order], rater[order], given[order]
     if np.unique(np.stack([unit, rater]), axis=1).shape[1] < unit.size:
         raise ValueError("A rater has rated a unit twice; each rates a unit once.")
-    _, first, counts = np.unique(unit, return_index=True, return_counts=True)
-    shape = (len(counts), max(1, int(counts.max(initial=0))))
-    cell = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
-    codes, raters = np.full(shape, MISSING, dtype=np.int32), np.full(shape, MISSING, dtype=np.int32)
-    codes[cell], raters[cell] = given, rater
-    return _declared(replace(_coded(codes, labels), raters=raters), categories)
+    laid_out = by_unit(unit, given, labels, rater)
+    return _declared(replace(_coded(laid_out.codes, labels), raters=laid_out.raters), categories)
 
 
 def by_unit(
-    units: Sequence[int],
-    labels: Sequence[int],
-    categories: Sequence[str],
-    raters: Sequence[int] | None = None,
+    units: Sequence[int] | Codes,
+    labels: Sequence[int] | Codes,
+    categories: Sequence[Any],
+    raters: Sequence[int] | Codes | None = None,
     values: Sequence[float] | None = None,
 ) -> Coded:
     """Lay out coded ratings as units x the maximum number per unit, in no order of raters.

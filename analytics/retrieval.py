@@ -101,7 +101,9 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     measure = KrippendorffAlpha(metric)
     found = {}
     for which in AnswerSelection:
-        compared = _compared(select_answers(retrievals, which))
+        selected = select_answers(retrievals, which)
+        times = Counter(one.description for one in selected)
+        compared = [one for one in selected if times[one.description] > 1]
         ratings, sets = _ratings(compared), _sets(compared)
         alpha = estimate_coded(measure, ratings)
         rng = np.random.default_rng(seed)
@@ -114,12 +116,6 @@ def _sets(retrievals: Sequence[Retrieval]) -> list[int]:
     numbers: dict[Hashable, int] = {}
     about = {one.description: one.about for one in retrievals}
     return [numbers.setdefault(each, len(numbers)) for each in about.values()]
-
-
-def _compared(retrievals: Sequence[Retrieval]) -> list[Retrieval]:
-    """Return the answers to descriptions with several answers."""
-    times = Counter(one.description for one in retrievals)
-    return [one for one in retrievals if times[one.description] > 1]
 
 
 def _ratings(retrievals: Iterable[Retrieval]) -> Coded:
@@ -220,15 +216,13 @@ def phenomena(retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding
     Example: of two descriptions looked at for "s", one has it: found is 1 of 2.
     """
     codes = sorted({code for coding in codings.values() for code in coding.looked_for})
-    return [_phenomenon(code, retrievals, codings) for code in codes]
-
-
-def _phenomenon(code: str, retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding]) -> Phenomenon:
-    looked_at = {description for description, coding in codings.items() if code in coding.looked_for}
-    having = {description for description in looked_at if code in codings[description].tags}
-    return Phenomenon(
-        code,
-        Score(len(having), len(looked_at)),
-        accuracy_of_retrievers([one for one in retrievals if one.description in having]),
-        accuracy_of_retrievers([one for one in retrievals if one.description in looked_at - having]),
-    )
+    found = []
+    for code in codes:
+        looked_at = {description for description, coding in codings.items() if code in coding.looked_for}
+        having = {description for description in looked_at if code in codings[description].tags}
+        with_it, without_it = (
+            accuracy_of_retrievers([one for one in retrievals if one.description in descriptions])
+            for descriptions in (having, looked_at - having)
+        )
+        found.append(Phenomenon(code, Score(len(having), len(looked_at)), with_it, without_it))
+    return found

@@ -22,8 +22,8 @@ def test_a_slight_preference_among_four_places_is_no_evidence() -> None:
     assert bias.least_expected == 25
     # The first of three places 30 times. Two degrees of freedom: the tail is exp(-x / 2).
     largest = position_bias([0] * 30, 3)
-    assert (largest.chi_squared, largest.effect, largest.counts) == (60, pytest.approx(sqrt(2)), (30, 0, 0))
-    assert largest.p == pytest.approx(exp(-30))
+    assert (largest.chi_squared, largest.counts) == (60, (30, 0, 0))
+    assert [largest.effect, largest.p] == pytest.approx([sqrt(2), exp(-30)])
 
 
 def test_questions_with_different_numbers_of_places_are_tested_apart() -> None:

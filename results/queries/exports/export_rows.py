@@ -22,7 +22,6 @@ from results.exporting.rows import (
     DecidedQuestion,
     GivenPrediction,
     GivenResponse,
-    NotedEvent,
     PredictionConditions,
     RatingSummary,
 )
@@ -35,7 +34,7 @@ from results.queries.studies.events import events_about_data, noted_events
 from results.queries.studies.simulated_answers import has_simulated_answer
 from results.reports.sections.ratings import ratings_of
 from results.simulated import given_by_a_program
-from studies.models import Event, Question, Study
+from studies.models import Question, Study
 
 M = TypeVar("M", bound=Model)
 R = TypeVar("R", bound=QuerySet[Any, Any])
@@ -44,41 +43,36 @@ CHUNK = 1000
 
 def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
     """Return the number of rows of this type that `study` has."""
-    counted: dict[Rows, Callable[[Study, Among], QuerySet[Any]]] = {
-        "instances": _accepted,
-        "responses": _given,
-        "decisions": _decided,
-        "predictions": _predicted,
-        "conditions": _conditions,
-        "events": _events,
+    counted: dict[Rows, Callable[[], QuerySet[Any]]] = {
+        "instances": lambda: _about(accepted_items(study), "question__instance", among),
+        "responses": lambda: _given(study, among),
+        "decisions": lambda: _decided(study, among),
+        "predictions": lambda: _predicted(study, among),
+        "conditions": lambda: _conditions(study, among),
+        "events": lambda: events_about_data(study.project, [study]),
     }
-    if rows not in counted:
-        return sum(1 for _ in exported_rows(rows, study, among))
-    return counted[rows](study, among).count()
+    return counted[rows]().count() if rows in counted else sum(1 for _ in exported_rows(rows, study, among))
 
 
 def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any]:
     """Yield the rows of this type, as in `results.exporting.rows`."""
-    sorts: dict[Rows, Callable[..., Iterator[Any]]] = {
-        "instances": accepted_instances,
-        "responses": given_responses,
-        "decisions": decided_questions,
-        "ratings": rating_summaries,
-        "predictions": given_predictions,
-        "conditions": prediction_conditions,
-        "events": events_of_study,
-        "descriptions": lambda study, *, among: descriptions_of_studies([study], among=among),
+    sorts: dict[Rows, Callable[[], Iterator[Any]]] = {
+        "instances": lambda: accepted_instances(study, among=among),
+        "responses": lambda: given_responses(study, among=among),
+        "decisions": lambda: decided_questions(study, among=among),
+        # Ratings and events concern the whole study, whichever instances are chosen.
+        "ratings": lambda: rating_summaries(study),
+        "predictions": lambda: given_predictions(study, among=among),
+        "conditions": lambda: conditions_called(_conditions(study, among).values_list("digest", flat=True)),
+        "events": lambda: noted_events(study.project, [study]),
+        "descriptions": lambda: descriptions_of_studies([study], among=among),
     }
-    return sorts[rows](study, among=among)
+    return sorts[rows]()
 
 
 def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
     """Filter `rows` to those about the instances; `path` leads from a row to its instance."""
     return rows if among is None else rows.filter(**{f"{path}__in": among})
-
-
-def _accepted(study: Study, among: Among = None) -> QuerySet[Decision]:
-    return _about(accepted_items(study), "question__instance", among)
 
 
 def _given(study: Study, among: Among = None) -> QuerySet[Response]:
@@ -246,9 +240,8 @@ def _decided_question(row: Mapping[str, Any], study: Study) -> DecidedQuestion:
     )
 
 
-def rating_summaries(study: Study, *, among: Among = None) -> Iterator[RatingSummary]:
+def rating_summaries(study: Study) -> Iterator[RatingSummary]:
     """Yield the ratings of `study` by kind, image role and category, as in its results."""
-    # Ratings cover the whole study, whichever instances are chosen.
     for each in ratings_of(study_facts(study)):
         mean, (type, subtype) = each.mean, each.category
         yield RatingSummary(
@@ -345,21 +338,6 @@ def _given_prediction(key: str, name: str, version: str, weights: str, *rest: An
 
 def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
     return Conditions.objects.filter(Exists(_predicted(study, among).filter(conditions=OuterRef("pk"))))
-
-
-def prediction_conditions(study: Study, *, among: Among = None) -> Iterator[PredictionConditions]:
-    """Yield the conditions under which the predictions about the instances of `study` were computed."""
-    yield from conditions_called(_conditions(study, among).values_list("digest", flat=True))
-
-
-def _events(study: Study, among: Among = None) -> QuerySet[Event]:
-    # Events concern the whole study, whichever instances are chosen.
-    return events_about_data(study.project, [study])
-
-
-def events_of_study(study: Study, *, among: Among = None) -> Iterator[NotedEvent]:
-    """Yield the events of `study` and of its project."""
-    return noted_events(study.project, [study])
 
 
 def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:

@@ -1,6 +1,6 @@
 """Accepted items of a study for exports, streamed: constant memory at any size."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -84,7 +84,8 @@ def _accepted_instance(
     if text is not None:
         captions.setdefault(CAPTION, text.text)
     if first.question.item != WHOLE and all(image.role != IMAGE for image in images):
-        pictures |= _picture_of_item(first)
+        picture = get_kind(first.question.kind).picture_of(first.question.content, first.question.item)
+        pictures |= {} if picture is None else {IMAGE: picture.sha256}
     return AcceptedInstance(
         task=only.task if only else instance.key,
         key=instance.key,
@@ -94,7 +95,11 @@ def _accepted_instance(
         captions=captions,
         original_captions=instance.original_captions,
         caption_rule=instance.caption_rule,
-        images=_with_gained(images, pictures, first.winner),
+        # Those in roles that the decision assigned come first.
+        images=[
+            *(_find(images, role, sha256, first.winner) for role, sha256 in pictures.items()),
+            *(image for image in images if image.position or image.role not in pictures),
+        ],
         study=study.slug,
         kind=_listed(question.kind for question in questions),
         decision=first.state,
@@ -129,11 +134,6 @@ def _question(study: Study, key: str, decision: Decision) -> AcceptedQuestion:
     )
 
 
-def _picture_of_item(decision: Decision) -> dict[str, str]:
-    picture = get_kind(decision.question.kind).picture_of(decision.question.content, decision.question.item)
-    return {} if picture is None else {IMAGE: picture.sha256}
-
-
 _IMAGE_FIELDS = (
     *("instance_id", "role", "position", "filename", "image_id", "image__width", "image__height"),
     *("source", "licence", "generator"),
@@ -147,12 +147,6 @@ def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
     for instance, *use in uses.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
         images[instance].append(ExportedImage(*use))
     return images
-
-
-def _with_gained(images_used: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
-    """Return the images of an instance, those in roles assigned by the decision first."""
-    first = [_find(images_used, role, sha256, winner) for role, sha256 in gained.items()]
-    return first + [image for image in images_used if image.position or image.role not in gained]
 
 
 def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:

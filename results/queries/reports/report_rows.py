@@ -46,17 +46,12 @@ MISMATCHES_SHOWN = 100
 def project_facts(project: Project) -> ProjectFacts:
     """Return the facts of `project`: all its launched studies, in pipeline order."""
     rows = Instance.objects.filter(project=project).order_by("id").values_list("pk", "type", "subtype")
-    return ProjectFacts(
-        slug=project.slug,
-        name=project.name,
+    return replace(
+        _project(project, [study_facts(study) for study in in_pipeline_order(project)]),
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
-        studies=[study_facts(study) for study in in_pipeline_order(project)],
-        dataset=[study.slug for study in dataset_studies(project)],
         models=list(model_facts(project)),
         predicted_by=instances_predicted(project),
         disagreements=human_model_disagreements(project),
-        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
-        excluded=_removed(project, Removal.Why.EXCLUDED),
         described=described_sets(project),
         mismatched=mismatched_predictions(project),
     )
@@ -73,19 +68,14 @@ def release_facts(studies: Sequence[Study]) -> ProjectFacts:
     project = studies[0].project
     facts = project_facts(project)
     slugs = {each.slug for each in release_studies(studies)}
+    files = Instance.objects.filter(project=project).order_by("source_file", "caption_rule")
     return replace(
         facts,
         dataset=[study.slug for study in studies],
         studies=[each for each in facts.studies if each.slug in slugs],
         disagreements=[each for each in facts.disagreements if each.study in slugs],
-        sources=list(_sources(project)),
+        sources=[SourceFacts(*row) for row in files.values_list("source_file", "caption_rule").annotate(n=Count("pk"))],
     )
-
-
-def _sources(project: Project) -> Iterable[SourceFacts]:
-    files = Instance.objects.filter(project=project).order_by("source_file", "caption_rule")
-    for file, rule, instances in files.values_list("source_file", "caption_rule").annotate(n=Count("pk")):
-        yield SourceFacts(file, rule, instances)
 
 
 def release_studies(studies: Sequence[Study]) -> list[Study]:
@@ -141,11 +131,15 @@ def study_facts(study: Study) -> StudyFacts:
 
 def project_outline(project: Project) -> ProjectFacts:
     """Return the facts of `project` and its studies without questions, answers or predictions."""
+    return _project(project, [study_outline(study) for study in in_pipeline_order(project)])
+
+
+def _project(project: Project, studies: Sequence[StudyFacts]) -> ProjectFacts:
     return ProjectFacts(
         slug=project.slug,
         name=project.name,
         categories={},
-        studies=[study_outline(study) for study in in_pipeline_order(project)],
+        studies=studies,
         dataset=[study.slug for study in dataset_studies(project)],
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),

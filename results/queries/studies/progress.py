@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -148,13 +147,10 @@ def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
 
 def study_progress(study: Study) -> StudyProgress:
     surveys, questions = _surveys(study), _questions(study)
+    answers, seats = [row.answers for row in surveys], [row.seats for row in surveys]
     return StudyProgress(
-        answers=Answers(sum(row.answers.given for row in surveys), sum(row.answers.wanted for row in surveys)),
-        seats=Seats(
-            sum(row.seats.free for row in surveys),
-            sum(row.seats.taken for row in surveys),
-            sum(row.seats.filled for row in surveys),
-        ),
+        answers=Answers(sum(each.given for each in answers), sum(each.wanted for each in answers)),
+        seats=Seats(*(sum(getattr(each, name) for each in seats) for name in ("free", "taken", "filled"))),
         surveys=surveys,
         questions=questions,
         items=_items(study, questions),
@@ -333,15 +329,12 @@ def paid_sessions(study: Study) -> list[PaidSession]:
     times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
     given = paid_answers(study)
     # A clock set back in between must not break the page.
+    took = [(given.get(pk, 0), (ended - arrived).total_seconds()) for pk, arrived, ended in times]
     return [
-        PaidSession(seconds, given.get(pk, 0), _session_reward(given.get(pk, 0), study))
-        for pk, arrived, ended in times
-        if (seconds := (ended - arrived).total_seconds()) > 0
+        PaidSession(seconds, answers, owed_for(SessionState.FINISHED, answers, study.design).amount(PayItem.SESSION))
+        for answers, seconds in took
+        if seconds > 0
     ]
-
-
-def _session_reward(answers: int, study: Study) -> Decimal:
-    return owed_for(SessionState.FINISHED, answers, study.design).amount(PayItem.SESSION)
 
 
 @dataclass(frozen=True)
