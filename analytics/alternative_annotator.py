@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from analytics.ratings import numbered
 from analytics.scores import Floats
 
 # The share of instances by which a person may be the better one and yet be replaced: what the paper takes for crowd
@@ -209,9 +210,7 @@ def _against(
 
 def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: float) -> float:
     mean = float(differences.mean())
-    numbers: dict[Hashable, int] = {}
-    member = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters])
-    sums = np.bincount(member, weights=differences - mean)
+    sums = np.bincount(numbered(clusters), weights=differences - mean)
     count = sums.size
     # With a cluster for each it is the variance of a mean.
     error = sqrt(float((sums**2).sum()) * count / (count - 1)) / differences.size

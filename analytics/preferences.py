@@ -31,6 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analytics.intervals.bootstrap import FEW_UNITS, LEAST_RATERS, LEVEL, SMALL
+from analytics.ratings import numbered
+from analytics.scores import t_quantile
 
 Floats = NDArray[np.float64]
 NOTHING = "Nothing was compared."
@@ -316,14 +318,14 @@ def _scored(model: _Model, estimate: Floats, people: int, level: float) -> dict[
 
 def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable], estimated: int = 1) -> Floats:
     """Return the variance of each parameter for resampled clusters (Liang and Zeger 1986)."""
-    place: dict[Hashable, int] = {}
-    which = np.array([place.setdefault(cluster, len(place)) for cluster in clusters])
-    if len(place) < 2:
+    which = numbered(clusters)
+    count = int(which.max()) + 1
+    if count < 2:
         return np.full(len(inverse), np.nan)
-    summed = np.zeros((len(place), slopes.shape[1]))
+    summed = np.zeros((count, slopes.shape[1]))
     np.add.at(summed, which, slopes)
     moved = summed @ inverse
-    return np.asarray((moved**2).sum(axis=0) * len(place) / max(1, len(place) - estimated))
+    return np.asarray((moved**2).sum(axis=0) * count / max(1, count - estimated))
 
 
 def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of_instance: Floats) -> Floats:
@@ -336,7 +338,5 @@ def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of
 def _limits(score: float, variance: float, n: int, least: int, what: str, level: float, warning: str) -> Limits:
     if n < least:
         return Limits(None, None, f"Other {what} take {least} to tell, and there {'is' if n == 1 else 'are'} {n}.")
-    from scipy.special import stdtrit
-
-    far = float(stdtrit(n - 1, (1 + level) / 2)) * sqrt(variance)
+    far = t_quantile(level, n - 1) * sqrt(variance)
     return Limits(score - far, score + far, None, warning)

@@ -100,7 +100,7 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
     rows = list(answers)
     given, labels = _code_labels([rating for _, _, rating in rows])
     rows = [row for row, label in zip(rows, given.tolist(), strict=True) if label != MISSING]
-    given, unit, rater = given[given != MISSING], _indices(row[0] for row in rows), _indices(row[1] for row in rows)
+    given, unit, rater = given[given != MISSING], numbered(row[0] for row in rows), numbered(row[1] for row in rows)
     if np.unique(np.stack([unit, rater]), axis=1).shape[1] < unit.size:
         raise ValueError("A rater has rated a unit twice; each rates a unit once.")
     laid_out = by_unit(unit, given, labels, rater)
@@ -108,10 +108,10 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
 
 
 def by_unit(
-    units: Sequence[int] | Codes,
+    units: Sequence[int] | NDArray[np.intp],
     labels: Sequence[int] | Codes,
     categories: Sequence[Any],
-    raters: Sequence[int] | Codes | None = None,
+    raters: Sequence[int] | NDArray[np.intp] | None = None,
     values: Sequence[float] | None = None,
 ) -> Coded:
     """Lay out coded ratings as units x the maximum number per unit, in no order of raters.
@@ -156,10 +156,10 @@ def _coded(codes: Codes, labels: tuple[Any, ...]) -> Coded:
     return Coded(codes, labels, values, ordered=True)
 
 
-def _indices(column: Iterable[Hashable]) -> Codes:
-    """Number the values of a column in order of appearance."""
+def numbered(column: Iterable[Hashable]) -> NDArray[np.intp]:
+    """Number the values of a column in order of appearance, from 0; equal ones have the same number."""
     index: dict[Hashable, int] = {}
-    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.int32)
+    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.intp)
 
 
 def _code_numbers(array: Floats) -> tuple[Codes, Floats]:

@@ -18,7 +18,7 @@ from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha
 from analytics.coefficients import KrippendorffAlpha, Metric
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.people import PeopleScore, score_of_people
-from analytics.ratings import Coded, long_table
+from analytics.ratings import Coded, long_table, numbered
 from analytics.scores import Score, score
 
 
@@ -104,18 +104,13 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
         selected = select_answers(retrievals, which)
         times = Counter(one.description for one in selected)
         compared = [one for one in selected if times[one.description] > 1]
-        ratings, sets = _ratings(compared), _sets(compared)
+        # The set of each description, in order of the descriptions.
+        sets = numbered({one.description: one.about for one in compared}.values()).tolist()
+        ratings = _ratings(compared)
         alpha = estimate_coded(measure, ratings)
         rng = np.random.default_rng(seed)
         found[which] = interval_of(alpha, measure, ratings, rng=rng, method="BCa", clusters=sets)
     return found
-
-
-def _sets(retrievals: Sequence[Retrieval]) -> list[int]:
-    """Return the number of each description's set, in order of the descriptions."""
-    numbers: dict[Hashable, int] = {}
-    about = {one.description: one.about for one in retrievals}
-    return [numbers.setdefault(each, len(numbers)) for each in about.values()]
 
 
 def _ratings(retrievals: Iterable[Retrieval]) -> Coded:

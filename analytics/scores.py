@@ -92,6 +92,17 @@ def is_below(bound: float, right: float, of: int) -> bool:
     return interval is not None and interval[1] < bound
 
 
+def t_quantile(level: float, degrees: float) -> float:
+    """Return how many standard errors an interval of this level (0 to 1) reaches to either side, by Student's t.
+
+    degrees: of freedom, above 0. Example: 2.776 for a level of 0.95 and 4 degrees.
+    """
+    # Imported here: it takes longer than all other imports of a page.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + level) / 2))
+
+
 @dataclass(frozen=True)
 class Mean:
     """A mean over `n` groups, each counting once; None exactly when `reason` says why."""

@@ -36,6 +36,7 @@ from analytics.intervals.jackknife import (
     variance_over_units,
 )
 from analytics.ratings import MISSING, Categories, Coded, Counts, Floats, Ratings, code
+from analytics.scores import t_quantile
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -179,10 +180,7 @@ def agreement_over_both(
     units = variance_over_units(measure, coded, _shared(clusters))
     if people is None or units is None:
         return replace(undefined, reason=NOTHING_LEFT)
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(groups - 1, (1 + level) / 2)) * sqrt(people + units)
+    half = t_quantile(level, groups - 1) * sqrt(people + units)
     low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
     return replace(undefined, low=low, high=high, warning=warning_of(coded))
 
@@ -234,11 +232,8 @@ def _lowest(measure: Measure, found: Coefficient, coded: Coded) -> float:
 
 
 def _of_pseudo_values(value: float, without: Floats, lowest: float, level: float) -> tuple[float, float]:
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
     n = without.size
-    far = float(stdtrit(n - 1, (1 + level) / 2))
+    far = t_quantile(level, n - 1)
     if min(value, float(without.min())) - lowest < ROUNDING:
         half = far * _error(without)
         return max(-1.0, value - half), min(1.0, value + half)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analytics.scores import Floats, Outcomes
+from analytics.scores import Floats, Outcomes, t_quantile
 
 LEVEL = 0.95
 # The name of the estimator and its interval, which results carry. Version 1 had normal limits cut off at the bounds,
@@ -266,8 +266,5 @@ def _half_width(parts: Sequence[Floats], level: float) -> float | None:
     variance = sum(variances)
     if not variance:
         return None
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
     degrees = variance**2 / sum(each**2 / (len(part) - 1) for each, part in zip(variances, parts, strict=True))
-    return float(stdtrit(degrees, (1 + level) / 2)) * sqrt(variance)
+    return t_quantile(level, degrees) * sqrt(variance)

@@ -34,8 +34,16 @@ def outcomes(*rows: str) -> Outcomes:
     return Outcomes(*np.array([[digit == "1" for digit in row] for row in rows], dtype=np.bool_).reshape(-1, 4).T)
 
 
+def agreement_cases() -> list[dict[str, Any]]:
+    """Return the published cases; none where the data is not beside the project."""
+    path = DATA / "agreement.json"
+    cases: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else []
+    return cases
+
+
 def agreement_case(name: str) -> dict[str, Any]:
-    return next(case for case in shared_json("agreement.json")["cases"] if case["id"] == name)
+    shared_file("agreement.json")
+    return next(case for case in agreement_cases() if case["id"] == name)
 
 
 def units_by_raters(data: dict[str, Any]) -> list[list[Any]]:

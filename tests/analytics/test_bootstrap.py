@@ -26,7 +26,7 @@ from analytics.intervals.bootstrap import (
     mean_over_units,
 )
 from analytics.ratings import Ratings, code
-from benchmarks.coverage import Design, coverage_of_alpha, coverage_of_clustered_alpha
+from benchmarks.coverage import coverage_of_alpha
 
 OF_MANY: list[Measure] = [
     PercentAgreement(),
@@ -270,23 +270,6 @@ def test_many_instances_are_left_out_in_groups() -> None:
     error = sqrt((0.16 / 11 + (0.16 - 0.16 / 11) / 2) / 6_000)
     assert found.n == 200
     assert (found.high or 0) - (found.low or 0) == pytest.approx(2 * 1.96 * error, rel=0.15)
-
-
-@pytest.mark.parametrize(
-    "design",
-    [
-        Design(20, 25, 0.0, 1.5, 0.75, same=True, per_instance=4),
-        Design(20, 25, 0.0, 1.0, 0.75, same=True, per_instance=2, answers=3),
-        Design(20, 50, 0.0, 1.5, 0.8, same=True, per_instance=4, answers=5),
-        Design(20, 50, 0.0, 0.0, 0.8, same=True, per_instance=2, answers=3),
-    ],
-    ids=str,
-)
-def test_intervals_of_alpha_by_instance_hold_the_truth_as_often_as_they_promise(design: Design) -> None:
-    # 400 data sets: a true 95 % comes out under 92 % once in 300 times.
-    held, width, oracle = coverage_of_clustered_alpha(design, 400, np.random.default_rng(6))
-    assert held >= 0.92
-    assert width <= 1.15 * oracle
 
 
 def _by_instance(measure: Measure, ratings: Ratings, clusters: Sequence[int]) -> Interval:
