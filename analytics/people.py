@@ -145,17 +145,15 @@ def answers_of(
         raise ValueError(f"Answer {int(np.isnan(numbers).argmax())} (counted from 0) is not a number.")
     if len(set(zip(people, questions, strict=True))) < numbers.size:
         raise ValueError("A person has answered a question twice; each answers a question once.")
-    columns = [numbered(people), numbered(questions), numbered(about)]
-    counts = [int(column.max(initial=-1)) + 1 for column in columns]
-    return Answers(numbers, columns[0], columns[1], columns[2], counts[0], counts[1], counts[2])
+    columns = numbered(people), numbered(questions), numbered(about)
+    return Answers(numbers, *columns, *(int(column.max(initial=-1)) + 1 for column in columns))
 
 
 def number_answers(people: Sequence[int], instances: Sequence[int]) -> Answers:
     """Number people and instances by size, each answer with its own question; fast, and without values."""
     n = len(people)
-    (who, person), (about, instance) = (
-        np.unique(np.asarray(column, dtype=np.int64), return_inverse=True) for column in (people, instances)
-    )
+    who, person = np.unique(np.asarray(people, dtype=np.int64), return_inverse=True)
+    about, instance = np.unique(np.asarray(instances, dtype=np.int64), return_inverse=True)
     return Answers(np.zeros(n), person, np.arange(n), instance, who.size, n, about.size)
 
 

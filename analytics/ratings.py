@@ -21,10 +21,6 @@ Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 MISSING = -1
-# Whole numbers in a range up to this are coded by subtraction instead of sorting.
-NARROW = 4096
-# Row keys up to this are counted in a table of all possible keys, which would be too large beyond.
-SMALL_KEY_SPACE = 1 << 22
 # Rows with longer keys, in bits, are not merged.
 KEY_BITS = 62
 
@@ -164,32 +160,17 @@ def numbered(column: Iterable[Hashable]) -> NDArray[np.intp]:
 
 def _code_numbers(array: Floats) -> tuple[Codes, Floats]:
     present = ~np.isnan(array)
-    if not present.any():
-        return np.full(array.shape, MISSING, dtype=np.int32), np.empty(0)
-    low, high = float(np.nanmin(array)), float(np.nanmax(array))
-    _refuse_infinite(low, high)
-    if high - low <= NARROW:
-        steps = np.where(present, array - low, MISSING).astype(np.int32)
-        if np.array_equal(steps[present], array[present] - low):
-            return _without_gaps(steps, low)
-    values = np.unique(array[present])
+    values, places = np.unique(array[present], return_inverse=True)
+    if values.size:
+        _refuse_infinite(float(values[0]), float(values[-1]))
     codes = np.full(array.shape, MISSING, dtype=np.int32)
-    codes[present] = np.searchsorted(values, array[present])
+    codes[present] = places
     return codes, values
 
 
 def _refuse_infinite(low: float, high: float) -> None:
     if np.isinf(low) or np.isinf(high):
         raise ValueError("A rating is infinite; a rating is a finite number, and a missing one is nan.")
-
-
-def _without_gaps(steps: Codes, low: float) -> tuple[Codes, Floats]:
-    used = np.flatnonzero(np.bincount(steps.ravel() + 1)[1:])
-    rank = np.full(int(used[-1]) + 2, MISSING, dtype=np.int32)
-    rank[used] = np.arange(used.size)
-    # The last place of `rank` is MISSING, and MISSING is the index of the last place.
-    values: Floats = used.astype(np.float64) + low
-    return rank[steps], values
 
 
 def _code_labels(ratings: list[Any]) -> tuple[Codes, tuple[Any, ...]]:
@@ -282,18 +263,10 @@ def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> 
     base, width = categories + 1, codes.shape[1]
     if width * np.log2(base) >= KEY_BITS:
         return _with_ratings(codes, np.ones(len(codes), dtype=np.int64) if counts is None else counts)
-    keys = _keys(codes, base)
-    if base**width <= max(SMALL_KEY_SPACE, len(codes)):
-        totals = np.bincount(keys, weights=counts, minlength=1)
-        found = np.flatnonzero(totals)
-        return _with_ratings(_decode(found, base, width), totals[found].astype(np.int64))
-    found, inverse = np.unique(keys, return_inverse=True)
-    return _with_ratings(_decode(found, base, width), np.bincount(inverse, weights=counts).astype(np.int64))
-
-
-def _decode(keys: Counts, base: int, width: int) -> Codes:
+    found, inverse = np.unique(_keys(codes, base), return_inverse=True)
     powers = base ** np.arange(width - 1, -1, -1, dtype=np.int64)
-    return (keys[:, None] // powers % base - 1).astype(np.int32)
+    merged = (found[:, None] // powers % base - 1).astype(np.int32)
+    return _with_ratings(merged, np.bincount(inverse, weights=counts).astype(np.int64))
 
 
 def _with_ratings(codes: Codes, counts: Counts) -> Rows:

@@ -61,11 +61,9 @@ class Retrieval:
 
 def select_answers(retrievals: Iterable[Retrieval], which: AnswerSelection) -> list[Retrieval]:
     """Return the answers in the selection `which`, in order."""
-    return [
-        one
-        for one in retrievals
-        if which is AnswerSelection.ALL or (one.accepted if which is AnswerSelection.ACCEPTED else not one.added)
-    ]
+    if which is AnswerSelection.ALL:
+        return list(retrievals)
+    return [one for one in retrievals if (one.accepted if which is AnswerSelection.ACCEPTED else not one.added)]
 
 
 def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[AnswerSelection, Coefficient]:
@@ -80,10 +78,8 @@ def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[AnswerSel
     Example: two answers 3, 3 and two answers 5, 7 with a third 5, both accepted: nominal alpha is 1/2 over all five
     and 2/5 over the first four (observed 1/2 of expected 5/6).
     """
-    return {
-        which: krippendorff_alpha(_ratings(select_answers(retrievals, which)), metric=metric)
-        for which in AnswerSelection
-    }
+    ratings = {which: _ratings(select_answers(retrievals, which)) for which in AnswerSelection}
+    return {which: krippendorff_alpha(coded, metric=metric) for which, coded in ratings.items()}
 
 
 def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: int) -> dict[AnswerSelection, Interval]:

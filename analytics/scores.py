@@ -354,6 +354,27 @@ def right_choices(scores: ArrayLike, right: ArrayLike | int) -> Bools:
     return np.logical_not(not_beaten.any(axis=1))
 
 
+def ranks(scores: ArrayLike, relevant: ArrayLike) -> NDArray[np.int64]:
+    """Return the rank, from 1, of the best relevant item of every query's gallery.
+
+    scores: queries x gallery. relevant: truth values of the same shape. An item that is not relevant and ties with
+    the best relevant one comes before it.
+
+    Raises ValueError for shapes that differ, nan, and a query without a relevant item, which has no rank.
+
+    Example: scores [[0.9, 0.5, 0.5]] with the last item relevant: rank 3.
+    """
+    matrix, wanted = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=np.bool_)
+    if matrix.ndim != 2 or matrix.shape != wanted.shape:
+        raise ValueError(f"Scores and relevant are queries x gallery, not {matrix.shape} and {wanted.shape}.")
+    _refuse_nan(matrix)
+    if not wanted.any(axis=1).all():
+        raise ValueError(f"Query {int((~wanted.any(axis=1)).argmax())} has no relevant item in its gallery.")
+    best = np.where(wanted, matrix, -np.inf).max(axis=1, keepdims=True)
+    before: NDArray[np.int64] = ((matrix >= best) & ~wanted).sum(axis=1)
+    return before + 1
+
+
 def drop_rate(before: Score, after: Score) -> Mean:
     """Return the relative drop in recall caused by altered items in the gallery, at most 1; negative if it rises.
 
@@ -367,6 +388,23 @@ def drop_rate(before: Score, after: Score) -> Mean:
     if not before.count:
         return Mean(None, before.n, "Nothing was found before, so nothing can be lost." if before.n else NOTHING)
     return Mean((before.count - after.count) / before.count, before.n)
+
+
+def fooled(scores: ArrayLike, altered: ArrayLike) -> Score:
+    """Count the queries whose first item is an altered one (RoCOCO's false recall at 1). A tie counts as fooled.
+
+    scores: queries x gallery. altered: truth values, one per gallery item. Raises ValueError for other shapes and nan.
+
+    Example: [[0.2, 0.9], [0.8, 0.1]] with the last item altered: 1 of 2.
+    """
+    matrix, flags = np.asarray(scores, dtype=np.float64), np.asarray(altered, dtype=np.bool_)
+    if matrix.ndim != 2 or flags.shape != matrix.shape[1:]:
+        raise ValueError(
+            f"Scores are queries x gallery and altered is one per item, not {matrix.shape}, {flags.shape}."
+        )
+    _refuse_nan(matrix)
+    genuine = np.where(flags, -np.inf, matrix).max(axis=1, initial=-np.inf)
+    return score(np.where(flags, matrix, -np.inf).max(axis=1, initial=-np.inf) >= genuine)
 
 
 def groups(length: int, *labels: Sequence[str]) -> Iterator[tuple[Group, NDArray[np.int64]]]:

@@ -46,8 +46,6 @@ DRAWN_AT_ONCE = 4_000_000
 FEW_UNITS_PER_ROW = 8
 # Units drawn per call when drawn one by one: many enough for cheap calls, few enough for the cache.
 DRAWN_PER_CALL = 50_000
-# With this many units or more, one call per resample is as fast.
-MANY_UNITS = 1_000
 # BCa divides by a term that would be 0 for a spread that grows without bound.
 SMALLEST_DIVISOR = 1e-3
 # If more than this share of resamples is undefined, percentiles of the others would mislead.
@@ -352,10 +350,7 @@ def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Ite
 def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.Generator) -> Floats:
     """Return `size` resamples x rows. The number drawn per call does not change the numbers."""
     units = len(row_of_unit)
-    if units >= MANY_UNITS:
-        each = [np.bincount(row_of_unit[rng.integers(units, size=units)], minlength=rows) for _ in range(size)]
-        return np.array(each, dtype=np.float64)
-    per_call = DRAWN_PER_CALL // units
+    per_call = max(1, DRAWN_PER_CALL // units)
     drawn = np.empty((size, rows), dtype=np.float64)
     for start in range(0, size, per_call):
         here = min(per_call, size - start)

@@ -60,12 +60,8 @@ def clustered_mean(
     """
     numbers = np.asarray(values, dtype=np.float64)
     who = [None] * numbers.size if people is None else people
-    return mean_of(
-        answers_of(numbers, who, range(numbers.size), instances),
-        bounds=bounds,
-        level=level,
-        by_person=people is not None,
-    )
+    given = answers_of(numbers, who, range(numbers.size), instances)
+    return mean_of(given, bounds=bounds, level=level, by_person=people is not None)
 
 
 def mean_of(

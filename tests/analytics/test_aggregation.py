@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analytics.aggregation import (
-    Aggregate,
-    Answer,
-    agreement_with_others,
-    dawid_skene,
-    mace,
-    with_enough_answers,
-)
+from analytics.aggregation import Aggregate, Answer, agreement_with_others, dawid_skene, mace, with_enough_answers
 from analytics.scores import Score
 from tests.analytics.published import agreement_case
 

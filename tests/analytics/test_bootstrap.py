@@ -79,7 +79,7 @@ def test_resamples_drawn_in_one_call_are_those_drawn_one_by_one(monkeypatch: pyt
         )
 
     together = drawn()
-    monkeypatch.setattr("analytics.intervals.bootstrap.MANY_UNITS", 0)
+    monkeypatch.setattr("analytics.intervals.bootstrap.DRAWN_PER_CALL", 1)
     assert drawn() == together
 
 

@@ -104,10 +104,12 @@ def test_a_text_is_as_deep_as_its_deepest_sentence() -> None:
     assert depths_of([""], Parser("by hand 1", trees.__getitem__)).reason == "There is no text to parse."
 
 
-@pytest.mark.parametrize("module", [None, SimpleNamespace(load={}.__getitem__)], ids=["no spaCy", "no model"])
+def refuse(name: str) -> Any:
+    raise OSError(name)
+
+
+@pytest.mark.parametrize("module", [None, SimpleNamespace(load=refuse)], ids=["no spaCy", "no model"])
 def test_without_a_parser_depth_is_not_computed(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    if module is not None:
-        module.load = lambda name: (_ for _ in ()).throw(OSError(name))
     monkeypatch.setitem(sys.modules, "spacy", module)
     assert installed_parser() is None
     found = depths_of(["A dog."], None)

@@ -42,15 +42,12 @@ def test_plain_prediction_powered_inference_takes_off_what_the_model_gets_wrong(
     assert (came_out.n_labelled, came_out.n_unlabelled, came_out.weight) == (4, 8, 1)
 
 
-def test_without_weight_it_is_what_people_s_answers_say_alone() -> None:
+def test_without_weight_it_is_people_alone_and_the_best_weight_follows_from_how_far_both_go_together() -> None:
     came_out = estimated(weight=0)
     half = t_half(0.25 / 4, 3)
     assert came_out.value == 0.75
     assert (came_out.low, came_out.high) == pytest.approx((0.75 - half, 0.75 + half))
     assert (came_out.alone, came_out.alone_low, came_out.alone_high) == (came_out.value, came_out.low, came_out.high)
-
-
-def test_the_best_weight_follows_from_how_far_the_predictions_go_with_the_answers() -> None:
     came_out = estimated()
     # Covariance 0.5 / 3; the twelve predictions, seven of them 1, have a variance of 35/12 / 11; 1 + 4/8.
     weight = (0.5 / 3) / (1.5 * 35 / 132)

@@ -205,15 +205,13 @@ def test_scores_that_cannot_be_had_have_a_reason(comparisons: list[Comparison], 
     assert found.n == len(comparisons)
 
 
-def test_who_only_ties_has_a_score_where_ties_are_known_from_others() -> None:
+def test_who_only_ties_has_a_score_and_who_nobody_saw_has_none() -> None:
     found = preferences([*answers("ab", 0, 0, 1), *answers("bc", 1, 1, 1)], "abc")
     # Nobody is ahead of anybody; both pairs together are tied twice of four times, so that nu over 2 + nu is a half.
     assert scores(found) == pytest.approx([0, 0, 0], abs=1e-9)
     assert found.tie_worth[2] == pytest.approx(2)
     assert [each.rank for each in found.standings] == [1, 1, 1]
-
-
-def test_an_item_that_nobody_saw_has_no_score_and_the_others_have_theirs() -> None:
+    # An item that nobody saw has no score, and the others have theirs.
     found = preferences(answers("ab", 2, 1), "abz")
     assert [each.score is None for each in found.standings] == [False, False, True]
     assert found.standings[2].shown == 0

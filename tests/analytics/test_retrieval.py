@@ -174,15 +174,12 @@ def test_first_are_those_asked_for_at_first_and_not_those_that_are_left() -> Non
         assert [one.retriever for one in select_answers(left, which) if one.description == "d2"] == people
 
 
-def test_accuracy_is_averaged_over_retrievers() -> None:
+def test_accuracy_is_averaged_over_retrievers_or_counts_each_answer_once() -> None:
     # Ann is right about d1, d2 and d3 of four, ben about d1 of four, cleo about d2 of two: (3/4 + 1/4 + 1/2) / 3.
     found = accuracy_of_retrievers(retrievals())
     assert found.value == pytest.approx(1 / 2)
     assert (found.n_people, found.n_questions, found.n_answers) == (3, 4, 10)
     assert 0 < (found.low or 0) < 0.5 < (found.high or 0) < 1
-
-
-def test_the_accuracy_of_answers_counts_each_once_and_may_leave_out_what_was_not_accepted() -> None:
     # Right: ann 3 of 4, ben 1 of 4, cleo 1 of 2.
     assert accuracy_of_answers(retrievals()) == Score(5, 10)
     accepted = select_answers(retrievals(), AnswerSelection.ACCEPTED)
@@ -227,9 +224,7 @@ def test_phenomena_are_told_of_the_descriptions_that_somebody_looked_at() -> Non
     assert s.without_it.value == pytest.approx(2 / 3)
     # With "con" d3: ann is right, ben and cleo are not.
     assert con.with_it.value == pytest.approx(1 / 3)
-
-
-def test_a_phenomenon_that_was_never_found_has_no_accuracy_and_says_why() -> None:
+    # One that was never found has no accuracy, and says why.
     (found,) = phenomena(retrievals(), {"d1": Coding((), ("neg",))})
     assert (found.found, found.with_it.value, found.with_it.n_answers) == (Score(0, 1), None, 0)
     assert found.with_it.reason

@@ -70,10 +70,7 @@ def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decisi
 
 
 def _accepted_instance(
-    study: Study,
-    of_item: Sequence[Decision],
-    images: Sequence[ExportedImage],
-    text: Text | None,
+    study: Study, of_item: Sequence[Decision], images: Sequence[ExportedImage], text: Text | None
 ) -> AcceptedInstance:
     first, instance = of_item[0], of_item[0].question.instance
     questions = tuple(_question(study, instance.key, decision) for decision in of_item)

@@ -289,11 +289,8 @@ def disagreement_page(project: Project, disagreements: Sequence[Disagreement], p
     said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
     for question, choice, count in said.annotate(count=Count("pk")):
         people[question][choice] = count
-    about = (
-        Prediction.objects.about(project)
-        .counted()
-        .filter(_comparable(F("instance__caption_rule")), instance__in={one.instance for one in ones})
-    )
+    comparable = Prediction.objects.about(project).counted().filter(_comparable(F("instance__caption_rule")))
+    about = comparable.filter(instance__in={one.instance for one in ones})
     predictions: dict[_Name, list[Prediction]] = defaultdict(list)
     order = ("model__name", "model__version", "model__weights", "content_hash")
     for each in about.select_related("model").order_by(*order):

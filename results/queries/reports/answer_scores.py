@@ -1,6 +1,6 @@
 """Scores of answers by kinds that score themselves, and agreement measures of kinds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,18 +71,14 @@ def measured_questions(study: Study) -> list[MeasuredQuestion]:
     for question, annotator, survey, answer in _counted(study, kinds):
         if not planned.is_added(question, survey):
             given.setdefault(question, {})[annotator] = answer.value
-    return [
-        measured
-        for question, values in given.items()
-        if len(values) > 1
-        for measured in _measured(question, asked[question], values)
-    ]
-
-
-def _measured(question: int, asked: AskedQuestion, given: Mapping[int, Any]) -> Iterable[MeasuredQuestion]:
-    for measure in asked.kind.measures():
-        found = measure.of_question(asked.content, list(given.values()))
-        yield MeasuredQuestion(question, asked.kind.name, measure.name, found.value, found.reason or "", list(given))
+    measured = []
+    for question, values in given.items():
+        of, people = asked[question], list(values)
+        for measure in of.kind.measures() if len(people) > 1 else ():
+            found = measure.of_question(of.content, list(values.values()))
+            reason = found.reason or ""
+            measured.append(MeasuredQuestion(question, of.kind.name, measure.name, found.value, reason, people))
+    return measured
 
 
 def _counted(study: Study, kinds: Sequence[str]) -> Iterator[tuple[int, int, int, Answer]]:

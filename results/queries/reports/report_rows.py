@@ -237,17 +237,13 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
         right, right_answer, item, state, winner, answers, wanted, settled, undone_at, *of = rest
         is_scored = kind in own and bool(right or right_answer is not None)
         kind, right, winner, item = map(once, (kind, right, winner, item))
-        outcome = outcome_of_question(
-            state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
-        )
+        undone = undone_at is not None
+        outcome = outcome_of_question(state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone)
         # A kind may make questions whose names only their instances know.
         index = indices.get((kind, variant), 0)
         role = once(variant if variant in images[kind] else ", ".join(images[kind]))
-        questions.append(
-            QuestionFacts(
-                pk, instance, kind, index, right, outcome, winner, answers, wanted, bool(settled), is_scored, item, role
-            )
-        )
+        followed_by = (outcome, winner, answers, wanted, bool(settled))
+        questions.append(QuestionFacts(pk, instance, kind, index, right, *followed_by, is_scored, item, role))
         categories[instance] = once(tuple(of))
     return questions, categories
 

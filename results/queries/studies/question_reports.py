@@ -54,10 +54,8 @@ class StudyReports:
 
 def reports_heard(studies: Iterable[Study]) -> QuerySet[Report]:
     """Return the reports in `studies`; those of people who withdrew are left out."""
-    withdrawn = Removal.objects.withdrawals().filter(
-        project=OuterRef("study__project"), annotator=OuterRef("annotator_id")
-    )
-    return Report.objects.filter(~Exists(withdrawn), study__in=studies)
+    theirs = {"project": OuterRef("study__project"), "annotator": OuterRef("annotator_id")}
+    return Report.objects.filter(~Exists(Removal.objects.withdrawals().filter(**theirs)), study__in=studies)
 
 
 def study_reports(study: Study) -> StudyReports:

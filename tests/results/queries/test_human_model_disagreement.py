@@ -177,11 +177,8 @@ def test_the_page_tells_what_each_side_said(project: Project) -> None:
     assert round(line.share) == 67
     # A file that gives outcomes: the only wrong option was chosen.
     assert lines(project)["people", "row-2"].choices[1].models == [("CLIP", None)]
-
-
-def test_a_model_that_cannot_tell_stands_apart(project: Project) -> None:
-    Prediction.objects.filter(model__name="CLIP", instance__key="row-8", is_right=False).update(
-        scores={"caption": 0.5, "negative_caption": 0.5}
-    )
+    # A model that cannot tell stands apart.
+    wrong = Prediction.objects.filter(model__name="CLIP", instance__key="row-8", is_right=False)
+    wrong.update(scores={"caption": 0.5, "negative_caption": 0.5})
     line = lines(project)["people", "row-8"]
     assert ([each.models for each in line.choices], line.others) == ([[], []], ["CLIP"])

@@ -6,7 +6,7 @@ from annotation.actions.arriving.draw_questions import UNDO
 from annotation.actions.launching.complete_study import note_completed
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
-from results.queries.studies.next_steps import NextStep, Todo, next_steps
+from results.queries.studies.next_steps import next_steps
 from results.queries.studies.overview import categories, study_lines, waiting_images
 from studies.actions.projects.datasets import set_dataset
 from studies.actions.projects.projects import archive_project
@@ -33,10 +33,17 @@ def steps(project: Project) -> Steps:
     return [(step.todo.value, step.study.slug if step.study else "", step.number) for step in found]
 
 
-def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_yet(researcher: User) -> None:
+def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_yet(
+    client: Client, researcher: User
+) -> None:
     project = project_of(researcher, instances=2)
     InstanceImage.objects.filter(role="image").update(image=None)
     assert steps(project) == [("upload images", "", 2), ("make a study", "", 0)]
+    # The page says it with its button.
+    client.force_login(researcher)
+    page = client.get("/projects/vases/").content.decode()
+    assert "2 pictures</a> that an import announced" in page
+    assert 'href="/projects/vases/imports/new/">Upload pictures</a>' in page
 
 
 def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:
@@ -132,21 +139,3 @@ def test_an_import_that_has_brought_nothing_yet_is_gone_on_with(
     assert steps(project) == [("import", "", 0)]
     archive_project(project=project, by=researcher, now=NOON)
     assert steps(project) == []
-
-
-@pytest.mark.parametrize(
-    ("todo", "words", "button"),
-    [
-        (NextStep(Todo.IMPORT), "Nothing has been imported yet", "Import instances"),
-        (NextStep(Todo.UPLOAD_IMAGES, number=1), "1 picture</a> that an import announced", "Upload pictures"),
-    ],
-)
-def test_the_page_says_the_step_with_its_button(
-    todo: NextStep, words: str, button: str, client: Client, researcher: User
-) -> None:
-    project = project_of(researcher, instances=1 if todo.number else 0)
-    InstanceImage.objects.filter(role="image").update(image=None)
-    client.force_login(researcher)
-    page = client.get("/projects/vases/").content.decode()
-    assert words in page
-    assert f'href="/projects/{project.slug}/imports/new/">{button}</a>' in page

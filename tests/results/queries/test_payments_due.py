@@ -22,7 +22,7 @@ from studies.models import CompletionCode, Study
 from tests.annotation.test_growing_sittings import find, led_on, write
 from tests.annotation.test_lobby import MINUTE, make_roles, wait
 from tests.annotation.test_withdrawn_texts import look, send
-from tests.factories import NOON, arrive_at_work, make_member, make_person
+from tests.factories import NOON, arrive_at_work, make_member
 from tests.removing import exclude, withdraw
 
 pytestmark = pytest.mark.django_db
@@ -167,9 +167,6 @@ def test_the_page_and_the_csv_say_the_same(client: Client) -> None:
     assert row["annotator"] == Pseudonym.objects.get(annotator__provider_id="ben").name
     told = [row[name] for name in ("sessions", "answers", "endings", "currency", "for_sessions", "amount")]
     assert told == ["1", "1", "Finished (1)", "EUR", "0.40", "0.48"]
-    client.force_login(make_person("stranger"))
-    for address in ("owed/", "owed.csv"):
-        assert client.get(f"/studies/{study.project.slug}/{study.slug}/{address}").status_code == 404
     # Whoever finished and withdraws keeps what they earned.
     withdraw(describe.project, "ben")
     person = owed(study)["ben"]

@@ -28,16 +28,13 @@ def test_studies_stand_in_the_order_in_which_instances_pass_them(project: Projec
     assert baseline.cell.counts.others == [("none-yet", "none yet", 1)]
 
 
-def test_the_funnel_counts_what_each_study_lets_go_on(project: Project) -> None:
+def test_the_funnel_counts_what_each_study_lets_go_on_by_type_and_subtype(project: Project) -> None:
     found = funnel(project, studies_in_order(project))
     assert found.imported == 4
     assert [(step.study.slug, step.study.accepts) for step in found.steps] == [("step-3", True), ("step-4", True)]
     cells = [step.cell for step in found.steps]
     counted = [(cell.left, cell.counts.asked, cell.counts.of[Outcome.REJECTED], cell.percent) for cell in cells]
     assert counted == [(3, 4, 1, 75.0), (1, 3, 1, 25.0)]
-
-
-def test_the_funnel_is_counted_per_type_and_subtype(project: Project) -> None:
     project.instances.filter(key="vase-3").update(subtype="obj")
     rows = funnel(project, studies_in_order(project)).rows
     assert [(row.name, row.is_type, row.imported, [cell.left for cell in row.cells]) for row in rows] == [

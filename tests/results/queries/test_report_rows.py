@@ -133,10 +133,7 @@ def test_mismatched_predictions_are_counted_with_their_problem_and_nowhere_else(
     for about, count in (("the scores lack caption", 1), ("zz is not an option", 2)):
         some = Prediction.objects.counted().filter(kind="image_to_text", variant="image")[:count].values("pk")
         Prediction.objects.filter(pk__in=list(some.values_list("pk", flat=True))).update(problem=about)
-    assert rows(project, "mismatched") == [
-        ["CLIP", "zz is not an option", 2],
-        ["CLIP", "the scores lack caption", 1],
-    ]
+    assert rows(project, "mismatched") == [["CLIP", "zz is not an option", 2], ["CLIP", "the scores lack caption", 1]]
     assert project_facts(project).models == []
     given = [(row.about, row.is_right) for row in given_predictions(study)]
     assert (given.count(("mismatched", None)), given.count(("declared", True)), len(given)) == (3, 9, 12)
