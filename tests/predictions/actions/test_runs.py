@@ -418,6 +418,7 @@ def test_an_instance_that_lacks_something_and_a_kind_that_asks_otherwise_are_lef
         ({"spec": "no-colon", "kind": "best_of_n"}, "'no-colon' names no model. Write FAMILY:NAME"),
         ({"spec": "nobody:x", "kind": "best_of_n"}, "The family 'nobody' of models is unknown. Use one of open_clip"),
         ({"spec": "hf:" + "x" * 300, "kind": "best_of_n"}, "The model's name has 303 characters; at most 300 fit."),
+        ({"spec": "text-only:trigrams", "kind": "image_to_text"}, "There is no blind baseline 'text-only:trigrams'"),
         ({"kind": "guess"}, "The kind 'guess' is unknown."),
         ({"kind": "image_to_text", "variant": "x"}, "image_to_text has no variant 'x'."),
         ({}, "Name either a study or a kind of question."),
