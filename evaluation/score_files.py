@@ -32,7 +32,6 @@ class ScoreFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.name = path.name
         self._find = _reader(path)
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Floats]:
@@ -110,24 +109,14 @@ def _reader(path: Path) -> _ByName | _ByPair | _InOrder:
 
 
 def _read_csv(path: Path) -> _ByPair | _ByName:
-    problems: list[str] = []
-    scores: dict[tuple[str, str], float] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
-            columns = list(reader.fieldnames or ())
-            if _is_matrix(columns):
-                return _matrix(path, columns[1:], reader)
-            _check_columns(path, columns)
-            for number, row in enumerate(reader, start=1):
-                _add(scores, number, row, problems)
+            return _read_rows(path, list(reader.fieldnames or ()), reader)
     except UnicodeDecodeError as error:
         raise BenchmarkError([f"{path.name} is not UTF-8 text."]) from error
     except csv.Error as error:
         raise BenchmarkError([f"{path.name} is not CSV: {error}."]) from error
-    if problems:
-        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
-    return _ByPair(path.name, scores)
 
 
 def _read_parquet(path: Path) -> _ByPair | _ByName:
@@ -137,12 +126,21 @@ def _read_parquet(path: Path) -> _ByPair | _ByName:
 
     try:
         table = parquet.ParquetFile(path)
-        if _is_matrix(names := table.schema_arrow.names):
-            return _matrix(path, names[1:], table.read().to_pylist())
-        _check_columns(path, names)
-        rows = table.read(columns=list(COLUMNS)).to_pylist()
+        names = table.schema_arrow.names
+        wanted = names if _is_matrix(names) else [name for name in COLUMNS if name in names]
+        rows = table.read(columns=wanted).to_pylist()
     except pyarrow.ArrowException as error:
         raise BenchmarkError([f"{path.name} is not a Parquet file that can be read."]) from error
+    return _read_rows(path, names, rows)
+
+
+def _read_rows(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> _ByPair | _ByName:
+    if _is_matrix(columns):
+        return _matrix(path, columns[1:], rows)
+    lacking = [name for name in COLUMNS if name not in columns]
+    if lacking:
+        there = ", ".join(columns) or "nothing"
+        raise BenchmarkError([f"{path.name} lacks {', '.join(lacking)}; it has {there}. {FORMS}"])
     problems: list[str] = []
     scores: dict[tuple[str, str], float] = {}
     for number, row in enumerate(rows, start=1):
@@ -173,15 +171,6 @@ def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) ->
     if problems:
         raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
     return _ByName(path.name, images, texts, np.array(scores, dtype=np.float64).reshape(len(images), len(texts)))
-
-
-def _check_columns(path: Path, columns: Iterable[str]) -> None:
-    there = list(columns)
-    lacking = [name for name in COLUMNS if name not in there]
-    if lacking:
-        raise BenchmarkError(
-            [f"{path.name} lacks {', '.join(lacking)}; it has {', '.join(there) or 'nothing'}. {FORMS}"]
-        )
 
 
 def _add(scores: dict[tuple[str, str], float], number: int, row: dict[str, Any], problems: list[str]) -> None:

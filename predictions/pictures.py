@@ -78,6 +78,8 @@ def opener(read: ReadBytes, *, max_pixels: int) -> OpenPicture:
     """Return what opens a picture as people see it, upright and in sRGB; a larger one is refused before decoding."""
 
     def open_picture(sha256: str) -> Image.Image:
+        if not _SHA256.fullmatch(sha256):
+            raise NoPicture(f"{sha256[:64]!r} is no SHA-256 of a picture.")
         data = read(sha256)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise NoPicture(f"The picture {sha256[:12]} has other bytes than those imported. Import it again.")
@@ -94,7 +96,6 @@ class _FromFolder:
         self.folder = folder
 
     def __call__(self, sha256: str) -> bytes:
-        _check(sha256)
         path = self.folder / _name(sha256)
         try:
             return path.read_bytes()
@@ -129,7 +130,6 @@ class _FromSite:
         self.token = token
 
     def __call__(self, sha256: str) -> bytes:
-        _check(sha256)
         address = f"{self.site}/worker/images/{sha256}"
         try:
             return _fetch(address, lambda: {"Authorization": f"Bearer {self.token}"})
@@ -152,7 +152,6 @@ class _FromBucket:
         self.has_read = False
 
     def __call__(self, sha256: str) -> bytes:
-        _check(sha256)
         address = address_of(self.bucket, f"{self.prefix}/{_name(sha256)}".lstrip("/"), self.account)
         try:
             # Signed anew each time: a signature holds for some minutes.
@@ -226,8 +225,3 @@ def _code_in(error: HTTPError) -> str:
 def _name(sha256: str) -> str:
     """Return what the site calls a picture in its media folder."""
     return f"{IMAGES}/{sha256[:2]}/{sha256}"
-
-
-def _check(sha256: str) -> None:
-    if not _SHA256.fullmatch(sha256):
-        raise NoPicture(f"{sha256[:64]!r} is no SHA-256 of a picture.")

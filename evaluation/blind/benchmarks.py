@@ -89,19 +89,13 @@ def _case(block: Block, choice: Choice) -> Case:
     content = [choice.among, shown[choice.of], list(options), choice.right]
     name = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     shares = {*(f"image {image}" for image in block.images), *(f"text {text}" for text in block.texts)}
-    return Case(
-        name,
-        frozenset(shares),
-        {str(place): option for place, option in enumerate(options)},
-        str(choice.right),
-    )
+    by_place = {str(place): option for place, option in enumerate(options)}
+    return Case(name, frozenset(shares), by_place, str(choice.right))
 
 
 def _note(part: Part, found: BlindAccuracy) -> str:
     """Return the accuracy of a baseline in sentences."""
-    interval = (
-        "" if found.low is None or found.high is None else f"; 95 % interval {_percents([found.low, found.high])}"
-    )
+    interval = "" if found.low is None else f"; 95 % interval {_percents([found.low, found.high])}"
     share, chance = _percents([found.share]), _percents([found.chance])
     what = SEEN[part]
     return (

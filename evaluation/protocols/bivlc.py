@@ -21,6 +21,7 @@ from evaluation.benchmark_files import (
     described,
     filename_of,
     first_there,
+    labels_of,
     nothing_there,
     places_of,
     records_of,
@@ -49,14 +50,6 @@ class Instances:
 
     described: Sequence[Described]
     images: Sequence[tuple[str, str]] | None
-
-    @property
-    def types(self) -> list[str]:
-        return [one.type for one in self.described]
-
-    @property
-    def subtypes(self) -> list[str]:
-        return [f"{one.type}_{one.subtype}" for one in self.described]
 
 
 @dataclass(frozen=True)
@@ -126,7 +119,7 @@ class BiVLC(Benchmark[Instances, Results]):
         outcomes = found.outcomes
         parts = [
             Breakdown(name, scores["Group"].n, scores)
-            for labels in (data.types, data.subtypes)
+            for labels in labels_of(data.described)
             for (name,), scores in outcomes.scores_by(labels).items()
         ]
         return Evaluation(Breakdown("all", len(outcomes), {**outcomes.scores(), **found.detected}), parts)
@@ -138,10 +131,10 @@ class BiVLC(Benchmark[Instances, Results]):
         columns = columns_of(path)
         if any(names <= columns for names in OUTCOMES):
             file = read_outcomes(path)
-            joined = places_of(path, file.instances, data.described)
-            if joined.left_out:
-                raise BenchmarkError(joined.left_out)
-            return Results(file.outcomes.of(np.array(joined.places)))
+            places, left_out = places_of(path, file.instances, data.described)
+            if left_out:
+                raise BenchmarkError(left_out)
+            return Results(file.outcomes.of(np.array(places)))
         if columns >= DETECTIONS:
             return self._detected(data, path)
         return None
@@ -172,8 +165,8 @@ def _of_tables(paths: Sequence[Path]) -> Instances:
     for path in paths:
         for row, texts in enumerate(texts_of(path, TEXTS, IMAGES)):
             instances.append(Described(*(texts[name] for name in TEXTS)))
-            positive, negative = (cell_name(f"{path.parent.name}/{path.name}", row, column) for column in IMAGES)
-            images.append((positive, negative))
+            file = f"{path.parent.name}/{path.name}"
+            images.append((cell_name(file, row, IMAGES[0]), cell_name(file, row, IMAGES[1])))
     return Instances(instances, images)
 
 

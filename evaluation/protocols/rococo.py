@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -199,7 +199,8 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
                 cells = _cells(before["I2T"], score(each.images[policy]), score(fooled))
                 whole[f"I2T R@1, {policy}{suffix}"] = cells[WITH]
                 parts.append(Breakdown(f"I2T, {policy}{suffix}", before["I2T"].n, cells))
-            for setting, of_seeds in _by_setting(data.made).items():
+            # What is made alike by several seeds stands together (`ALL_MADE`).
+            for setting, of_seeds in groupby(data.made, key=lambda made: made.setting):
                 by_seed = {
                     made: _cells(before["T2I"], score(each.texts[made]), score(each.texts_fooled[made]))
                     for made in of_seeds
@@ -210,8 +211,7 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
                 parts += [
                     Breakdown(f"{title}, seed {made.seed}{suffix}", n, of_seed) for made, of_seed in by_seed.items()
                 ]
-                seeds = counted(len(by_seed), "seed")
-                parts.append(Breakdown(f"{title}, mean of {seeds}{suffix}", n, cells))
+                parts.append(Breakdown(f"{title}, mean of {counted(len(by_seed), 'seed')}{suffix}", n, cells))
         return Evaluation(Breakdown("all", len(data.images), whole), parts, _notes(data))
 
     def chance(self, data: Pool) -> Mapping[str, float | None]:
@@ -323,13 +323,6 @@ def _first_found(
 
 def _cells(before: Score, after: Score, fooled: Score) -> dict[str, Cell]:
     return {WITHOUT: before, WITH: after, DROP: drop_rate(before, after), RSMS: fooled}
-
-
-def _by_setting(made: Iterable[Made]) -> dict[str, list[Made]]:
-    found: dict[str, list[Made]] = {}
-    for one in made:
-        found.setdefault(one.setting, []).append(one)
-    return found
 
 
 def _over_seeds(by_seed: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:

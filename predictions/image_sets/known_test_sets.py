@@ -5,7 +5,6 @@
 such a file, too.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from predictions.image_sets.embeddings import Embedding, Vectors
+from predictions.image_sets.set_files import put_arrays
 from predictions.image_sets.videos import PICTURES, CannotRead, open_picture
 
 BATCH = 64
@@ -78,9 +78,7 @@ def _of_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Calla
         progress()
     vectors = np.stack(rows) if rows else embedding.embed([])
     kept.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=kept, suffix=".part", delete=False) as part:
-        np.savez(part, names=np.array(names, str), vectors=vectors, embedding=np.array(embedding.name))
-    Path(part.name).replace(file)
+    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "embedding": np.array(embedding.name)})
     return KnownSet(folder.name, names, vectors)
 
 

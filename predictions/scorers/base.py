@@ -22,6 +22,11 @@ class CannotLoad(Exception):
     """The model cannot be loaded; the message is for people, and says what to do."""
 
 
+def first_line(error: Exception) -> str:
+    """Return as much of what a library raised as people need."""
+    return str(error).strip().partition("\n")[0][:300] or type(error).__name__
+
+
 class NoPicture(Exception):
     """There is no such picture, or it is broken; the message is for people, and says what to do."""
 

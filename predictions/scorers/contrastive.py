@@ -93,12 +93,9 @@ class Contrastive(Batched):
         known, missing = self._from_folder(missing, of_pictures=True)
         found |= self._pictures.keep(known)
         gone: dict[str, NoPicture] = {}
-
-        def read(name: str) -> NDArray[Any]:
-            pixels: NDArray[Any] = self.preprocess(open_picture(name))
-            return pixels
-
-        for batch in read_ahead(missing, read, batch=self.batch, missing=gone):
+        for batch in read_ahead(
+            missing, lambda name: self.preprocess(open_picture(name)), batch=self.batch, missing=gone
+        ):
             vectors = self.embed_pictures(filled([pixels for _, pixels in batch], self.batch))
             read_names = [name for name, _ in batch]
             made = dict(zip(read_names, _normalized(vectors[: len(batch)]), strict=True))

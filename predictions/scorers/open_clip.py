@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.with_torch import (
     OF_A_COSINE,
@@ -115,12 +115,8 @@ def load(rest: str) -> OpenClip:
         )
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     except Exception as error:
-        raise CannotLoad(f"{architecture}/{pretrained} cannot be loaded ({_first_line(error)}).") from error
+        raise CannotLoad(f"{architecture}/{pretrained} cannot be loaded ({first_line(error)}).") from error
     model.eval()
     name = pretrained if known else Path(pretrained).name
     identity = ModelIdentity(f"OpenCLIP {architecture}"[:100], name[:100], digest_of_weights(model.state_dict()))
     return OpenClip(identity, model, transform, open_clip.get_tokenizer(architecture), device)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:300] or type(error).__name__

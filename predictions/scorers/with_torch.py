@@ -7,11 +7,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from predictions.scorers.base import OutOfMemory
 
+T = TypeVar("T", bound=Any)
 # Pictures in a batch. On a GPU as many as keep it busy; halved where they do not fit.
 BATCH_ON_GPU, BATCH_ON_CPU = 256, 16
 # The largest relative error when a number is rounded to a type of 16 bits: half of a unit in its last place, of 11 bits
@@ -140,6 +142,22 @@ def half_for(device: Any, wanted: str, usual: str) -> str:
     """Return the type of 16 bits to compute in on a device: the one that is wanted, else the `usual` one where the
     device has units for it, else ""."""
     return wanted or ("" if device.type == "cpu" else usual)
+
+
+def twin_in_half(scorer: T, numbers: str, roundings: int) -> T | None:
+    """Return a language model that scores with the same weights in 16 bits; see `Scorer.in_half`. From then on these
+    are kept in 16 bits, where that loses nothing.
+
+    scorer: has `model`, `device` and `kept`, the type that matrices are kept in, and gets `half` and `tolerance`.
+    """
+    # Numbers in a language model can be larger than float16 holds.
+    half = half_for(scorer.device, numbers, usual="bfloat16")
+    if not half:
+        return None
+    scorer.kept = scorer.kept or keep_in_half(scorer.model, scorer.device)
+    twin = copy(scorer)
+    twin.half, twin.tolerance = half, tolerance_of(half, roundings)
+    return twin
 
 
 def facts_of(device: Any, dtype: Any, half: str, *libraries: str, kept: str = "") -> dict[str, Any]:

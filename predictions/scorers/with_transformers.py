@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line
 from predictions.scorers.with_torch import digest_of_weights
 
 
@@ -39,9 +39,9 @@ def not_installed(error: ImportError) -> CannotLoad:
 
 def not_loaded(rest: str, error: Exception) -> CannotLoad:
     """Return what to raise for whatever a download or a damaged file raised."""
-    why = str(error).strip().partition("\n")[0][:300] or type(error).__name__
     return CannotLoad(
-        f"{rest} cannot be loaded ({why}). Write a name of Hugging Face's hub, or a folder on the worker's machine."
+        f"{rest} cannot be loaded ({first_line(error)}). Write a name of Hugging Face's hub, or a folder on the "
+        "worker's machine."
     )
 
 

@@ -1,6 +1,8 @@
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tqdm import tqdm
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, embedding_of
 from predictions.image_sets.near_duplicates import NEAR_BELOW
 from predictions.image_sets.set_files import LEFT_OUT, LIST, SETS, TABLE
-from predictions.image_sets.set_maker import CannotMake, Split, Summary, Wishes, from_photos, from_videos
+from predictions.image_sets.set_maker import CannotMake, Progress, Split, Summary, Wishes, from_photos, from_videos
 from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
 from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
@@ -95,9 +97,9 @@ class Command(BaseCommand):
         wishes = replace(wishes, embedding=embedding.name)
         split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
         make = from_photos if options["photos"] else from_videos
-        with _Bars(disable=options["verbosity"] == 0) as bars:
+        with _bars(disable=options["verbosity"] == 0) as show:
             try:
-                summary = make(folder, out, embedding=embedding, wishes=wishes, progress=bars.show, split=split)
+                summary = make(folder, out, embedding=embedding, wishes=wishes, progress=show, split=split)
             except CannotMake as error:
                 raise CommandError(str(error)) from error
         self._say(summary, out, embedding, is_video=options["videos"] is not None)
@@ -187,23 +189,18 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-class _Bars:
-    """A progress bar for each thing that is counted."""
+@contextmanager
+def _bars(*, disable: bool) -> Iterator[Progress]:
+    """Give what shows a progress bar for each thing that is counted."""
+    with ExitStack() as shown:
 
-    def __init__(self, *, disable: bool) -> None:
-        self._disable = disable
-        self._bars: dict[str, tqdm[Any]] = {}
+        @cache
+        def bar_of(what: str) -> "tqdm[Any]":
+            return shown.enter_context(tqdm(desc=what, unit="", disable=disable))
 
-    def __enter__(self) -> "_Bars":
-        return self
+        def show(what: str, done: int, total: int) -> None:
+            bar = bar_of(what)
+            bar.total = max(total, done)
+            bar.update(done - bar.n)
 
-    def __exit__(self, *args: object) -> None:
-        for bar in self._bars.values():
-            bar.close()
-
-    def show(self, what: str, done: int, total: int) -> None:
-        if what not in self._bars:
-            self._bars[what] = tqdm(total=total, desc=what, unit="", disable=self._disable)
-        bar = self._bars[what]
-        bar.total = max(total, done)
-        bar.update(done - bar.n)
+        yield show
