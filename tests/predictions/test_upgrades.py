@@ -77,7 +77,14 @@ def test_each_project_gets_a_model_of_its_own_with_what_is_its() -> None:
 
 def ask_three(before: Any, instance: Any, state: str) -> None:
     """Ask people, in a study of `state`, which of three captions the image has."""
-    fields = {"slug": state, "state": state, "design": {}, "seed": "", "invite_token": state, "source": ""}
+    fields: dict[str, Any] = {
+        "slug": state,
+        "state": state,
+        "design": {},
+        "seed": "",
+        "invite_token": state,
+        "source": "",
+    }
     fields |= {"kind": "image_to_text", "rule": "majority-v1", "launched_at": NOON if state == "open" else None}
     study = before.get_model("studies", "Study").objects.create(project=instance.project, **fields)
     options = [{"key": key, "text": key} for key in ("caption", "negative_caption", "third")]

@@ -114,8 +114,8 @@ def test_orders_are_made_once_and_the_same_for_the_same_seed(
         made[name] = (folder / "coco_order.json").read_text()
         protocol.read(folder)
     assert made["first"] == made["again"] != made["other"]
-    (said, _) = protocol.prepare(tmp_path / "first", seed=2, encoders={})
-    assert said == "coco_order.json is there already, and stays."
+    again, _ = protocol.prepare(tmp_path / "first", seed=2, encoders={})
+    assert again == "coco_order.json is there already, and stays."
     assert (tmp_path / "first" / "coco_order.json").read_text() == made["first"]
     write(folder := tmp_path / "no image", {"coco_karpathy_test.json": '[{"caption": ["A cat."]}]'})
     with pytest.raises(BenchmarkError, match="Record 1: It has no image with a list of texts under caption"):

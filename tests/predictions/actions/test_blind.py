@@ -55,7 +55,7 @@ def project() -> Project:
 
 def file(*, baselines: Sequence[str] = (TEXT,), at_most: float = 0.6, **lines: Any) -> str:
     """Return a study file about choices between captions of one image, or about `parts`."""
-    given = {"study": "which-bird", "title": "Which bird?", "contact": CONTACT}
+    given: dict[str, Any] = {"study": "which-bird", "title": "Which bird?", "contact": CONTACT}
     given |= {} if "parts" in lines else {"kind": "image_to_text", "ask": {"images": ["image"]}}
     limit = {"blind_solvability": {"baselines": list(baselines), "at_most": at_most}} if baselines else {}
     return yaml.safe_dump(given | {"conditions": limit} | lines)

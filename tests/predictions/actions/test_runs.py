@@ -68,7 +68,7 @@ def scored(items: list[Item], by: Callable[[str, str], float] = score, **identit
 def in_one_chunk(run: Run, **identity: str) -> tuple[Chunk, dict[str, Any]]:
     """Return the only chunk of a run, and what a worker answers to it."""
     (chunk,) = runs.due(run_id=loaded(run, questions_per_chunk=2 * INSTANCES, **identity).pk, now=NOON).chunks
-    return chunk, scored(runs.items_of(chunk=chunk), **identity)
+    return chunk, scored(runs.items_of(chunk=chunk), score, **identity)
 
 
 def store(chunk: Chunk, answer: Mapping[str, Any] | None = None, **clock: Any) -> None:

@@ -69,7 +69,7 @@ def test_what_cannot_be_meant_is_told_in_a_sentence(arguments: list[str], senten
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("error", ["", "It is broken."])
 def test_it_can_wait_and_say_what_came_of_it(monkeypatch: pytest.MonkeyPatch, error: str) -> None:
-    outcome = {"state": "failed" if error else "done", "error": error}
+    outcome: dict[str, Any] = {"state": "failed" if error else "done", "error": error}
     outcome |= {"stored": 3, "already_there": 4, "wrong": 1, "left_out": 2}
 
     def work(seconds: float) -> None:

@@ -51,8 +51,8 @@ def frames_of(folder: Path, pictures: Sequence[Image.Image]) -> None:
 
 def make(folder: Path, out: Path, **otherwise: Any) -> Summary:
     """Make sets of the photos, or of the films, of a folder."""
-    given = {"embedding": EMBEDDING, "wishes": WISHES, "progress": lambda what, done, total: None} | otherwise
-    return (from_photos if folder.name == "photos" else from_videos)(folder, out, **given)
+    given: dict[str, Any] = {"embedding": EMBEDDING, "wishes": WISHES, "progress": lambda what, done, total: None}
+    return (from_photos if folder.name == "photos" else from_videos)(folder, out, **given | otherwise)
 
 
 def sets_in(out: Path) -> dict[str, list[str]]:
