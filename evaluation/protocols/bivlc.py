@@ -30,7 +30,7 @@ from evaluation.errors import BenchmarkError
 from evaluation.parquet_images import cell_name, shards_of, texts_of
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
 from evaluation.result_files import Described, read_detections, read_outcomes
-from studies.importing import Record, RowProblem
+from studies.importing import RowProblem
 from studies.importing.captions import bivlc_release
 from studies.importing.rows import read_table
 
@@ -90,7 +90,8 @@ class BiVLC(Benchmark[Instances, Results]):
         release = first_there(folder, RELEASES)
         if release is not None:
             records = records_of(release, "bivlc")
-            return Instances([described(one) for one in records], [_pair(one) for one in records])
+            pairs = [(filename_of(one, IMAGES[0]), filename_of(one, IMAGES[1])) for one in records]
+            return Instances([described(one) for one in records], pairs)
         shards = shards_of(folder, "test")
         if shards:
             return _of_tables(shards)
@@ -152,10 +153,6 @@ class BiVLC(Benchmark[Instances, Results]):
             IMAGE_DETECTION: detection_accuracy(detections.image),
         }
         return Results(outcomes_of_detectors(detections.text, detections.image), accuracies)
-
-
-def _pair(record: Record) -> tuple[str, str]:
-    return filename_of(record, "image"), filename_of(record, "negative_image")
 
 
 def _of_tables(paths: Sequence[Path]) -> Instances:

@@ -1,6 +1,6 @@
 """Brings a model's answers from a file into a project: all of them, or none and every reason why."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -181,17 +181,13 @@ def _with_outcomes(project: Project, answers: _Answers, *, keys: Mapping[int, st
             problems.append((number, f"Record {number}: {name}: {problem}."))
             continue
         rights = {each.right for each in of_question if each.fit(scored)}
-        found[question] = (number, _judged(answer, rights))
+        if answer.scores is not None:
+            # Which option is right is not known where studies say different ones.
+            answer = replace(answer, is_right=is_right(answer.scores, rights.pop() if len(rights) == 1 else ""))
+        found[question] = (number, answer)
     if problems:
         raise PredictionsRefused([sentence for _, sentence in sorted(problems)])
     return found
-
-
-def _judged(answer: Answer, rights: Set[str]) -> Answer:
-    """Return an answer with whether it is right, where it has scores and one option is right."""
-    if answer.scores is None:
-        return answer
-    return replace(answer, is_right=is_right(answer.scores, next(iter(rights))) if len(rights) == 1 else None)
 
 
 def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) -> Model:

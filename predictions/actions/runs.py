@@ -32,7 +32,6 @@ WINDOW = 4
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 MOST_PAUSES = 16
 NOT_WAITING = {"unreachable_since": None, "unreachable": "", "paused_until": None, "pauses": 0}
-_WAITING = list(NOT_WAITING)
 # Begun this often without an answer, it is not begun again: it may be what ends its workers.
 MOST_BEGUN = 5
 LOST_TOO_OFTEN = (
@@ -93,16 +92,7 @@ def request_run(
     return run
 
 
-def request_offered(
-    *,
-    project: Project,
-    spec: str,
-    by: Actor,
-    now: datetime,
-    study: Study | None = None,
-    kind: str = "",
-    variant: str = "",
-) -> Run:
+def request_offered(*, spec: str, **asked: Any) -> Run:
     """Do what `request_run` does, for pages and scripts: of a model that this site offers. Raises CannotPredict."""
     if spec.strip() not in settings.MODELS_OFFERED:
         named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs to be told which model"
@@ -111,7 +101,7 @@ def request_offered(
             f"This site {named}. It offers {offered}. Whoever runs it offers others by MODELS_OFFERED, or asks them on "
             "the server."
         )
-    return request_run(project=project, spec=spec, by=by, now=now, study=study, kind=kind, variant=variant)
+    return request_run(spec=spec, **asked)
 
 
 def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: datetime) -> None:
@@ -201,9 +191,15 @@ def _due_load(run: Run, now: datetime) -> Due:
     if run.begun >= MOST_BEGUN:
         fail(run, LOST_TOO_OFTEN, now)
         return Due()
-    run.sent_at = now
-    run.save(update_fields=["sent_at"])
+    change(run, sent_at=now)
     return Due(load=run)
+
+
+def change(row: Run | Chunk, **values: Any) -> None:
+    """Set fields of a row that is ours."""
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(values))
 
 
 def pause(run: Run, why: str, now: datetime) -> None:
@@ -214,17 +210,14 @@ def pause(run: Run, why: str, now: datetime) -> None:
     if run.paused_until is None or now >= run.paused_until:
         run.paused_until = now + min(FIRST_PAUSE * 2**run.pauses, LONGEST_PAUSE)
         run.pauses = min(run.pauses + 1, MOST_PAUSES)
-    run.unreachable_since = run.unreachable_since or now
-    run.unreachable = why
-    run.save(update_fields=_WAITING)
+    run.unreachable_since, run.unreachable = run.unreachable_since or now, why
+    run.save(update_fields=list(NOT_WAITING))
 
 
 def reached(run: Run) -> None:
     """Note on a run whose row is ours that its pictures can be reached."""
     if run.unreachable_since is not None:
-        for field, value in NOT_WAITING.items():
-            setattr(run, field, value)
-        run.save(update_fields=_WAITING)
+        change(run, **NOT_WAITING)
 
 
 def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
@@ -233,18 +226,15 @@ def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
         if chunk.pictures:
             note_looked_at(chunk, dict.fromkeys(chunk.pictures, LOST_TOO_OFTEN), now)
             continue
-        chunk.problems, chunk.stored_at = [LOST_TOO_OFTEN] * len(chunk.items), now
-        chunk.save(update_fields=["problems", "stored_at"])
-        run.wrong += len(chunk.items)
-        run.save(update_fields=["wrong"])
+        change(chunk, problems=[LOST_TOO_OFTEN] * len(chunk.items), stored_at=now)
+        change(run, wrong=run.wrong + len(chunk.items))
     finish_if_over(run, now)
 
 
 def note_looked_at(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
     """Note on a chunk of pictures that it is over, and why those that are `missing` have no vector."""
-    chunk.items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
-    chunk.stored_at = now
-    chunk.save(update_fields=["items", "stored_at"])
+    items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
+    change(chunk, items=items, stored_at=now)
 
 
 def lock(run_id: int) -> Run | None:
@@ -259,16 +249,14 @@ def lock_open_chunk(run_id: int, chunk_id: int) -> Chunk | None:
 
 def fail(run: Run, error: str, now: datetime) -> None:
     """Note on a run whose row is ours why it cannot go on."""
-    run.state, run.error, run.finished_at = Run.State.FAILED, error, now
-    run.save(update_fields=["state", "error", "finished_at"])
+    change(run, state=Run.State.FAILED, error=error, finished_at=now)
 
 
 def finish_if_over(run: Run, now: datetime) -> None:
     """Note on a run whose row is ours that it is done, if all of it has been stored."""
     if run.state != Run.State.RUNNING or run.chunks.filter(stored_at=None).exists():
         return
-    run.state, run.finished_at = Run.State.DONE, now
-    run.save(update_fields=["state", "finished_at"])
+    change(run, state=Run.State.DONE, finished_at=now)
     told = {"model": str(run.model), "predictions": run.stored, "wrong": run.wrong}
     by = run.requested_by or run.by_name
     record(project=run.project, study=run.study, what=What.PREDICTIONS_COMPUTED, by=by, now=now, **told)

@@ -13,7 +13,17 @@ from django.db.models import F
 
 from evaluation.blind.cases import case_of
 from predictions.actions.mismatched_predictions import delete_mismatched
-from predictions.actions.runs import Asked, fail, finish_if_over, lock, lock_open_chunk, pause, questions_of, reached
+from predictions.actions.runs import (
+    Asked,
+    change,
+    fail,
+    finish_if_over,
+    lock,
+    lock_open_chunk,
+    pause,
+    questions_of,
+    reached,
+)
 from predictions.blind_baselines import fitted_baseline, part_seen
 from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
@@ -61,8 +71,7 @@ def note_unreachable(*, run_id: int, chunk_id: int, why: str, now: datetime) -> 
     if run is None or run.state != Run.State.RUNNING or chunk is None:
         return None
     # Its worker is not lost, so this is no attempt that counts.
-    chunk.sent_at, chunk.begun = None, 0
-    chunk.save(update_fields=["sent_at", "begun"])
+    change(chunk, sent_at=None, begun=0)
     pause(run, why, now)
     return run.paused_until - now if run.paused_until is not None else None
 
@@ -196,11 +205,8 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
         made, problems = 0, [OTHER_WEIGHTS] * len(chunk.items)
     else:
         made, problems = _store_scores(run, run.model, chunk, answer, now)
-    chunk.stored, chunk.problems, chunk.stored_at = made, problems, now
-    chunk.save(update_fields=["stored", "problems", "stored_at"])
-    run.stored += made
-    run.wrong += len(problems)
-    run.save(update_fields=["stored", "wrong"])
+    change(chunk, stored=made, problems=problems, stored_at=now)
+    change(run, stored=run.stored + made, wrong=run.wrong + len(problems))
     finish_if_over(run, now)
 
 

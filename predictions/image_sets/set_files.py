@@ -21,8 +21,8 @@ JPEG_QUALITY = 95
 
 @dataclass(frozen=True)
 class Made:
-    """A set: the name of its folder, how far its pictures are from each other, as `choosing.Alike`, and its split, ""
-    where sets have none."""
+    """A set: the name of its folder, how far its pictures are from each other, as `set_selection.how_alike`, and its
+    split, "" where sets have none."""
 
     directory: str
     kind: str

@@ -40,7 +40,7 @@ from predictions.image_sets.set_selection import (
     why_left_out,
 )
 from predictions.image_sets.splits import counts_of, groups_of, splits_of
-from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_picture
+from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_pictures
 from predictions.scorers.batches import in_batches
 
 _LOOKED_AT, _WISHES = "looked_at", "made_with.json"
@@ -165,7 +165,8 @@ def from_videos(
         made += [Made(**one) for one in said["sets"]]
         sources += [film.source] * len(said["sets"])
         if split and said["sets"]:
-            vectors += _vectors_of_sets(done.with_suffix(".npz"))
+            with np.load(done.with_suffix(".npz")) as kept:
+                vectors += [kept[str(at)] for at in range(len(kept.files))]
         summary.looked_at += said["looked_at"]
         summary.left_out.update(said["left_out"])
         summary.problems += tuple(said["problems"])
@@ -258,7 +259,10 @@ def _look_at(
         about = "".join(f"{name} {state.st_size} {state.st_mtime_ns}\n" for name, state in states)
         kept = out / _LOOKED_AT / f"{hashlib.sha256(about.encode()).hexdigest()}.npz"
         if not kept.exists():
-            _keep(kept, *_read(batch, here, embedding))
+            pictures, problems = open_pictures(dict(zip(here, batch, strict=True)))
+            vectors_of_batch = embedding.embed(list(pictures.values()))
+            arrays = {"names": np.array(list(pictures), str), "problems": np.array(problems, str)}
+            put_arrays(kept, arrays | {"vectors": vectors_of_batch})
         with np.load(kept) as found:
             names += found["names"].tolist()
             vectors.append(found["vectors"])
@@ -268,29 +272,8 @@ def _look_at(
     return names, np.concatenate(vectors)
 
 
-def _read(batch: Sequence[Path], names: Sequence[str], embedding: Embedding) -> tuple[list[str], Vectors, list[str]]:
-    pictures, read, problems = [], [], []
-    for path, name in zip(batch, names, strict=True):
-        try:
-            pictures.append(open_picture(path))
-            read.append(name)
-        except CannotRead as error:
-            problems.append(str(error))
-    return read, embedding.embed(pictures), problems
-
-
-def _keep(file: Path, names: Sequence[str], vectors: Vectors, problems: Sequence[str]) -> None:
-    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "problems": np.array(problems, str)})
-
-
-def _vectors_of_sets(file: Path) -> list[Vectors]:
-    with np.load(file) as found:
-        return [found[str(number)] for number in range(len(found.files))]
-
-
 def _made(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> Made:
-    alike = how_alike(vectors)
-    least, mean, most = (round(value, 4) for value in (alike.least, alike.mean, alike.most))
+    least, mean, most = (round(value, 4) for value in how_alike(vectors))
     return Made(directory, kind, len(vectors), least, mean, most, embedding.name)
 
 

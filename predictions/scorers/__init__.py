@@ -6,14 +6,7 @@ A model is named by a spec, FAMILY:REST, and the family's `load` reads the rest.
 from importlib import import_module
 from typing import Protocol
 
-from predictions.scorers.base import (
-    CannotLoad,
-    ModelIdentity,
-    NoPicture,
-    OpenPicture,
-    OutOfMemory,
-    Scorer,
-)
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
 
 SCORERS = {
     "open_clip": "predictions.scorers.open_clip.load",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, ModelIdentity, imported
 from predictions.scorers.batches import Batched
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
@@ -30,13 +30,7 @@ from predictions.scorers.with_torch import (
     tolerance_of,
     usual_batch,
 )
-from predictions.scorers.with_transformers import (
-    check_nothing_is_missing,
-    identity_of,
-    not_installed,
-    not_loaded,
-    steps_of,
-)
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, not_loaded, steps_of
 
 # What the text towers read. SigLIP was trained on texts filled up without a mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {
@@ -155,16 +149,8 @@ def _vectors(found: Any) -> NDArray[np.float32]:
 
 def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
-    try:
-        from transformers import (
-            AutoConfig,
-            AutoImageProcessor,
-            AutoModel,
-            AutoTokenizer,
-            BlipForImageTextRetrieval,
-        )
-    except ImportError as error:
-        raise not_installed(error) from error
+    with imported("transformers"):
+        from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer, BlipForImageTextRetrieval
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     try:
         config = AutoConfig.from_pretrained(rest)

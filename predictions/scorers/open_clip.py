@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, first_line
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, imported
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.with_torch import (
     OF_A_COSINE,
@@ -90,12 +90,8 @@ def load(rest: str) -> OpenClip:
             f"open_clip:{rest} names no weights. Write open_clip:ARCHITECTURE/TAG, such as open_clip:ViT-B-32/openai, "
             "or open_clip:ARCHITECTURE/FILE with a checkpoint on the worker's machine."
         )
-    try:
+    with imported("OpenCLIP"):
         import open_clip
-    except ImportError as error:
-        raise CannotLoad(
-            f"OpenCLIP cannot be used on the worker ({error}). Install requirements-gpu.txt there."
-        ) from error
     if architecture not in open_clip.list_models():
         raise CannotLoad(f"OpenCLIP knows no architecture {architecture!r}. Its names are those of list_models().")
     known = open_clip.get_pretrained_cfg(architecture, pretrained)

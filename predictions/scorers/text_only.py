@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer, first_line
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer, first_line, imported
 from predictions.scorers.with_torch import (
     OF_A_MEAN,
     computing,
@@ -90,12 +90,8 @@ def load(rest: str) -> LanguageModel:
             f"text-only:{rest} is no language model. Write text-only:hf:NAME; text-only:ngrams is fitted to questions "
             "whose right answers are known, and computed by the site: ask for it with `predict`."
         )
-    try:
+    with imported("Hugging Face's transformers"):
         import transformers
-    except ImportError as error:
-        raise CannotLoad(
-            f"Hugging Face's transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there."
-        ) from error
     device = device_of_this_machine()
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="float32")

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, imported
 from predictions.scorers.batches import Batched, in_batches, read_ahead, texts_by_picture
 from predictions.scorers.with_torch import (
     OF_LOG_ODDS,
@@ -32,13 +32,7 @@ from predictions.scorers.with_torch import (
     keep_in_half,
     twin_in_half,
 )
-from predictions.scorers.with_transformers import (
-    check_nothing_is_missing,
-    identity_of,
-    not_installed,
-    not_loaded,
-    steps_of,
-)
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, not_loaded, steps_of
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
@@ -294,10 +288,8 @@ def _on(device: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def load(rest: str) -> VqaScore:
     """Load the model of that name or in that folder. Raises CannotLoad."""
-    try:
+    with imported("transformers"):
         from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor, PretrainedConfig
-    except ImportError as error:
-        raise not_installed(error) from error
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     try:
         said, _ = PretrainedConfig.get_config_dict(rest)

@@ -33,10 +33,6 @@ def _is_plain(value: Any) -> bool:
     return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
 
 
-def not_installed(error: ImportError) -> CannotLoad:
-    return CannotLoad(f"transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there.")
-
-
 def not_loaded(rest: str, error: Exception) -> CannotLoad:
     """Return what to raise for whatever a download or a damaged file raised."""
     return CannotLoad(

@@ -88,20 +88,17 @@ class Command(BaseCommand):
         if not folder.is_dir():
             raise CommandError(f"{folder} is no folder. Check the name.")
         out: Path = options["out"] or settings.DATA_DIR / "image-sets" / options["project"]
+        make = from_photos if options["photos"] else from_videos
         try:
             shares = shares_of(options["split"]) if options["split"] else None
             wishes = _wishes(options)
             embedding = embedding_of(options["embedding"])
-        except (BadShares, NoEmbedding) as error:
-            raise CommandError(str(error)) from error
-        wishes = replace(wishes, embedding=embedding.name)
-        split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
-        make = from_photos if options["photos"] else from_videos
-        with _bars(disable=options["verbosity"] == 0) as show:
-            try:
+            wishes = replace(wishes, embedding=embedding.name)
+            split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
+            with _bars(disable=options["verbosity"] == 0) as show:
                 summary = make(folder, out, embedding=embedding, wishes=wishes, progress=show, split=split)
-            except CannotMake as error:
-                raise CommandError(str(error)) from error
+        except (BadShares, CannotMake, NoEmbedding) as error:
+            raise CommandError(str(error)) from error
         self._say(summary, out, embedding, is_video=options["videos"] is not None)
         if options["only_make"]:
             return
@@ -113,9 +110,7 @@ class Command(BaseCommand):
             str(out / LIST),
             format="imagecode",
             images=out / SETS,
-            owner=options["owner"],
-            by=options["by"],
-            verbosity=options["verbosity"],
+            **{name: options[name] for name in ("owner", "by", "verbosity")},
             stdout=self.stdout,
             stderr=self.stderr,
         )
