@@ -1,8 +1,10 @@
 """Datasets as the Hugging Face Hub has them: Parquet files whose rows hold the bytes of their images."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +60,14 @@ class Cells:
         path = (self.folder / found["file"]).resolve()
         if not path.is_file() or not path.is_relative_to(self.folder.resolve()):
             raise BenchmarkError([f"The file {found['file']} is not in {self.folder}."])
-        row, first = int(found["row"]), 0
-        table = self._opened(path)
-        if found["column"] in table.schema_arrow.names:
-            for group in range(table.num_row_groups):
-                count = table.metadata.row_group(group).num_rows
-                if row < first + count:
-                    image = self._groups(path, group, found["column"])[row - first]
-                    if isinstance(image, dict) and isinstance(image.get("bytes"), bytes):
-                        return bytes(image["bytes"])
-                    break
-                first += count
+        row, table = int(found["row"]), self._opened(path)
+        if found["column"] in table.schema_arrow.names and row < table.metadata.num_rows:
+            counts = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
+            ends = list(accumulate(counts))
+            group = bisect_right(ends, row)
+            image = self._groups(path, group, found["column"])[row - ends[group] + counts[group]]
+            if isinstance(image, dict) and isinstance(image.get("bytes"), bytes):
+                return bytes(image["bytes"])
         raise BenchmarkError([f"There is no image {name}."])
 
     def _group(self, path: Path, group: int, column: str) -> list[Any]:

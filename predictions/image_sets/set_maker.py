@@ -159,7 +159,7 @@ def from_videos(
     for number, film in enumerate(films, start=1):
         done = out / _LOOKED_AT / f"{number:06d}-{film.name}.json"
         if not done.exists():
-            of_film = _OfFilm(film, number, out, embedding=embedding, wishes=wishes)
+            of_film = _OfFilm(film, number, out, embedding, wishes)
             put_text(done, json.dumps(of_film.make(done.with_suffix(".npz"))))
         said = json.loads(done.read_text(encoding="utf-8"))
         made += [Made(**one) for one in said["sets"]]
@@ -175,28 +175,31 @@ def from_videos(
     return summary
 
 
+@dataclass
 class _OfFilm:
-    """Makes the sets of one video."""
+    """Makes the sets of one video, and counts the frames that were looked at and those left out."""
 
-    def __init__(self, film: Film, number: int, out: Path, *, embedding: Embedding, wishes: Wishes) -> None:
-        self._film, self._number, self._out = film, number, out
-        self._embedding, self._wishes = embedding, wishes
-        self._looked_at = 0
-        self._left_out: Counter[LeftOut] = Counter()
+    film: Film
+    number: int
+    out: Path
+    embedding: Embedding
+    wishes: Wishes
+    looked_at: int = 0
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
 
     def make(self, kept: Path) -> dict[str, Any]:
         """Make the sets, keep the vectors of their frames in the file `kept`, and return what was made."""
         made: list[tuple[Made, Vectors]] = []
         problems = []
         try:
-            for number, shot in enumerate(self._film.shots()):
+            for number, shot in enumerate(self.film.shots()):
                 made += self._of_shot(shot, number)
         except CannotRead as error:
             problems.append(str(error))
         put_arrays(kept, {str(number): vectors for number, (_, vectors) in enumerate(made)})
         return {
-            "looked_at": self._looked_at,
-            "left_out": self._left_out,
+            "looked_at": self.looked_at,
+            "left_out": self.left_out,
             "problems": problems,
             "sets": [asdict(one) for one, _ in made],
         }
@@ -204,34 +207,34 @@ class _OfFilm:
     def _of_shot(self, shot: Shot, number: int) -> Iterator[tuple[Made, Vectors]]:
         chosen = sets_of_frames(
             self._without_blurred(shot),
-            size=self._wishes.size,
-            least_distance=self._wishes.least_distance,
-            most_distance=self._wishes.most_distance,
-            left_out=self._left_out,
+            size=self.wishes.size,
+            least_distance=self.wishes.least_distance,
+            most_distance=self.wishes.most_distance,
+            left_out=self.left_out,
         )
         for place, (numbers, vectors) in enumerate(chosen):
-            directory = f"video-{self._film.name}-{self._number}-shot{number}_{place}"
+            directory = f"video-{self.film.name}-{self.number}-shot{number}_{place}"
             wanted = set(numbers)
-            pictures = ((picture, name) for name, picture in self._film.frames(shot) if name in wanted)
-            write_set(self._out, directory, pictures)
-            yield _made(directory, VIDEO, vectors, self._embedding), vectors
+            pictures = ((picture, name) for name, picture in self.film.frames(shot) if name in wanted)
+            write_set(self.out, directory, pictures)
+            yield _made(directory, VIDEO, vectors, self.embedding), vectors
 
     def _without_blurred(self, shot: Shot) -> Iterator[tuple[int, Vectors]]:
         """Yield number and vector of the shot's frames that are sharp enough and not full of text."""
         tesseract = text_detection.program()
         seen: list[tuple[int, Vectors, float, int]] = []
-        for batch in in_batches(self._film.frames(shot), FRAMES_AT_ONCE):
-            vectors = self._embedding.embed([picture for _, picture in batch])
+        for batch in in_batches(self.film.frames(shot), FRAMES_AT_ONCE):
+            vectors = self.embedding.embed([picture for _, picture in batch])
             for (frame, picture), vector in zip(batch, vectors, strict=True):
                 words = text_detection.words_in(picture, tesseract=tesseract) if tesseract else 0
                 seen.append((frame, vector, sharpness(picture), words))
-        self._looked_at += len(seen)
-        least = self._wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
+        self.looked_at += len(seen)
+        least = self.wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
         for frame, vector, sharp, words in seen:
-            if words > self._wishes.most_words:
-                self._left_out[LeftOut.TEXT] += 1
+            if words > self.wishes.most_words:
+                self.left_out[LeftOut.TEXT] += 1
             elif sharp < least:
-                self._left_out[LeftOut.BLURRED] += 1
+                self.left_out[LeftOut.BLURRED] += 1
             else:
                 yield frame, vector
 
