@@ -33,17 +33,17 @@ def records_of(path: Path, format: str) -> list[Record]:
                 elif not isinstance(item, Note):
                     records.append(item)
     except OSError as error:
-        raise BenchmarkError([f"{path} cannot be read ({error.strerror})."]) from error
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror}).") from error
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
     return records
 
 
 def nothing_there(folder: Path, expected: str) -> BenchmarkError:
     """Return the error for a folder in which nothing can be read; `expected` ends the sentence."""
     if not folder.is_dir():
-        return BenchmarkError([f"There is no folder {folder}. Name the benchmark's folder with --data."])
-    return BenchmarkError([f"The folder {folder} holds nothing of the benchmark: {expected}"])
+        return BenchmarkError(f"There is no folder {folder}. Name the benchmark's folder with --data.")
+    return BenchmarkError(f"The folder {folder} holds nothing of the benchmark: {expected}")
 
 
 def filename_of(record: Record, role: str) -> str:
@@ -96,7 +96,7 @@ def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Describ
         first = instances[missing[0]].caption
         problems = [f"{path.name} says nothing of {len(missing):,} of {len(instances):,}, the first of them {first!r}."]
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
     left_out = [
         f"{path.name}: Record {number + 1} is about no instance of the benchmark: {rows[number].caption!r}."
         for number in sorted(joined.unknown)
@@ -120,9 +120,9 @@ def _json(path: Path, type: type[Any], name: str) -> Any:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise BenchmarkError([f"{path} cannot be read ({error.strerror})."]) from error
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError([f"{path.name} is not JSON that can be read."]) from error
+        raise BenchmarkError(f"{path.name} is not JSON that can be read.") from error
     if not isinstance(content, type):
-        raise BenchmarkError([f"{path.name} is not a JSON {name}."])
+        raise BenchmarkError(f"{path.name} is not a JSON {name}.")
     return content

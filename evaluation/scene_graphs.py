@@ -89,7 +89,7 @@ def _scenes(graphs: Mapping[str, Any], file: str) -> Iterator[tuple[str, list[Th
             things = [_thing(id, found) for id, found in graph["objects"].items()]
             width, height = float(graph["width"]), float(graph["height"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError([f"{file}: {image} is no scene graph with width, height and objects."]) from error
+            raise BenchmarkError(f"{file}: {image} is no scene graph with width, height and objects.") from error
         names = Counter(thing.name for thing in things)
         alone = [thing for thing in things if names[thing.name] == 1]
         least = LEAST_SIDE * width, LEAST_SIDE * height

@@ -47,7 +47,7 @@ def _by_name(file: str, images: Sequence[str], texts: Sequence[str], scores: Flo
 
     def place(places: dict[str, int], name: str, what: str) -> int:
         if name not in places:
-            raise BenchmarkError([f"{file} has no score of the {what} {name!r}."])
+            raise BenchmarkError(f"{file} has no score of the {what} {name!r}.")
         return places[name]
 
     def matrices(blocks: Iterable[Block]) -> Iterator[Floats]:
@@ -61,7 +61,7 @@ def _by_name(file: str, images: Sequence[str], texts: Sequence[str], scores: Flo
 def _by_pair(file: str, scores: dict[tuple[str, str], float]) -> Matrices:
     def score(image: str, text: str) -> float:
         if (image, text) not in scores:
-            raise BenchmarkError([f"{file} has no score of {image} and {text!r}."])
+            raise BenchmarkError(f"{file} has no score of {image} and {text!r}.")
         return scores[image, text]
 
     def matrices(blocks: Iterable[Block]) -> Iterator[Floats]:
@@ -78,16 +78,14 @@ def _in_order(file: str, scores: Floats) -> Matrices:
         for count, block in enumerate(blocks, start=1):
             if (images, texts) != (len(block.images), len(block.texts)):
                 raise BenchmarkError(
-                    [
-                        f"{file} has blocks of {images} images x {texts} texts, and block {count:,} of the benchmark "
-                        f"has {len(block.images)} x {len(block.texts)}."
-                    ]
+                    f"{file} has blocks of {images} images x {texts} texts, and block {count:,} of the benchmark "
+                    f"has {len(block.images)} x {len(block.texts)}."
                 )
             if count > there:
-                raise BenchmarkError([f"{file} has {there:,} blocks, and the benchmark has more."])
+                raise BenchmarkError(f"{file} has {there:,} blocks, and the benchmark has more.")
             yield scores[count - 1]
         if count < there:
-            raise BenchmarkError([f"{file} has {there:,} blocks, and the benchmark has {count:,}."])
+            raise BenchmarkError(f"{file} has {there:,} blocks, and the benchmark has {count:,}.")
 
     return matrices
 
@@ -95,11 +93,11 @@ def _in_order(file: str, scores: Floats) -> Matrices:
 def _reader(path: Path) -> Matrices:
     readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy}
     if path.suffix.lower() not in readers:
-        raise BenchmarkError([f"{path.name} is no file of scores that is known. {FORMS}"])
+        raise BenchmarkError(f"{path.name} is no file of scores that is known. {FORMS}")
     try:
         return readers[path.suffix.lower()](path)
     except OSError as error:
-        raise BenchmarkError([f"{path} cannot be read ({error.strerror or error})."]) from error
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error}).") from error
 
 
 def _read_csv(path: Path) -> Matrices:
@@ -108,9 +106,9 @@ def _read_csv(path: Path) -> Matrices:
             reader = csv.DictReader(stream, strict=True)
             return _read_rows(path, list(reader.fieldnames or ()), reader)
     except UnicodeDecodeError as error:
-        raise BenchmarkError([f"{path.name} is not UTF-8 text."]) from error
+        raise BenchmarkError(f"{path.name} is not UTF-8 text.") from error
     except csv.Error as error:
-        raise BenchmarkError([f"{path.name} is not CSV: {error}."]) from error
+        raise BenchmarkError(f"{path.name} is not CSV: {error}.") from error
 
 
 def _read_parquet(path: Path) -> Matrices:
@@ -124,7 +122,7 @@ def _read_parquet(path: Path) -> Matrices:
         wanted = names if _is_matrix(names) else [name for name in COLUMNS if name in names]
         rows = table.read(columns=wanted).to_pylist()
     except pyarrow.ArrowException as error:
-        raise BenchmarkError([f"{path.name} is not a Parquet file that can be read."]) from error
+        raise BenchmarkError(f"{path.name} is not a Parquet file that can be read.") from error
     return _read_rows(path, names, rows)
 
 
@@ -134,13 +132,13 @@ def _read_rows(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]
     lacking = [name for name in COLUMNS if name not in columns]
     if lacking:
         there = ", ".join(columns) or "nothing"
-        raise BenchmarkError([f"{path.name} lacks {', '.join(lacking)}; it has {there}. {FORMS}"])
+        raise BenchmarkError(f"{path.name} lacks {', '.join(lacking)}; it has {there}. {FORMS}")
     problems: list[str] = []
     scores: dict[tuple[str, str], float] = {}
     for number, row in enumerate(rows, start=1):
         _add(scores, number, row, problems)
     if problems:
-        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
+        raise BenchmarkError(*(f"{path.name}: {problem}" for problem in problems))
     return _by_pair(path.name, scores)
 
 
@@ -163,7 +161,7 @@ def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) ->
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
         problems.append("It names an image or a text twice.")
     if problems:
-        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
+        raise BenchmarkError(*(f"{path.name}: {problem}" for problem in problems))
     return _by_name(path.name, images, texts, np.array(scores, dtype=np.float64).reshape(len(images), len(texts)))
 
 
@@ -183,26 +181,26 @@ def _add(scores: dict[tuple[str, str], float], number: int, row: dict[str, Any],
 def _read_npz(path: Path) -> Matrices:
     arrays = _load(path)
     if not isinstance(arrays, np.lib.npyio.NpzFile):
-        raise BenchmarkError([f"{path.name} is one array, not several with names. {FORMS}"])
+        raise BenchmarkError(f"{path.name} is one array, not several with names. {FORMS}")
     with arrays:
         lacking = [name for name in ("images", "texts", "scores") if name not in arrays.files]
         if lacking:
-            raise BenchmarkError([f"{path.name} lacks {', '.join(lacking)}. {FORMS}"])
+            raise BenchmarkError(f"{path.name} lacks {', '.join(lacking)}. {FORMS}")
         images, texts = ([str(name) for name in arrays[part].ravel()] for part in ("images", "texts"))
         scores = _numbers(path, arrays["scores"])
     if scores.shape != (len(images), len(texts)):
         raise BenchmarkError(
-            [f"{path.name} has scores of the shape {scores.shape} for {len(images)} images and {len(texts)} texts."]
+            f"{path.name} has scores of the shape {scores.shape} for {len(images)} images and {len(texts)} texts."
         )
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
-        raise BenchmarkError([f"{path.name} names an image or a text twice."])
+        raise BenchmarkError(f"{path.name} names an image or a text twice.")
     return _by_name(path.name, images, texts, scores)
 
 
 def _read_npy(path: Path) -> Matrices:
     scores = _numbers(path, _load(path))
     if scores.ndim != 3:
-        raise BenchmarkError([f"{path.name} has the shape {scores.shape}, not blocks x images x texts."])
+        raise BenchmarkError(f"{path.name} has the shape {scores.shape}, not blocks x images x texts.")
     return _in_order(path.name, scores)
 
 
@@ -210,11 +208,11 @@ def _load(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise BenchmarkError([f"{path.name} is not a NumPy file of numbers and names."]) from error
+        raise BenchmarkError(f"{path.name} is not a NumPy file of numbers and names.") from error
 
 
 def _numbers(path: Path, array: Any) -> Floats:
     if not np.issubdtype(array.dtype, np.number) or np.issubdtype(array.dtype, np.complexfloating):
-        raise BenchmarkError([f"The scores of {path.name} are no numbers."])
+        raise BenchmarkError(f"The scores of {path.name} are no numbers.")
     numbers: Floats = array
     return numbers

@@ -83,13 +83,9 @@ def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -
 
 
 def _pictures(folder: Path) -> OpenPicture:
-    most = _count("IMAGE_MAX_PIXELS", MAX_PIXELS)
-    try:
-        where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
-        source = reader_of(where, token=token, account=_account())
-    except CannotReadPictures as error:
-        raise CannotStart(str(error)) from error
-    return opener(source, max_pixels=most)
+    where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
+    source = reader_of(where, token=token, account=_account())
+    return opener(source, max_pixels=_count("IMAGE_MAX_PIXELS", MAX_PIXELS))
 
 
 def _count(name: str, default: str) -> int:
@@ -159,7 +155,7 @@ def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
 
 try:
     app, open_picture, numbers, kept_vectors = _make()
-except CannotStart as stop:
+except (CannotReadPictures, CannotStart) as stop:
     sys.exit(str(stop))
 
 

@@ -34,7 +34,7 @@ def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, featur
     ]
     cases = [case for _, choices in asked for _, case in choices]
     if not cases:
-        raise BenchmarkError([f"{benchmark.title} asks for no choice between {SEEN[part]}, which is all that is seen."])
+        raise BenchmarkError(f"{benchmark.title} asks for no choice between {SEEN[part]}, which is all that is seen.")
     scores = _fitted(cases, features)
 
     def score(blocks: Iterable[Block]) -> Iterator[Floats]:
@@ -62,11 +62,11 @@ def _fitted(asked: Sequence[Case], features: Features) -> dict[str, dict[str, fl
     cases = merge_cases(asked)
     missing = features.missing(option for case in cases for option in case.options.values())
     if missing:
-        raise BenchmarkError([str(why) for why in missing.values()])
+        raise BenchmarkError(*(str(why) for why in missing.values()))
     try:
         folds = folds_of(cases)
     except CannotFit as error:
-        raise BenchmarkError([str(error)]) from error
+        raise BenchmarkError(str(error)) from error
     return {
         cases[place].name: scores
         for fold in range(FOLDS)

@@ -98,7 +98,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                 records = records_of(folder / file, "aro")
                 made = [role for role in SHUFFLED if all(role in record.captions for record in records)]
                 if not made:
-                    raise BenchmarkError([f"{file} has no order that was made of every caption."])
+                    raise BenchmarkError(f"{file} has no order that was made of every caption.")
                 found[dataset] = Cases(records, ("caption", *made))
         if not found:
             raise nothing_there(
@@ -202,7 +202,7 @@ def _captions(path: Path) -> Iterator[tuple[str, int, str]]:
             continue
         yield from ((image, place, caption) for place, caption in enumerate(captions))
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
 
 
 def _by_subtype(cases: Cases, correct: Bools) -> dict[str, Score]:
@@ -219,7 +219,7 @@ def _left_out(folder: Path) -> tuple[frozenset[str], int]:
     try:
         names = frozenset(path.read_text(encoding="utf-8-sig").split("\n")) - {""}
     except UnicodeDecodeError as error:
-        raise BenchmarkError([f"{LEFT_OUT} is not UTF-8 text."]) from error
+        raise BenchmarkError(f"{LEFT_OUT} is not UTF-8 text.") from error
     return frozenset(name.strip() for name in names), 1
 
 

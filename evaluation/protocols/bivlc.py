@@ -103,7 +103,7 @@ class BiVLC(Benchmark[Instances, Results]):
     def blocks(self, data: Instances) -> Iterator[Block]:
         if data.images is None:
             raise BenchmarkError(
-                [f"{MANIFEST} and {ACCEPTED} do not say which image was chosen. Put the release there, as bivlc.csv."]
+                f"{MANIFEST} and {ACCEPTED} do not say which image was chosen. Put the release there, as bivlc.csv."
             )
         for pair, one in zip(data.images, data.described, strict=True):
             yield Block(pair, (one.caption, one.negative_caption))
@@ -134,7 +134,7 @@ class BiVLC(Benchmark[Instances, Results]):
             file = read_outcomes(path)
             places, left_out = places_of(path, file.instances, data.described)
             if left_out:
-                raise BenchmarkError(left_out)
+                raise BenchmarkError(*left_out)
             return Results(file.outcomes.of(np.array(places)))
         if columns >= DETECTIONS:
             return self._detected(data, path)
@@ -143,10 +143,10 @@ class BiVLC(Benchmark[Instances, Results]):
     def _detected(self, data: Instances, path: Path) -> Results:
         detections = read_detections(path)
         if detections.image is None:
-            raise BenchmarkError([f"{path.name} has no img_pred: BiVLC asks detectors of images too."])
+            raise BenchmarkError(f"{path.name} has no img_pred: BiVLC asks detectors of images too.")
         if len(detections.text) != len(data.described):
             raise BenchmarkError(
-                [f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."]
+                f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."
             )
         accuracies = {
             TEXT_DETECTION: detection_accuracy(detections.text),
@@ -185,5 +185,5 @@ def _accepted(folder: Path) -> list[Described]:
                 continue
             released[int(row["release_row"])] = described(by_key[row["index"]], rule=bivlc_release)
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
     return [released[place] for place in sorted(released)]

@@ -132,18 +132,19 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
         if not pools:
             raise nothing_there(folder, f"one of {', '.join(FILES.values())} must be there.")
         first_policy, first = next(iter(pools.items()))
-        for policy, images in pools.items():
-            if [(one.image, one.captions) for one in images] != [(one.image, one.captions) for one in first]:
+        for policy, found in pools.items():
+            if [one[:2] for one in found] != [one[:2] for one in first]:
                 raise BenchmarkError(
-                    [f"{FILES[policy]} and {FILES[first_policy]} do not have the same images with the same captions."]
+                    f"{FILES[policy]} and {FILES[first_policy]} do not have the same images with the same captions."
                 )
+        images = [image for image, _, _ in first]
         made = {
-            one: [f"{one.folder}/{Path(image.image).name}" for image in first]
+            one: [f"{one.folder}/{Path(image).name}" for image in images]
             for one in ALL_MADE
             if any((root / one.folder).is_dir() for root in (folder, folder / IMAGES))
         }
-        altered = {policy: [one.altered for one in images] for policy, images in pools.items()}
-        return Pool([one.image for one in first], [one.captions for one in first], altered, made)
+        altered = {policy: [texts for _, _, texts in found] for policy, found in pools.items()}
+        return Pool(images, [captions for _, captions, _ in first], altered, made)
 
     def blocks(self, data: Pool) -> Iterator[Block]:
         texts = data.texts
@@ -232,25 +233,14 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
         return said + [_make_images(folder, made, images) for made in ALL_MADE]
 
 
-@dataclass(frozen=True)
-class _Captioned:
-    image: str
-    captions: Sequence[str]
-    altered: Sequence[str]
-
-
-def _images_of(path: Path) -> list[_Captioned]:
-    """Return the images of a file, each with its captions, original and altered."""
+def _images_of(path: Path) -> list[tuple[str, list[str], list[str]]]:
+    """Return the images of a file, each with its captions, and the altered ones."""
     found = []
     for _, group in groupby(records_of(path, "rococo"), key=lambda record: record.row):
         records = list(group)
-        found.append(
-            _Captioned(
-                filename_of(records[0], "image"),
-                [record.captions["caption"] for record in records],
-                [record.captions["negative_caption"] for record in records[:ALTERED]],
-            )
-        )
+        captions = [record.captions["caption"] for record in records]
+        altered = [record.captions["negative_caption"] for record in records[:ALTERED]]
+        found.append((filename_of(records[0], "image"), captions, altered))
     return found
 
 
@@ -360,7 +350,7 @@ def _captioned(path: Path) -> list[dict[str, Any]]:
         isinstance(item, dict) and isinstance(item.get("image"), str) and isinstance(item.get("caption"), list)
         for item in items
     ):
-        raise BenchmarkError([f"{path.name} is not a list of objects with image and a list of captions."])
+        raise BenchmarkError(f"{path.name} is not a list of objects with image and a list of captions.")
     return items
 
 
@@ -397,8 +387,7 @@ def _make_captions(folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts
         by_caption = []
         for number, caption in enumerate(captions[:ALTERED]):
             rng = random.Random(f"{seed}|{item['image']}|{number}")  # noqa: S311 (no secret)
-            made_of = altered(caption, substitutes, lacking, encoders=list(encoders.values()), rng=rng)
-            by_caption.append(made_of)
+            by_caption.append(altered(caption, substitutes, lacking, encoders=list(encoders.values()), rng=rng))
         if len(by_caption) < ALTERED or not all(set(lacking) <= set(each) for each in by_caption):
             without += 1
             continue

@@ -133,7 +133,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
             detections = read_detections(path)
             if len(detections.text) != len(data.described):
                 raise BenchmarkError(
-                    [f"{path.name} is about {len(detections.text):,} items, and there are {len(data.described):,}."]
+                    f"{path.name} is about {len(detections.text):,} items, and there are {len(data.described):,}."
                 )
             return Choices({"": detections.text[:, 0] < detections.text[:, 1]})
         return None

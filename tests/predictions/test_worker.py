@@ -122,12 +122,6 @@ def ask(project: Project, spec: str) -> Run:
     return run
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """As when a machine loses its power."""
-    process.kill()
-    process.wait()
-
-
 def everything_is_there_once(run: Run) -> None:
     run.refresh_from_db()
     assert (run.state, run.error, run.stored, run.wrong, run.total) == (Run.State.DONE, "", INSTANCES, 0, INSTANCES)
@@ -159,7 +153,9 @@ def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
     with celery_worker(folder=tmp_path, broker_url=own_broker):
         with model_worker(folder=tmp_path, broker_url=own_broker, PLAIN_GATE=str(tmp_path)) as worker:
             wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
-            stop(worker)
+            # As when a machine loses its power.
+            worker.kill()
+            worker.wait()
         with model_worker(folder=tmp_path, broker_url=own_broker):
             # What it was at is lost with it; all others are scored.
             wait_until(lambda: run.chunks.filter(stored_at=None).count() == 1, tmp_path)
@@ -270,11 +266,10 @@ def python(program: str, folder: Path, **environment: str) -> subprocess.Complet
 
 
 @said_by_the_worker
-@pytest.mark.parametrize("module", ["", "config.settings"])
-def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_start(tmp_path: Path, module: str) -> None:
+def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_start(tmp_path: Path) -> None:
     """Not even where the environment names settings of Django's, by accident."""
     program = "import predictions.worker, sys; print(sorted({name.partition('.')[0] for name in sys.modules}))"
-    done = python(program, tmp_path, DJANGO_SETTINGS_MODULE=module)
+    done = python(program, tmp_path, DJANGO_SETTINGS_MODULE="config.settings")
     assert done.returncode == 0, done.stderr
     found = set(ast.literal_eval(done.stdout))
     assert {"celery", "PIL", "predictions"} <= found
@@ -310,15 +305,10 @@ def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_
     ("name", "value", "sentence"),
     [
         ("LINEUP_IMAGES", "https://lineup.example", "LINEUP_IMAGES is the address of a site, which gives pictures to "),
-        ("LINEUP_IMAGES", "ftp://bucket", "LINEUP_IMAGES is 'ftp://bucket'. Write the site's media folder"),
         ("AWS_ENDPOINT_URL", "storage.example", "AWS_ENDPOINT_URL is 'storage.example'. Write an address, such as"),
         ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
         ("LINEUP_VECTORS_MB", "0", "LINEUP_VECTORS_MB is '0'. Write a whole number, 1 or more."),
-        (
-            "LINEUP_VECTORS",
-            "/dev/null/here",
-            "Vectors cannot be kept in /dev/null/here (Not a directory). Name another",
-        ),
+        ("LINEUP_VECTORS", "/dev/null/a", "Vectors cannot be kept in /dev/null/a (Not a directory). Name another"),
         ("LINEUP_PRECISION", "half", "LINEUP_PRECISION is 'half'. Write one of auto, float32, float16, bfloat16."),
         ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
     ],

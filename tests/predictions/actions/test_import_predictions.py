@@ -64,11 +64,13 @@ def add_third_caption(project: Project) -> None:
 
 
 def test_every_row_becomes_four_predictions_with_their_source(project: Project, file: Path) -> None:
+    assert bring_in(project, file, dry_run=True).added == 8
+    assert not Prediction.objects.exists()
+    assert not Model.objects.exists()
     summary = bring_in(project, file)
     assert str(summary) == "2 rows of CLIP ViT-B-32 (openai): 8 predictions added, 0 already there."
-    assert list(
-        Prediction.objects.filter(instance__key="2").values_list("kind", "variant", "is_right", "scores", "source_row")
-    ) == [
+    columns = ("kind", "variant", "is_right", "scores", "source_row")
+    assert list(Prediction.objects.filter(instance__key="2").values_list(*columns)) == [
         ("image_to_text", "image", True, None, 1),
         ("image_to_text", "negative_image", False, None, 1),
         ("text_to_image", "caption", True, None, 1),
@@ -100,28 +102,21 @@ def test_another_answer_to_the_same_question_is_refused(project: Project, file: 
     assert Model.objects.count() == 2
 
 
-def test_a_dry_run_counts_and_writes_nothing(project: Project, file: Path) -> None:
-    assert bring_in(project, file, dry_run=True).added == 8
-    assert not Prediction.objects.exists()
-    assert not Model.objects.exists()
-
-
 def test_rows_about_no_instance_refuse_the_file_or_are_left_out(project: Project, tmp_path: Path) -> None:
     file = write_results(tmp_path / "results.csv", result(1), result(8), result(2), result(9))
     problems = refusal(project, file)
     assert [problem.split(":")[0] for problem in problems] == ["Record 2", "Record 4"]
     assert "'A cat on 8 roofs.' and 'A cat under 8 roofs.', type replace, subtype rel" in problems[0]
     assert not Model.objects.exists()
+    # Not even then where all are.
+    assert refusal(make_project("fish"), file, skip_unknown=True) == [
+        "No record is about an instance of the project. Check the project and the file."
+    ]
     summary = bring_in(project, file, skip_unknown=True)
     assert (summary.added, summary.left_out) == (8, tuple(problems))
     assert str(summary).endswith("2 rows left out.")
-
-
-def test_a_file_about_another_project_is_refused_even_when_unknown_rows_may_be_left_out(file: Path) -> None:
-    other = make_project("fish")
-    assert refusal(other, file, skip_unknown=True) == [
-        "No record is about an instance of the project. Check the project and the file."
-    ]
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    assert refusal(project, file) == ["results.csv has no records."]
 
 
 def test_rows_that_join_twice_are_refused_whatever_is_left_out(project: Project, tmp_path: Path) -> None:
@@ -302,11 +297,6 @@ def test_what_cannot_be_imported_is_refused_with_a_sentence(
 ) -> None:
     (problem,) = refusal(project, **{"file": file, **options})
     assert problem.startswith(sentence)
-
-
-def test_a_file_without_records_is_refused(project: Project, file: Path) -> None:
-    file.write_text(file.read_text().splitlines()[0] + "\n")
-    assert refusal(project, file) == ["BiVLC_CLIP.csv has no records."]
 
 
 def test_of_many_problems_the_first_hundred_are_shown() -> None:

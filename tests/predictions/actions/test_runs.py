@@ -220,13 +220,17 @@ def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_sentence(project: P
     assert (run.state, run.error, run.finished_at) == (Run.State.FAILED, plain.BROKEN, NOON)
 
 
-def test_a_second_run_scores_only_what_is_missing_and_changes_nothing_that_is_there(project: Project) -> None:
+def test_a_second_run_scores_only_what_is_missing_or_mismatched_and_changes_nothing_else(project: Project) -> None:
     do_all(loaded(ask(project), questions_per_chunk=5))
-    before = list(Prediction.objects.order_by("pk").values())
+    *before, wrong = Prediction.objects.order_by("pk")
+    Prediction.objects.filter(pk=wrong.pk).update(problem="the scores lack a", scores={"zz": 1.0, "candidate-1": 0.5})
     draw_instance(project, INSTANCES + 1, candidates=2)
     run = do_all(loaded(ask(project), questions_per_chunk=5))
-    assert (run.total, run.stored, run.already_there) == (1, 1, INSTANCES)
-    assert list(Prediction.objects.order_by("pk").values())[:INSTANCES] == before
+    assert (run.total, run.stored, run.already_there) == (2, 2, INSTANCES - 1)
+    kept = Prediction.objects.filter(pk__in=[each.pk for each in before]).order_by("pk")
+    assert [(each.scores, each.created_at) for each in kept] == [(each.scores, each.created_at) for each in before]
+    again = Prediction.objects.get(instance=wrong.instance)
+    assert (again.scores, again.problem) == (wrong.scores, "")
     assert do_all(loaded(ask(project))).total == 0
 
 
@@ -298,17 +302,6 @@ def test_a_question_that_cannot_be_scored_costs_itself_only_and_can_be_gone_on_w
     resume_run(run=run, by=TESTS, now=NOON)
     run = do_all(loaded(run))
     assert (run.state, run.stored, run.wrong, run.total) == (Run.State.DONE, 12, 0, 12)
-
-
-def test_a_mismatched_prediction_is_computed_again(project: Project) -> None:
-    run = do_all(loaded(ask(project)))
-    wrong = Prediction.objects.order_by("pk")[0]
-    wrong.problem, wrong.scores = "the scores lack candidate-0", {"zz": 1.0, "candidate-1": 0.5}
-    wrong.save()
-    again = do_all(loaded(ask(project)))
-    assert (again.already_there, again.stored) == (run.stored - 1, 1)
-    assert not Prediction.objects.mismatched().exists()
-    assert "zz" not in (Prediction.objects.get(instance=wrong.instance).scores or {"zz": None})
 
 
 def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(project: Project) -> None:

@@ -68,6 +68,10 @@ def test_a_second_worker_looks_at_nothing_anew_and_gives_the_same_scores(tmp_pat
     second = Eye(kept(tmp_path))
     assert second.score(PAIRS, second.open) == scores
     assert second.looked_at() == (0, 0)
+    # Neither texts nor names can be read in the folder.
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert len(content) > 0
+    assert not [text for text in (*TEXTS, *COLOURS) if text.encode() in content]
 
 
 @pytest.mark.parametrize(
@@ -96,14 +100,6 @@ def test_a_picture_that_cannot_be_had_is_asked_for_again(tmp_path: Path, kept: K
         eye = Eye(kept(tmp_path))
         (gone,) = eye.score([("it is red", "nowhere")], eye.open)
         assert isinstance(gone, NoPicture)
-
-
-def test_neither_texts_nor_names_can_be_read_in_the_folder(tmp_path: Path, kept: Keep) -> None:
-    eye = Eye(kept(tmp_path))
-    eye.score(PAIRS, eye.open)
-    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert len(content) > 0
-    assert not [text for text in (*TEXTS, *COLOURS) if text.encode() in content]
 
 
 KILLED = """
@@ -202,11 +198,14 @@ def test_a_damaged_file_is_left_for_another_one(
     assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-2.sqlite3"]
 
 
-def test_a_folder_that_goes_away_costs_no_score(tmp_path: Path, kept: Keep) -> None:
+def test_a_folder_that_goes_away_costs_no_score_and_one_that_cannot_be_made_is_told(tmp_path: Path, kept: Keep) -> None:
     folder = tmp_path / "vectors"
     eye = Eye(kept(folder))
     folder.rmdir()
     assert eye.score(PAIRS[:1], eye.open) == pytest.approx([1])
+    folder.touch()
+    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*vectors/more"):
+        kept(folder / "more")
 
 
 def test_what_goes_wrong_without_damage_leaves_the_file_as_it_is(
@@ -264,9 +263,3 @@ def test_a_lower_bound_makes_the_file_smaller(tmp_path: Path, kept: Keep) -> Non
     smaller.put(SPACE, numbered(["one more"], numbers=1024))
     smaller.close()
     assert file.stat().st_size <= MEGABYTE
-
-
-def test_a_folder_that_cannot_be_used_is_told_in_words(tmp_path: Path, kept: Keep) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*file/vectors"):
-        kept(tmp_path / "file" / "vectors")
