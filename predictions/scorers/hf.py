@@ -8,29 +8,18 @@ made probabilities: it puts pairs in the same order, and tells those apart whose
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, imported
-from predictions.scorers.batches import Batched
+from predictions.scorers.base import CannotLoad, imported
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
-from predictions.scorers.with_torch import (
-    OF_A_COSINE,
-    OF_LOG_ODDS,
-    computing,
-    device_of_this_machine,
-    facts_of,
-    half_for,
-    tolerance_of,
-    usual_batch,
-)
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, not_loaded, steps_of
+from predictions.scorers.with_torch import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
 
 # What the text towers read. SigLIP was trained on texts filled up without a mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {
@@ -53,20 +42,12 @@ class _Library:
     longest: int
 
 
-class _HuggingFace(Batched):
-    """What all models of transformers share. `half`: the type of 16 bits to compute in, "" for that of the weights."""
+class _HuggingFace(OnDevice[_Library]):
+    """What all models of transformers share."""
 
-    roundings: ClassVar[int]
-
-    def __init__(self, identity: ModelIdentity, library: _Library, half: str = "") -> None:
-        super().__init__(identity, batch=usual_batch(library.device))
-        self.library, self.half = library, half
-        self.inputs = INPUTS[library.model.config.model_type]
-        self.tolerance = tolerance_of(half, self.roundings)
-
-    def in_half(self, numbers: str = "") -> "Self | None":
-        half = half_for(self.library.device, numbers, usual="float16")
-        return type(self)(self.identity, self.library, half) if half else None
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return INPUTS[self.library.model.config.model_type]
 
     def facts(self) -> Mapping[str, Any]:
         library = self.library
@@ -84,9 +65,6 @@ class _HuggingFace(Batched):
         whole = {"padding": "max_length", "truncation": True, "return_attention_mask": True}
         read = self.library.tokenizer(text, max_length=self.library.longest, **whole)
         return np.array([read[name] for name in self.inputs], dtype=np.int64)
-
-    def computing(self) -> AbstractContextManager[None]:
-        return computing(self.library.device, self.half)
 
     def pixels(self, batch: NDArray[Any]) -> Any:
         import torch
@@ -151,8 +129,7 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
     with imported("transformers"):
         from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer, BlipForImageTextRetrieval
-    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
-    try:
+    with loading(rest):
         config = AutoConfig.from_pretrained(rest)
         if config.model_type not in INPUTS:
             raise CannotLoad(
@@ -165,10 +142,6 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
         check_nothing_is_missing(rest, told, "Of BLIP only those for image-text matching can be used.")
         model = model.to(device).eval()
         tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
-    except CannotLoad:
-        raise
-    except Exception as error:
-        raise not_loaded(rest, error) from error
     longest = config.text_config.max_position_embeddings
     library = _Library(
         model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest) if is_blip else longest

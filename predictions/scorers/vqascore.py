@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, imported
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, imported
 from predictions.scorers.batches import Batched, in_batches, read_ahead, texts_by_picture
 from predictions.scorers.with_torch import (
     OF_LOG_ODDS,
@@ -32,7 +32,7 @@ from predictions.scorers.with_torch import (
     keep_in_half,
     twin_in_half,
 )
-from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, not_loaded, steps_of
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
@@ -290,8 +290,7 @@ def load(rest: str) -> VqaScore:
     """Load the model of that name or in that folder. Raises CannotLoad."""
     with imported("transformers"):
         from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor, PretrainedConfig
-    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
-    try:
+    with loading(rest):
         said, _ = PretrainedConfig.get_config_dict(rest)
         if said.get("model_type") == "clip_t5":
             from predictions.scorers.clip_t5 import load_clip_t5
@@ -308,9 +307,3 @@ def load(rest: str) -> VqaScore:
         check_nothing_is_missing(rest, told, "Only models that are whole, with their head for words, can be asked.")
         identity, processor = identity_of(rest, model), AutoProcessor.from_pretrained(rest)
         return VqaScore(identity, model.eval(), processor, device)
-    except CannotLoad:
-        raise
-    except OutOfMemory as error:
-        raise CannotLoad(f"{rest} does not fit into the memory of the worker. Use a larger device.") from error
-    except Exception as error:
-        raise not_loaded(rest, error) from error
