@@ -92,7 +92,16 @@ def request_run(
     return run
 
 
-def request_offered(*, spec: str, by: Actor, **asked: Any) -> Run:
+def request_offered(
+    *,
+    project: Project,
+    spec: str,
+    by: Actor,
+    now: datetime,
+    study: Study | None = None,
+    kind: str = "",
+    variant: str = "",
+) -> Run:
     """Do what `request_run` does, for pages and scripts: of a model that this site offers. Raises CannotPredict."""
     if spec.strip() not in settings.MODELS_OFFERED:
         named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs to be told which model"
@@ -101,7 +110,7 @@ def request_offered(*, spec: str, by: Actor, **asked: Any) -> Run:
             f"This site {named}. It offers {offered}. Whoever runs it offers others by MODELS_OFFERED, or asks them on "
             "the server."
         )
-    return request_run(spec=spec, by=by, **asked)
+    return request_run(project=project, spec=spec, by=by, now=now, study=study, kind=kind, variant=variant)
 
 
 def _refuse(spec: str, study: Study | None, kind: str, variant: str, now: datetime) -> None:

@@ -20,6 +20,23 @@ def test_a_request_is_signed_as_in_amazons_example() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("account", "bucket", "name", "signature"),
+    [
+        (
+            Account("AK", "se/cr+et", session="tok=/+en", region="eu-west-1"),
+            "birds",
+            f"media/images/ab/{'ab' * 32}",
+            "7f49a42a0da221a6bec92ae43123506c15995d8cd06d144839575a5deca61aa3",
+        ),
+        (
+            Account("AK", "s", region="us-west-2", endpoint="http://127.0.0.1:9000"),
+            "b.x",
+            "a b+c~d/1(é).jpg",
+            "405d870c912179cf00c833d05e8b9dfb7e7956ced8de9c8d7352b5482dffd80b",
+        ),
+    ],
+)
 def test_a_request_is_signed_as_amazons_library_does(account: Account, bucket: str, name: str, signature: str) -> None:
     """By S3SigV4Auth of botocore 1.44.5."""
     now = datetime(2026, 11, 22, 10, 11, 12, tzinfo=UTC)
