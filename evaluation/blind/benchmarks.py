@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from analytics.scores import Floats
-from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
-from evaluation.blind.cases import Case, Part, groups_of, merge_cases
+from evaluation.blind.accuracy import BlindAccuracy, accuracy_of
+from evaluation.blind.cases import Case, Part, merge_cases
 from evaluation.blind.features import Features
 from evaluation.blind.logistic_regression import FOLDS, CannotFit, folds_of, scores_of_fold
 from evaluation.protocols import Benchmark, BenchmarkError, Block, Choice, Evaluation, evaluate
@@ -49,11 +49,7 @@ def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, featur
             yield matrix
 
     found = evaluate(benchmark, data, score)
-    accuracy = blind_accuracy(
-        [[scores[case.name][key] for key in case.options] for case in cases],
-        [list(case.options).index(case.right) for case in cases],
-        groups_of(cases),
-    )
+    accuracy = accuracy_of([(case, scores[case.name]) for case in cases])
     return replace(found, notes=[*found.notes, _note(part, accuracy)])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
+from evaluation.blind.accuracy import BlindAccuracy, accuracy_of
 from evaluation.blind.cases import Case, digest_of, groups_of
 from evaluation.blind.features import Features
 from evaluation.blind.logistic_regression import (
@@ -36,8 +36,7 @@ def outcome(cases: list[Case], features: Features) -> BlindAccuracy:
     scores: dict[int, dict[str, float]] = {}
     for fold in range(FOLDS):
         scores |= scores_of_fold(cases, folds, fold, features)
-    rows = [list(scores[place].values()) for place in range(len(cases))]
-    return blind_accuracy(rows, [list(one.options).index(one.right) for one in cases], groups_of(cases))
+    return accuracy_of([(case, scores[place]) for place, case in enumerate(cases)])
 
 
 def caption(dice: random.Random) -> str:
