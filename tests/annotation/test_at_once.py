@@ -27,6 +27,7 @@ from tests.factories import (
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_instance,
     make_project,
@@ -199,8 +200,7 @@ def test_two_answers_to_the_last_practice_questions_at_once_end_the_round_once()
             for question in study.practice_questions.all()
         ]
     )
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
+    assert fresh(session).state == SessionState.WORKING
 
 
 def test_skips_at_once_are_counted_one_after_the_other() -> None:
@@ -214,5 +214,4 @@ def test_skips_at_once_are_counted_one_after_the_other() -> None:
             skip_question.skip(session=session, slot=slot.pk, failed_loads={"1": 9}, now=NOON)
 
     at_once(*[lambda slot=slot: skip(slot) for slot in slots])
-    session.refresh_from_db()
-    assert (session.state, Skip.objects.count()) == (SessionState.LEFT_OUT, 4)
+    assert (fresh(session).state, Skip.objects.count()) == (SessionState.LEFT_OUT, 4)

@@ -9,7 +9,7 @@ from annotation.models import SessionState
 from tests.annotation.test_pipeline import two_parts
 from tests.annotation.test_responses import send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import arrive, launch_study
+from tests.factories import arrive, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -21,14 +21,12 @@ def headings(html: bytes) -> list[str]:
 def test_a_refusal_is_asked_about_once_more_with_the_way_back(client: Client) -> None:
     session = arrive(launch_study(consent="Agree?"))
     asked = client.post(f"{page_of(session)}consent/", {"agree": "no"})
-    session.refresh_from_db()
-    assert session.state == SessionState.CONSENT
+    assert fresh(session).state == SessionState.CONSENT
     page = BeautifulSoup(asked.content, "html.parser")
     assert page.select(f"main a[href='{page_of(session)}']")
     fields = {str(field["name"]): str(field["value"]) for field in page.select("main form [name]")}
     client.post(f"{page_of(session)}consent/", fields)
-    session.refresh_from_db()
-    assert session.state == SessionState.NO_CONSENT
+    assert fresh(session).state == SessionState.NO_CONSENT
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from studies.actions.studies import change_state
 from studies.models import Event, Study, StudyState
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_person
+from tests.factories import NOON, TESTS, arrive_at_work, fresh, launch_study, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -37,8 +37,7 @@ def test_it_closes_where_that_was_wished_for() -> None:
     complete_study.set_completion(study=study, closes=True, mails=False, by=make_person("ben"), now=NOON)
     answer_all(arrive_at_work(study, "ann"), "candidate-0")
     assert noted() == ["best-vase"]
-    study.refresh_from_db()
-    assert study.state == "closed"
+    assert fresh(study).state == "closed"
 
 
 def test_answers_of_somebody_who_was_taken_out_are_missing_until_others_give_them() -> None:
@@ -48,8 +47,7 @@ def test_answers_of_somebody_who_was_taken_out_are_missing_until_others_give_the
     answer_all(session, "candidate-0")
     removals.exclude(annotator=session.annotator, project=study.project, reason="Clicked", by=TESTS, now=NOON)
     assert noted() == []
-    study.refresh_from_db()
-    assert study.state == "open"
+    assert fresh(study).state == "open"
 
 
 def test_a_study_with_a_place_for_an_answer_is_complete_no_more() -> None:
@@ -57,8 +55,7 @@ def test_a_study_with_a_place_for_an_answer_is_complete_no_more() -> None:
     arrive_at_work(study, "ann")
     Study.objects.filter(pk=study.pk).update(completed_at=NOON)
     assert noted() == []
-    study.refresh_from_db()
-    assert study.completed_at is None
+    assert fresh(study).completed_at is None
 
 
 def test_a_study_that_is_asked_for_more_is_complete_again_later() -> None:
@@ -111,8 +108,7 @@ def test_what_a_researcher_may_still_accept_is_awaited_by_the_study_that_it_feed
     assert noted() == []
     answer_all(arrive_at_work(second, "dora"), "both")
     assert noted() == ["step-4"]
-    second.refresh_from_db()
-    assert second.state == "closed"
+    assert fresh(second).state == "closed"
 
 
 def test_conflicts_about_what_a_study_would_not_ask_about_keep_it_from_nothing() -> None:

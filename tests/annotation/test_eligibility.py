@@ -28,6 +28,7 @@ from tests.factories import (
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_instance,
     make_person,
@@ -292,8 +293,7 @@ def test_nobody_is_refused_in_the_middle_but_whoever_has_not_begun_is() -> None:
     session = arrive_at_work(second, "ann")
     answer_all(arrive_at_work(first, "ann"))
     assert arrive_at_work(second, "ann", session="again").questions_total == 2
-    session.refresh_from_db()
-    assert session.state == SessionState.SUPERSEDED
+    assert fresh(session).state == SessionState.SUPERSEDED
 
 
 def test_refusals_are_counted_by_their_reason_without_anybodys_id(client: Client, time_machine: Any) -> None:
@@ -327,9 +327,7 @@ def test_a_study_that_names_one_that_is_not_there_is_not_launched() -> None:
 def test_a_study_without_rules_costs_no_statement() -> None:
     study = launch_study(answers=2)
     arrive(study, "ann")
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
+    with CaptureQueriesContext(connection) as asked:
         arrive(study, "ben")
     assert not [query["sql"] for query in asked if "groupmember" in query["sql"]]
     before = len(asked)

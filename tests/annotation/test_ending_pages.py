@@ -14,7 +14,7 @@ from studies.models import CompletionCode, Study
 from tests.annotation.test_practice_pages import words
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 PAY = {"currency": "USD", "per_session": "8.00"}
@@ -119,12 +119,10 @@ def test_what_the_browser_fetches_for_itself_is_nobody_coming_back(client: Clien
     kept = client.get(page_of(session), headers={"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"})
     assert "All saved" in kept.content.decode()
     client.head(page_of(session), headers={"Sec-Fetch-Mode": "cors"})
-    session.refresh_from_db()
-    assert session.handed_back_at is None
+    assert fresh(session).handed_back_at is None
     shown = client.get(page_of(session), headers={"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})
     assert BeautifulSoup(shown.content, "html.parser").select("[data-redirect]")
-    session.refresh_from_db()
-    assert session.handed_back_at is not None
+    assert fresh(session).handed_back_at is not None
 
 
 BY_PLATFORM = "Prolific pays you after the researchers have approved your submission."

@@ -29,7 +29,7 @@ from studies.models import CompletionCode, Study
 from tests.annotation.test_entry import link_of
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of, right_value, study_with_practice
-from tests.factories import NOON, arrive_at_work, launch_study
+from tests.factories import NOON, arrive_at_work, fresh, launch_study
 
 pytestmark = [
     pytest.mark.django_db,
@@ -154,18 +154,15 @@ def short_sittings(walk: Walk) -> None:
     late = arrive_at_work(study, "ben")
     sessions.leave(session=late, to=SessionState.LAPSED, now=NOON)
     walk.send(f"{page_of(late)}go-on/")
-    late.refresh_from_db()
-    assert late.state == SessionState.WORKING
+    assert fresh(late).state == SessionState.WORKING
     walk.look(f"{page_of(late)}give-up/")
     walk.send(f"{page_of(late)}give-up/")
-    late.refresh_from_db()
-    assert late.state == SessionState.GIVEN_UP
+    assert fresh(late).state == SessionState.GIVEN_UP
     regretted = arrive_at_work(study, "cleo")
     walk.answer(regretted, "1")
     walk.look(f"{page_of(regretted)}take-back/")
     walk.send(f"{page_of(regretted)}take-back/")
-    regretted.refresh_from_db()
-    assert regretted.state == SessionState.WITHDRAWN
+    assert fresh(regretted).state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
     assert Response.objects.get(session=regretted).left_out == "withdrawn"
     live = launch_study(
@@ -174,8 +171,6 @@ def short_sittings(walk: Walk) -> None:
     early = walk.arrive(live)
     walk.send(f"{page_of(early)}begin/")
     walk.send(f"{page_of(early)}wait/")
-    early.refresh_from_db()
-    assert early.state == SessionState.WAITING
+    assert fresh(early).state == SessionState.WAITING
     walk.send(f"{page_of(early)}other-role/")
-    early.refresh_from_db()
-    assert early.state == SessionState.SUPERSEDED
+    assert fresh(early).state == SessionState.SUPERSEDED

@@ -21,7 +21,7 @@ from studies.models import CompletionCode, Question, Study, StudyState
 from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
 from tests.annotation.test_repetitions import say
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, TESTS, arrive, arrive_at_work
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -319,8 +319,7 @@ def test_finishing_a_wait_that_is_the_first_is_nothing(client: Client) -> None:
     _, study = make_roles(sets=2)
     session = wait(study, "ben")
     client.post(f"{page_of(session)}finish/")
-    session.refresh_from_db()
-    assert session.state == SessionState.WAITING
+    assert fresh(session).state == SessionState.WAITING
 
 
 def test_answers_of_each_of_its_places_come_back_when_somebody_is_let_back() -> None:
@@ -346,8 +345,7 @@ def test_whoever_was_blocked_or_excluded_takes_up_nothing_more() -> None:
     write(describe, "eve")
     assert find(Session.objects.get(pk=blocked.pk)).state == SessionState.FINISHED
     exclude(annotator=excluded.annotator, project=study.project, reason="Too fast.", by=TESTS, now=NOON)
-    excluded.refresh_from_db()
-    assert excluded.state == SessionState.STOPPED
+    assert fresh(excluded).state == SessionState.STOPPED
     advance_session.update_waiting(session=excluded, now=NOON)
     assert excluded.state == SessionState.STOPPED
     assert Question.objects.filter(study=study).count() == 2
@@ -362,9 +360,8 @@ def test_whoever_comes_under_another_submission_while_waiting_for_more_has_finis
     if most:
         with pytest.raises(CannotTakePart, match="already taken part"):
             arrive(study, "ben", session="another")
-        session.refresh_from_db()
         # Nothing has changed: they may go on.
-        assert session.state == SessionState.WAITING
+        assert fresh(session).state == SessionState.WAITING
     else:
         assert arrive(study, "ben", session="another").questions_total == 1
         session.refresh_from_db()

@@ -13,7 +13,7 @@ from studies.models import CompletionCode, Event
 from tests.annotation.test_practice_pages import words
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of
-from tests.factories import CONTACT, NOON, arrive, arrive_at_work, launch_study
+from tests.factories import CONTACT, NOON, arrive, arrive_at_work, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 PAY = {"currency": "USD", "per_session": "8.00"}
@@ -96,8 +96,7 @@ def test_a_report_in_place_of_an_answer_counts_among_the_few_skips(client: Clien
         assert report(client, session, instead="yes").status_code == 303
         assert next_slot(session) != slot
         assert Skip.objects.filter(question=slot.question, annotator=session.annotator, file_missing=False).exists()
-        session.refresh_from_db()
-        assert session.questions_total == 5 - number
+        assert fresh(session).questions_total == 5 - number
     refused = report(client, session, instead="yes")
     assert refused.status_code == 422
     assert "You have skipped as many questions as is allowed." in words(refused.content)
@@ -111,8 +110,7 @@ def test_whoever_reports_everything_has_not_finished(client: Client) -> None:
     session = arrive_at_work(launch_study(instances=2))
     report(client, session, instead="yes")
     report(client, session, instead="yes")
-    session.refresh_from_db()
-    assert session.state == SessionState.LEFT_OUT
+    assert fresh(session).state == SessionState.LEFT_OUT
 
 
 def test_said_twice_the_last_version_stands_and_a_skip_stays(client: Client) -> None:
@@ -185,8 +183,7 @@ def test_taking_answers_back_is_asked_about_done_once_and_recorded(client: Clien
     for _ in range(2):
         after = client.post(f"{page_of(session)}take-back/", follow=True).content
         assert "You have withdrawn your consent" in words(after)
-    session.refresh_from_db()
-    assert session.state == SessionState.WITHDRAWN
+    assert fresh(session).state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
     assert Response.objects.get().left_out == "withdrawn"
     event = Event.objects.get(what="annotator withdrawn")

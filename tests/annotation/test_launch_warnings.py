@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 from annotation.actions.launching.launch import warnings
 from studies.models import Study, StudyState
-from tests.factories import create_draft, make_instance, make_person, make_project
+from tests.factories import create_draft, fresh, make_instance, make_person, make_project
 from tests.pages import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +35,7 @@ def test_a_rule_that_sees_nothing_of_what_became_of_answers_that_others_are_aske
     call_command("launch_study", "describe", stdout=io.StringIO(), stderr=said)
     assert BLIND in said.getvalue()
     # It stands in nobody's way.
-    describe.refresh_from_db()
-    assert describe.state == StudyState.OPEN
+    assert fresh(describe).state == StudyState.OPEN
     client = signed_in(make_person("ada", superuser=True))
     assert BLIND in client.get("/studies/vases/find/launch/").content.decode()
     assert BLIND not in client.get("/studies/vases/describe/").content.decode()

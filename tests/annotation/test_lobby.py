@@ -19,7 +19,7 @@ from tests.annotation.test_pipeline import launch_file, make_pipeline_project
 from tests.annotation.test_repetitions import describing, say
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_instance
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_instance
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -138,8 +138,7 @@ def test_whoever_closes_the_page_has_not_waited_and_may_come_back() -> None:
     sessions.record_visit(session=session, now=NOON + 7 * MINUTE)
     late = NOON + 11 * MINUTE
     advance_session.expire(by="test", now=late)
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
+    assert fresh(session).state == SessionState.LAPSED
     assert platform_outcome.show_completion_code(session=session, now=late) == ""
     sessions.resume(session=session, now=late)
     assert session.state == SessionState.WAITING
@@ -186,8 +185,7 @@ def test_whoever_read_for_too_long_before_there_was_a_seat_goes_on_reading() -> 
     session = arrive(second, "ben")
     late = NOON + 60 * MINUTE
     assert advance_session.expire(by="test", now=late) == 1
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
+    assert fresh(session).state == SessionState.LAPSED
     assert sessions.can_revive(session=session, now=late)
     assert sessions.resume(session=session, now=late).state == SessionState.INSTRUCTIONS
 
@@ -204,8 +202,7 @@ def test_the_page_says_how_long_and_what_it_pays_and_looking_at_it_claims_nothin
     assert "you are paid US$\N{NO-BREAK SPACE}0.50 for waiting" in shown
     accept_one(arrive_at_work(first, "ann"))
     client.get(page)
-    session.refresh_from_db()
-    assert session.state == SessionState.WAITING
+    assert fresh(session).state == SessionState.WAITING
     json = {"accept": "application/json"}
     assert client.post(f"{page}wait/", headers=json).json() == {"go": page}
     assert b"data-question" in client.get(page).content
@@ -243,8 +240,7 @@ def test_whoever_waits_may_take_the_other_role_where_the_study_allows_it(client:
     other = Session.objects.get(study=first)
     assert (other.annotator, other.provider_session_id) == (waiting.annotator, waiting.provider_session_id)
     assert "Start" in instructions
-    waiting.refresh_from_db()
-    assert waiting.state == SessionState.SUPERSEDED
+    assert fresh(waiting).state == SessionState.SUPERSEDED
     # The link that they came by leads there from now on, and pressing the button again does nothing.
     assert client.get(link_of(second), follow=True).redirect_chain[-1][0] == page_of(other)
     client.post(f"{page_of(waiting)}other-role/")

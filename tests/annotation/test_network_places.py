@@ -18,7 +18,7 @@ from annotation.recruitment.base import Entry
 from studies.errors import StudyError
 from studies.models import Event, Study
 from tests.annotation.test_entry import door, link_of
-from tests.factories import NOON, TESTS, launch_study, make_person
+from tests.factories import NOON, TESTS, fresh, launch_study, make_person
 from tests.pages import signed_in, words_of
 from throttle.networks import daily_digest
 
@@ -197,8 +197,7 @@ def test_networks_are_kept_as_digests_of_the_day_and_forgotten_after_it() -> Non
     assert forget_networks(now=NOON + timedelta(hours=24)) == 0
     assert forget_networks(now=NOON + timedelta(hours=24, seconds=1)) == 1
     first.refresh_from_db()
-    second.refresh_from_db()
-    assert (first.network, bool(second.network)) == ("", True)
+    assert (first.network, bool(fresh(second).network)) == ("", True)
 
 
 def test_a_button_frees_all_places_of_a_network_and_no_others() -> None:
@@ -225,15 +224,13 @@ def test_a_researcher_names_the_networks_of_a_lab() -> None:
     at = f"/studies/{study.project.slug}/{study.slug}/"
     typed = "192.0.2.0/24\n\n 2001:db8:1:2::5 \n192.0.2.0/24"
     assert "Saved." in words_of(browser.post(f"{at}networks/", {"networks": typed}, follow=True))
-    study.refresh_from_db()
-    assert study.open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
+    assert fresh(study).open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
     # The household of that address is let in as a whole.
     for number, address in enumerate(["192.0.2.9", "192.0.2.200"] * 4 + ["2001:db8:1:2::77"] * 7):
         assert come(study, number, address) == 303
     wrong = words_of(browser.post(f"{at}networks/", {"networks": "the lab"}, follow=True))
     assert "&#x27;the lab&#x27; is no address and no network. Write one like 192.0.2.7" in wrong
-    study.refresh_from_db()
-    assert study.open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
+    assert fresh(study).open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
 
 
 def test_too_many_networks_are_refused() -> None:

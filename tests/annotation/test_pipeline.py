@@ -25,6 +25,7 @@ from tests.factories import (
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_image,
     make_instance,
@@ -190,8 +191,7 @@ def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_par
     }
     session = arrive_at_work(baseline, "cleo")
     answer_all(session, lambda question: question.right)
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    assert fresh(session).state == SessionState.FINISHED
 
 
 def test_a_sample_larger_than_what_there_is_stops_the_launch() -> None:
@@ -329,8 +329,7 @@ def test_an_answer_to_the_second_part_is_refused_before_the_first_is_done() -> N
     assert [slot.part for slot in slots] == [0, 0, 1, 1]
     with pytest.raises(BadAnswer, match="a part that you have not started"):
         send_first(session, slots[2])
-    session.refresh_from_db()
-    assert (session.questions_answered, Response.objects.count()) == (0, 0)
+    assert (fresh(session).questions_answered, Response.objects.count()) == (0, 0)
 
 
 def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -> None:
@@ -344,5 +343,4 @@ def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -
     assert session.part_begun == 1
     for slot in slots[2:]:
         send_first(session, slot)
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    assert fresh(session).state == SessionState.FINISHED

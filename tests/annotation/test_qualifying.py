@@ -11,7 +11,7 @@ from annotation.models import Session, SessionState
 from studies.models import Project, Question, Study
 from tests.annotation.test_entry import link_of
 from tests.annotation.test_work_pages import form_of, page_of
-from tests.factories import NOON, TESTS, make_project, redesign
+from tests.factories import NOON, TESTS, fresh, make_project, redesign
 from tests.results.describing import launched, make_set
 
 pytestmark = pytest.mark.django_db
@@ -73,8 +73,7 @@ def find(client: Client, session: Session, *, right: int) -> set[str]:
         shown = (wanted if number < right else wanted + 1) % len(order)
         fields = form_of(client.get(page).content) | {"choice": str(shown + 1)}
         assert client.post(f"{page}answer/", fields).status_code == 303
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    assert fresh(session).state == SessionState.FINISHED
     return asked
 
 

@@ -19,7 +19,7 @@ from studies.models import Event, Project, Question, Study
 from tests import removing
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_person, make_project
 from tests.removing import REMOVED as LATER
 from tests.removing import person
 
@@ -267,8 +267,7 @@ def test_slots_opened_again_are_somebody_elses_and_the_answer_is_let_back_only_w
     assert include(study, "ann") == RemovalEffects(answers=1, decisions=1, without_place=1)
     assert sorted(Decision.objects.values_list("answers", flat=True)) == [1, 1]
     assert Response.objects.counted().filter(annotator=person("ann")).count() == 1
-    seat.refresh_from_db()
-    assert seat.filled_at == LATER
+    assert fresh(seat).filled_at == LATER
     assert not Slot.objects.filter(answered_at=None).exists()
 
 

@@ -16,7 +16,7 @@ from annotation.models.sessions import OPEN_STATES
 from studies.models import Question
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,8 +80,7 @@ def test_whoever_arrives_while_they_are_taken_out_has_no_open_session_afterwards
     )
     assert not Session.objects.filter(state__in=OPEN_STATES).exists()
     assert Removal.objects.count() == 1
-    lapsing.refresh_from_db()
-    assert lapsing.state in {SessionState.WITHDRAWN, SessionState.SUPERSEDED}
+    assert fresh(lapsing).state in {SessionState.WITHDRAWN, SessionState.SUPERSEDED}
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)

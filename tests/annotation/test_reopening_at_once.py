@@ -17,7 +17,7 @@ from annotation.models import Decision
 from studies.models import Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive_at_work, fresh, launch_study
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,8 +91,6 @@ def test_a_study_that_somebody_held_when_it_was_reopened_is_found_by_the_clock()
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         at_once(reopen)
-        study.refresh_from_db()
-        assert study.completed_at == NOON
+        assert fresh(study).completed_at == NOON
     assert complete_study.note_completed(by=TESTS, now=NOON) == []
-    study.refresh_from_db()
-    assert study.completed_at is None
+    assert fresh(study).completed_at is None

@@ -113,9 +113,7 @@ def test_other_kinds_ask_the_database_no_more_than_before() -> None:
     session = arrive_at_work(launch_study(answers=2))
     slot = responses.open_slots(session=session, limit=1)[0]
     sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
+    with CaptureQueriesContext(connection) as asked:
         responses.submit(token=session.token, sent=sent, now=NOON)
     assert not [query["sql"] for query in asked if "studies_instance" in query["sql"].split("WHERE")[0]]
     assert not [query["sql"] for query in asked if "annotation_draft" in query["sql"]]

@@ -1,7 +1,8 @@
 """Sending answers: once, in time, and counted for what they are."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import DataError, connection
@@ -11,7 +12,7 @@ from annotation.actions.answering import advance_session, responses
 from annotation.actions.answering.responses import Submission
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Decision, Response, Session, SessionState, Slot
-from tests.factories import NOON, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -20,9 +21,11 @@ def next_slot(session: Session) -> Slot:
     return responses.open_slots(session=session, limit=1)[0]
 
 
-def send(session: Session, slot: Slot, value: str = "1", **more: object) -> responses.SubmissionResult:
+def send(
+    session: Session, slot: Slot, value: str = "1", *, now: datetime = NOON, **more: Any
+) -> responses.SubmissionResult:
     fields = {"slot": slot.pk, "submission": uuid.uuid4(), "posted": {"choice": value}} | more
-    return responses.submit(token=session.token, sent=Submission(**fields), now=NOON)  # type: ignore[arg-type]
+    return responses.submit(token=session.token, sent=Submission(**fields), now=now)
 
 
 def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place() -> None:
@@ -143,8 +146,7 @@ def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
     send(session, next_slot(session))
     receipt = send(session, next_slot(session))
     assert receipt.state == SessionState.FINISHED
-    session.refresh_from_db()
-    assert session.ended_at == NOON
+    assert fresh(session).ended_at == NOON
     assert session.seat.filled_at == NOON
 
 
@@ -232,6 +234,5 @@ def test_a_value_that_no_column_takes_is_no_slot_that_was_taken() -> None:
     session = arrive_at_work(launch_study())
     with pytest.raises(DataError, match="too long"):
         send(session, next_slot(session), measured={"unmeasured": "x" * 21})
-    session.refresh_from_db()
-    assert session.questions_answered == 0
+    assert fresh(session).questions_answered == 0
     assert not Response.objects.exists()

@@ -15,7 +15,7 @@ from studies.models import Question, Study
 from tests import removing
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_person
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -72,8 +72,7 @@ def test_whoever_has_it_before_them_goes_on_without_it() -> None:
     assert (session.questions_total, session.state) == (2, SessionState.WORKING)
     send(session, next_slot(session))
     send(session, next_slot(session))
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    assert fresh(session).state == SessionState.FINISHED
     with pytest.raises(NothingLeft):
         arrive(study, "ben")
     back(slot.question)
@@ -118,8 +117,7 @@ def test_whoever_had_not_begun_and_has_nothing_left_gets_another_place_while_one
     for state in (SessionState.WORKING, SessionState.LEFT_OUT):
         slot = Slot.objects.get(annotator__isnull=False, answered_at=None)
         out(slot.question)
-        session.refresh_from_db()
-        assert session.questions_total == 0
+        assert fresh(session).questions_total == 0
         if session.state == SessionState.INSTRUCTIONS:
             advance_session.begin(session=session, part=0, now=NOON)
         else:

@@ -16,7 +16,7 @@ from annotation.recruitment.base import Entry
 from studies.actions.studies import change_state
 from studies.models import CompletionCode, Question, StudyState
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)
@@ -48,8 +48,7 @@ def test_a_new_submission_takes_over_the_seat_and_the_answers_stay() -> None:
     first = arrive_at_work(study, session="s1")
     send(first, next_slot(first))
     second = arrive_at_work(study, session="s2")
-    first.refresh_from_db()
-    assert first.state == SessionState.SUPERSEDED
+    assert fresh(first).state == SessionState.SUPERSEDED
     assert second.questions_total == 2
     assert second.seat == first.last_seat
 
@@ -70,8 +69,7 @@ def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submiss
     question = study.practice_questions.get()
     # The value "1" is the first picture, whichever that is, and no picture is right.
     practice.answer(session=failed, question=question.pk, posted={"choice": "1"}, now=NOON)
-    failed.refresh_from_db()
-    assert failed.state == SessionState.FAILED_CHECKS
+    assert fresh(failed).state == SessionState.FAILED_CHECKS
     with pytest.raises(CannotTakePart, match="already taken part"):
         arrive(study, session="s2")
     assert Session.objects.count() == 1
@@ -124,8 +122,7 @@ def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
     second = arrive_at_work(study, "ben")
     assert second.questions_total == 2
     assert answered.pk not in [slot.pk for slot in responses.open_slots(session=second, limit=10)]
-    answered.refresh_from_db()
-    assert answered.annotator == first.annotator
+    assert fresh(answered).annotator == first.annotator
 
 
 def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
@@ -190,8 +187,7 @@ def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
     newer = arrive_at_work(study, session="newer", now=TOMORROW)
     sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
     assert arrive(study, session="older", now=TOMORROW).state == SessionState.LAPSED
-    newer.refresh_from_db()
-    assert newer.state == SessionState.WORKING
+    assert fresh(newer).state == SessionState.WORKING
 
 
 def test_without_consent_the_session_ends_and_the_seat_is_free() -> None:
@@ -235,8 +231,7 @@ def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None
     session = arrive(launch_study(consent="Agree?"))
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=5)) == 0
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=5, seconds=1)) == 1
-    session.refresh_from_db()
-    assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
+    assert (fresh(session).state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
 
 def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
@@ -269,16 +264,14 @@ def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: b
         assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=minute))
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16)) == 0
     assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16, seconds=1)) == 1
-    session.refresh_from_db()
-    assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
+    assert (fresh(session).state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
 
 def test_a_place_lost_for_want_of_a_sign_is_its_holders_again_while_it_is_free() -> None:
     session = arrive_at_work(launch_study())
     later = NOON + timedelta(minutes=20)
     advance_session.expire(by=TESTS, now=later)
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
+    assert fresh(session).state == SessionState.LAPSED
     # The device slept, and its page is open again.
     assert sessions.record_open_page(session=session, now=later)
     assert (session.state, Seat.objects.get().session) == (SessionState.WORKING, session)
@@ -292,8 +285,7 @@ def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
         advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
         session.refresh_from_db()
         assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=minutes))
-        session.refresh_from_db()
-        assert session.lease_until == until
+        assert fresh(session).lease_until == until
     later = until + timedelta(seconds=1)
     assert advance_session.expire(by=TESTS, now=later) == 1
     session.refresh_from_db()
@@ -349,8 +341,7 @@ def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
     session.lease_until = NOON + timedelta(minutes=130)
     session.save()
     sessions.record_visit(session=session, now=NOON + timedelta(minutes=1))
-    session.refresh_from_db()
-    assert session.lease_until == NOON + timedelta(minutes=130)
+    assert fresh(session).lease_until == NOON + timedelta(minutes=130)
 
 
 def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() -> None:
@@ -362,8 +353,7 @@ def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() 
     send(done, next_slot(done))
     sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
     assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
-    lapsed.refresh_from_db()
-    assert lapsed.state == SessionState.LAPSED
+    assert fresh(lapsed).state == SessionState.LAPSED
     assert not sessions.can_revive(session=lapsed, now=NOON)
 
 

@@ -14,7 +14,7 @@ from studies.models import CompletionCode
 from tests.annotation.test_responses import next_slot
 from tests.annotation.test_skip_question import lose, practising, put_back, with_files
 from tests.annotation.test_work_pages import form_of, page_of
-from tests.factories import arrive, arrive_at_work
+from tests.factories import arrive, arrive_at_work, fresh
 
 pytestmark = pytest.mark.django_db
 
@@ -123,8 +123,7 @@ def test_practice_goes_on_without_what_cannot_be_shown(client: Client) -> None:
     assert b"data-skip" in client.get(page_of(session)).content
     for question in session.study.practice_questions.all():
         assert skip(client, session, slot=question.pk).status_code == 303
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
+    assert fresh(session).state == SessionState.WORKING
     assert PracticeAnswer.objects.count() == 2
 
 

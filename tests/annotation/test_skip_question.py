@@ -16,7 +16,7 @@ from studies.actions.images import rendition_name
 from studies.models import Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
+from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)
@@ -84,8 +84,7 @@ def test_a_question_that_can_be_shown_cannot_be_skipped(failed_loads: dict[str, 
     session = arrive_at_work(with_files())
     with pytest.raises(CannotSkip, match="available"):
         skip(session, next_slot(session), **failed_loads)
-    session.refresh_from_db()
-    assert session.questions_total == 4
+    assert fresh(session).questions_total == 4
     assert Skip.objects.count() == 0
 
 
@@ -108,8 +107,7 @@ def test_skipping_twice_is_skipping_once_even_when_the_image_has_come_back() -> 
     skip(session, slot)
     put_back(image)
     skip(session, slot)
-    session.refresh_from_db()
-    assert (session.questions_total, Skip.objects.count()) == (3, 1)
+    assert (fresh(session).questions_total, Skip.objects.count()) == (3, 1)
 
 
 def test_an_answered_question_is_not_skipped() -> None:
@@ -284,8 +282,7 @@ def test_a_practice_question_whose_file_is_missing_stands_in_nobodys_way() -> No
     session = practising()
     for question in session.study.practice_questions.all():
         skip_question.skip_practice(session=session, question=question.pk, failed_loads={}, now=NOON)
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
+    assert fresh(session).state == SessionState.WORKING
     assert set(PracticeAnswer.objects.values_list("choice", "is_right")) == {("", False)}
 
 

@@ -22,7 +22,17 @@ from results.queries.studies.progress import paid_sessions, study_progress
 from results.sentences import unlikely_times
 from results.simulated import SIMULATED_STUDY
 from studies.models import CompletionCode, Study
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_instance, make_person, make_project
+from tests.factories import (
+    NOON,
+    TESTS,
+    arrive,
+    arrive_at_work,
+    fresh,
+    launch_study,
+    make_instance,
+    make_person,
+    make_project,
+)
 from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
@@ -210,8 +220,7 @@ def test_a_stranger_accepts_no_times(client: Client) -> None:
     client.force_login(make_person("eve"))
     refused = client.post(f"/studies/{study.project.slug}/{study.slug}/sessions/{session.pk}/accept-times/")
     assert refused.status_code == 404
-    session.refresh_from_db()
-    assert session.has_unlikely_times
+    assert fresh(session).has_unlikely_times
 
 
 def test_the_last_page_says_that_the_researchers_look_first_and_nothing_of_how_they_tell(client: Client) -> None:

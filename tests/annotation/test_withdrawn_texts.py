@@ -19,7 +19,7 @@ from studies.models import CompletionCode, Question, Study
 from tests.annotation.test_growing_sittings import find, led_on, write
 from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 from tests.removing import exclude, withdraw
 
 pytestmark = pytest.mark.django_db
@@ -253,8 +253,7 @@ def test_whoever_does_not_come_back_has_run_out_of_time() -> None:
     withdraw(describe.project, "ann")
     session.refresh_from_db()
     advance_session.expire(by=TESTS, now=session.lease_until + MINUTE)
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
+    assert fresh(session).state == SessionState.LAPSED
     # With the same link they wait again.
     sessions.resume(session=session, now=NOON)
     look(session)

@@ -14,7 +14,7 @@ from annotation.models.sessions import OPEN_STATES
 from studies.models import Question, Study
 from tests.annotation.test_growing_sittings import write
 from tests.annotation.test_lobby import make_roles
-from tests.factories import NOON, arrive, arrive_at_work
+from tests.factories import NOON, arrive, arrive_at_work, fresh
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,8 +65,7 @@ def test_an_answer_to_the_only_question_of_a_sitting_is_kept_and_counted(attempt
     check(study, [receipt])
     # Either way its slot was there for it: the sitting is open until its annotator finishes.
     assert Response.objects.counted_in(study).count() == 1
-    session.refresh_from_db()
-    assert session.state == SessionState.WAITING
+    assert fresh(session).state == SessionState.WAITING
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
