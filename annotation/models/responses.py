@@ -380,8 +380,7 @@ class Decision(models.Model):
         ordering = ("question_id",)
         constraints = (
             models.CheckConstraint(
-                condition=models.Q(state="accepted") | models.Q(winner=""),
-                name="winner_only_when_accepted",
+                condition=models.Q(state="accepted") | models.Q(winner=""), name="winner_only_when_accepted"
             ),
         )
         indexes = (

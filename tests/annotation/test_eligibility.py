@@ -22,6 +22,8 @@ from annotation.models import Annotator, Decision, EntryEvent, GroupMember, Resp
 from studies.errors import StudyError
 from studies.models import Instance, Project, Question, Study
 from tests.annotation.test_entry import link_of
+from tests.annotation.test_repetitions import describing, say
+from tests.annotation.test_responses import send
 from tests.factories import (
     NOON,
     TESTS,
@@ -49,17 +51,10 @@ def study_about(project: Project, name: str, keys: list[str], *rules: dict[str, 
     return launch_study(project, instances=0, **asked | design)
 
 
-def answer_next(session: Session, value: str = "1") -> responses.SubmissionResult:
-    (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value})
-    return responses.submit(token=session.token, sent=sent, now=NOON)
-
-
 def answer_all(session: Session) -> Session:
-    while responses.open_slots(session=session, limit=1):
-        answer_next(session)
-    session.refresh_from_db()
-    return session
+    for slot in responses.open_slots(session=session, limit=99):
+        send(session, slot)
+    return fresh(session)
 
 
 def keys_given(session: Session) -> list[str]:
@@ -96,15 +91,6 @@ def test_one_clash_costs_a_question_and_not_the_seat() -> None:
     assert Slot.objects.filter(question__study=second).count() == 5
     assert {seat.survey.number for seat in Seat.objects.filter(study=second)} == {1}
     assert not Seat.objects.filter(study=second, filled_at=None).exists()
-
-
-def test_somebody_else_gets_what_was_left_while_the_first_is_still_at_work() -> None:
-    project = make_project()
-    study_about(project, "first", ["a", "b"])
-    second = study_about(project, "second", ["a", "b", "c"], not_same("first"))
-    answer_all(arrive_at_work(Study.objects.get(slug="first"), "ann"))
-    arrive_at_work(second, "ann")
-    assert keys_given(arrive_at_work(second, "ben")) == ["a", "b"]
 
 
 def test_what_several_leave_in_one_survey_waits_together() -> None:
@@ -161,23 +147,17 @@ def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_m
     second = study_about(project, "second", ["a", "b"], not_same("first"))
     answer_all(arrive_at_work(first, "ben"))
     ann = arrive_at_work(second, "ann")
-    about_a = Slot.objects.get(seat__session=ann, question__instance__key="a")
-    about_b = Slot.objects.get(seat__session=ann, question__instance__key="b")
+    slots = responses.open_slots(session=ann, limit=2)
     sessions.leave(session=ann, to=SessionState.LAPSED, now=NOON)
     # Her seat is ben's now, and the question about "a" is in another one, for somebody else.
     assert keys_given(arrive_at_work(second, "ben")) == ["b"]
-    for slot in (about_a, about_b):
-        sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
-        assert responses.submit(token=ann.token, sent=sent, now=NOON).late
-    kept = Response.objects.filter(session=ann, slot=None).order_by("pk")
-    assert list(kept.values_list("question__instance__key", flat=True)) == ["a", "b"]
+    assert [send(ann, slot).late for slot in slots] == [True, True]
+    kept = Response.objects.filter(session=ann, slot=None)
+    assert sorted(kept.values_list("question__instance__key", flat=True)) == ["a", "b"]
     assert keys_given(arrive_at_work(second, "cleo")) == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("rule", "let_in", "kept_out"),
-    [("in_study", "ann", "ben"), ("not_in_study", "ben", "ann")],
-)
+@pytest.mark.parametrize(("rule", "let_in", "kept_out"), [("in_study", "ann", "ben"), ("not_in_study", "ben", "ann")])
 def test_having_taken_part_in_another_study_lets_in_or_keeps_out(rule: str, let_in: str, kept_out: str) -> None:
     project = make_project()
     first = study_about(project, "first", ["a"])
@@ -234,25 +214,17 @@ def test_whoever_is_forgotten_is_in_no_group_of_the_project() -> None:
     assert not Annotator.objects.exists()
 
 
-def scored_study(project: Project, **design: Any) -> Study:
-    """Launch a study with known right answers: 1 is always shown first, and whether it is right is for the caller."""
-    keys = ["q-1", "q-2", "q-3", "q-4"]
-    return study_about(project, "trial", keys, **{"answers": 9} | design)
-
-
 def answer_right(session: Session, *, right: int) -> None:
-    """Answer all four questions, so many of them rightly."""
-    for number in range(4):
-        (slot,) = responses.open_slots(session=session, limit=1)
+    """Answer the first four questions, so many of them rightly."""
+    for number, slot in enumerate(responses.open_slots(session=session, limit=4)):
         Question.objects.filter(pk=slot.question_id).update(right="candidate-0")
         order = responses.order_for(session=session, question=slot.question)
-        wanted = "candidate-0" if number < right else "candidate-1"
-        answer_next(session, str(order.index(wanted) + 1))
+        send(session, slot, str(order.index("candidate-0" if number < right else "candidate-1") + 1))
 
 
 def test_a_qualification_lets_in_who_was_right_often_enough() -> None:
     project = make_project()
-    trial = scored_study(project)
+    trial = study_about(project, "trial", ["q-1", "q-2", "q-3", "q-4"], answers=9)
     rule = {"rule": "qualified", "study": "trial", "right": 3, "of": 4}
     study = study_about(project, "main", ["a"], rule, answers=9)
     for person, right in (("ann", 3), ("ben", 2)):
@@ -266,14 +238,9 @@ def test_a_qualification_lets_in_who_was_right_often_enough() -> None:
 def test_a_falling_accuracy_keeps_from_the_next_sitting_and_never_from_the_one_begun() -> None:
     project = make_project()
     rule = {"rule": "accuracy", "study": "trial", "at_least": 0.75, "answers": 4}
-    trial = study_about(
-        project,
-        "trial",
-        ["q-1", "q-2", "q-3", "q-4", "q-5", "q-6"],
-        rule,
-        answers=9,
-        recruitment={"sessions_per_annotator": 0},
-    )
+    again = {"sessions_per_annotator": 0}
+    keys = ["q-1", "q-2", "q-3", "q-4", "q-5", "q-6"]
+    trial = study_about(project, "trial", keys, rule, answers=9, recruitment=again)
     for person, right in (("ann", 3), ("ben", 0)):
         session = arrive_at_work(trial, person)
         answer_right(session, right=right)
@@ -373,15 +340,17 @@ def test_who_wrote_what_others_could_not_find_is_kept_from_the_next_sitting() ->
     project = make_project()
     rule = {"rule": "accuracy", "study": "write", "at_least": 0.65, "answers": 5, "by": "acceptance"}
     keys = [f"q-{number}" for number in range(6)]
-    again = {"sessions_per_annotator": 0}
-    write = study_about(project, "write", keys, rule, answers=9, recruitment=again)
+    write = study_about(project, "write", keys, rule, answers=9, recruitment={"sessions_per_annotator": 0})
     read = study_about(project, "read", keys)
     fates = {"ann": ["accepted", *["rejected"] * 4, "undecided"], "ben": ["rejected", *["accepted"] * 4, "undecided"]}
     for person, states in fates.items():
         answer_all(arrive_at_work(write, person))
         given = Response.objects.filter(study=write, annotator__provider_id=person).order_by("pk")
         for response, state in zip(given, states, strict=True):
-            asked = ask_about(response, read)
+            about = response.question
+            same = {"instance": about.instance, "kind": about.kind, "content": about.content, "answers_wanted": 1}
+            made_from = {"source_type": "response", "source_id": response.pk, "source": {"answer": response.answer}}
+            asked = Question.objects.create(study=read, **same, **made_from)
             Decision.objects.create(study=read, question=asked, rule="majority-v1", state=state)
     more = study_about(project, "more", ["a", "b"], rule, answers=9)
     with refused("accuracy"):
@@ -394,55 +363,25 @@ def test_who_wrote_what_others_could_not_find_is_kept_from_the_next_sitting() ->
 
 def test_who_says_too_often_that_nothing_tells_it_apart_where_others_say_it_is_kept_from_the_next_sitting() -> None:
     """Ann could describe none of four images, ben three of them, and cleo found these: 0 of 3 reaches up to 0.56."""
-    project = make_project()
-    images = {"images": "candidate"}
     rule = {"rule": "accuracy", "study": "write", "at_least": 0.6, "answers": 3, "by": "acceptance"}
-    people = {"sessions_per_annotator": 0}
-    for number in range(4):
-        make_instance(project, f"set-{number}", candidates=10)
-    described = {"rule": "described-v1", "max_answers": 2, "ask": images | {"targets": 1}}
-    write = launch_study(
-        project, instances=4, study="write", kind="describe", eligibility=[rule], recruitment=people, **described
-    )
-    make_instance(project, "more", candidates=10)
-    more = launch_study(
-        project,
-        instances=5,
-        study="more",
-        kind="describe",
-        eligibility=[rule],
-        selection={"keys": ["more"]},
-        **described,
-    )
-    read = launch_study(project, instances=5, study="read", kind="retrieve", ask=images, selection={"from": "write"})
-
-    def send(session: Session, posted: dict[str, str]) -> None:
-        (slot,) = responses.open_slots(session=session, limit=1)
-        responses.submit(token=session.token, sent=responses.Submission(slot.pk, uuid.uuid4(), posted), now=NOON)
-
+    design: dict[str, Any] = {"rule": "described-v1", "max_answers": 2, "targets": 1, "eligibility": [rule]}
+    write = describing(sets=4, study="write", recruitment={"sessions_per_annotator": 0}, **design)
+    make_instance(write.project, "more", candidates=10)
+    more = describing(sets=5, study="more", selection={"keys": ["more"]}, **design)
+    images, feeding = {"images": "candidate"}, {"from": "write"}
+    read = launch_study(write.project, instances=5, study="read", kind="retrieve", ask=images, selection=feeding)
     ann = arrive_at_work(write, "ann")
     for _ in range(4):
-        send(ann, {"text": "", "not_possible": "yes"})
+        say(ann, "")
     # Nobody knows better yet.
     sessions.leave(session=arrive(more, "ann"), to=SessionState.GIVEN_UP, now=NOON)
     ben = arrive_at_work(write, "ben")
     for number in range(4):
-        send(
-            ben, {"text": "", "not_possible": "yes"} if number == 3 else {"text": f"The lid of vase {number} is open."}
-        )
+        say(ben, "" if number == 3 else f"The lid of vase {number} is open.")
     cleo = arrive_at_work(read, "cleo")
-    for _ in range(3):
-        (slot,) = responses.open_slots(session=cleo, limit=1)
+    for slot in responses.open_slots(session=cleo, limit=3):
         order = responses.order_for(session=cleo, question=slot.question)
-        send(cleo, {"choice": str(order.index(slot.question.right) + 1)})
+        send(cleo, slot, str(order.index(slot.question.right) + 1))
     with refused("accuracy"):
         arrive(more, "ann", session="again")
     assert arrive(more, "ben").questions_total == 1
-
-
-def ask_about(response: Response, study: Study) -> Question:
-    about = response.question
-    made_from = {"source_type": "response", "source_id": response.pk, "source": {"answer": response.answer}}
-    return Question.objects.create(
-        study=study, instance=about.instance, kind=about.kind, content=about.content, answers_wanted=1, **made_from
-    )

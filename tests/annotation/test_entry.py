@@ -126,10 +126,7 @@ def test_a_draft_has_not_started(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("recruitment", "noted"),
-    [
-        ({"prolific_study_ids": ["a" * 24], "other_studies": "refuse"}, ["other_study"]),
-        ({"prolific": False}, []),
-    ],
+    [({"prolific_study_ids": ["a" * 24], "other_studies": "refuse"}, ["other_study"]), ({"prolific": False}, [])],
 )
 def test_a_link_from_where_the_study_does_not_recruit_is_refused(
     client: Client, recruitment: dict[str, Any], noted: list[str]

@@ -211,7 +211,9 @@ def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() ->
     assert session.lease_until == NOON + timedelta(minutes=30)
     assert expire(31) == 1
     # The first time is never longer than the study gives: 1 minute and the grace of 10.
-    short = launch_study(study="short", time={"estimated_minutes": 1, "limit_minutes": 1})
+    short = launch_study(
+        study="short", recruitment={"prolific": False}, time={"estimated_minutes": 1, "limit_minutes": 1}
+    )
     assert arrive(short).lease_until == NOON + timedelta(minutes=11)
 
 

@@ -46,14 +46,7 @@ RETURNING questions_answered, questions_total, part_begun
 _TAKE_SLOT = """
 UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
 """
-_MEASURED = (
-    "first_choice_ms",
-    "send_ms",
-    "hidden_ms",
-    "changes_of_mind",
-    "window_width",
-    "window_height",
-)
+_MEASURED = ("first_choice_ms", "send_ms", "hidden_ms", "changes_of_mind", "window_width", "window_height")
 # A settled decision keeps its state; only its votes follow the answers.
 _DECISION = """
        rule = %s, votes = %s, answers = %s, asks_more = %s,

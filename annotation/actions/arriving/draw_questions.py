@@ -14,13 +14,7 @@ from annotation.actions.arriving.eligibility import barred, is_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
-from studies.actions.questions import (
-    About,
-    Source,
-    origin_of,
-    questions_per_instance,
-    selected_instances,
-)
+from studies.actions.questions import About, Source, origin_of, questions_per_instance, selected_instances
 from studies.actions.studies import add_surveys, fill_survey
 from studies.eligibility import Barred
 from studies.kinds import AsksAboutAnswers, get_kind
@@ -122,12 +116,7 @@ def could_draw(
 
 
 def _ready(
-    study: Study,
-    annotator: Annotator | None,
-    *,
-    limit: int,
-    now: datetime,
-    about: QuerySet[Instance] | None = None,
+    study: Study, annotator: Annotator | None, *, limit: int, now: datetime, about: QuerySet[Instance] | None = None
 ) -> list[About]:
     if study.design.instances.sample is not None:
         return []

@@ -61,14 +61,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
     # A withdrawal is final, so the text need not be kept in questions that others would still read.
     redact(annotator=annotator, project=project, now=now)
     answer_notices.drop(annotator=annotator, project=project)
-    record(
-        project=project,
-        what=What.ANNOTATOR_WITHDRAWN,
-        by=by,
-        now=now,
-        annotator=annotator.pk,
-        **asdict(followed),
-    )
+    record(project=project, what=What.ANNOTATOR_WITHDRAWN, by=by, now=now, annotator=annotator.pk, **asdict(followed))
     return followed
 
 
@@ -122,14 +115,7 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
     theirs.update(left_out="")
     questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
     followed = _recount(questions, before=RemovalEffects(without_place=without_place), now=now)
-    record(
-        project=project,
-        what=What.ANNOTATOR_LET_BACK,
-        by=by,
-        now=now,
-        annotator=annotator.pk,
-        **asdict(followed),
-    )
+    record(project=project, what=What.ANNOTATOR_LET_BACK, by=by, now=now, annotator=annotator.pk, **asdict(followed))
     return followed
 
 
