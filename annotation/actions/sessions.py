@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ GRACE = timedelta(minutes=10)
 FIRST_LEASE = timedelta(minutes=15)
 # A seat without answers is released after this long without a sign. Open pages send one every minute (here.js).
 SILENCE = timedelta(minutes=5)
-_ATTEMPTS = 3
+_RETRIES = 2
 
 
 def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Session:
@@ -37,15 +38,12 @@ def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Se
     network: origin, as given by `throttle.networks`; "" if irrelevant. Raises OtherPerson, CannotTakePart, NetworkFull
     or NothingLeft.
     """
-    for attempt in range(_ATTEMPTS):
-        try:
-            with transaction.atomic():
-                return _start(study=study, entry=entry, network=network, now=now)
-        except IntegrityError:
-            # Another request of the same person was faster; the next attempt finds its session.
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("unreachable")
+    for _ in range(_RETRIES):
+        # If another request of the same person was faster, the next attempt finds its session.
+        with suppress(IntegrityError), transaction.atomic():
+            return _start(study=study, entry=entry, network=network, now=now)
+    with transaction.atomic():
+        return _start(study=study, entry=entry, network=network, now=now)
 
 
 def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Session:
@@ -302,7 +300,7 @@ def _reclaim_seat(session: Session, now: datetime) -> int | None:
 def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) -> bool:
     """Change the state of `session` if the table of transitions allows it and no other request was faster."""
     state = SessionState(session.state)
-    if to not in SESSION_TRANSITIONS[state]:
+    if to not in SESSION_TRANSITIONS.get(state, frozenset()):
         return False
     ended = {} if to in OPEN_STATES else {"ended_at": now}
     moved = Session.objects.filter(pk=session.pk, state=state).update(state=to, last_seen_at=now, **ended, **fields)

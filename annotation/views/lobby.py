@@ -39,7 +39,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     if not wants_json(request):
         return redirect_to_session(session)
     if session.state != SessionState.WAITING:
-        return JsonResponse({"go": session_urls(session.token).page})
+        return JsonResponse({"go": session_urls(session.token)["page"]})
     return JsonResponse({"go": None, "longest": _longest(session)})
 
 

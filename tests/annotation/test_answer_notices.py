@@ -132,8 +132,7 @@ def test_which_answer_stands_and_which_are_told_of(
     assert fresh(session).unseen_notices == len(unseen)
 
 
-def test_a_notice_numbers_its_question_as_the_page_did_while_an_earlier_answer_is_on_its_way() -> None:
-    session = arrive_at_work(launch_study())
+def test_a_notice_numbers_its_question_as_the_page_did_while_an_earlier_answer_is_on_its_way(session: Session) -> None:
     # Both pages show questions 1 to 4. What was sent for the first has not arrived yet.
     second = responses.open_slots(session=session, limit=4)[1]
     send(session, second, "1", order=from_laptop(2))
@@ -141,8 +140,7 @@ def test_a_notice_numbers_its_question_as_the_page_did_while_an_earlier_answer_i
     assert AnswerNotice.objects.get().number == 2
 
 
-def test_a_repeat_of_an_answer_that_another_took_the_place_of_changes_nothing() -> None:
-    session = arrive_at_work(launch_study())
+def test_a_repeat_of_an_answer_that_another_took_the_place_of_changes_nothing(session: Session) -> None:
     slot, submission = next_slot(session), uuid.uuid4()
     send(session, slot, "1", order=from_laptop(1), submission=submission)
     send(session, slot, "2", order=from_laptop(2))
@@ -167,9 +165,7 @@ def test_the_last_answer_can_be_sent_again_while_the_time_of_the_session_lasts()
 
 
 @pytest.mark.parametrize("state", [SessionState.GIVEN_UP, SessionState.STOPPED, SessionState.RETURNED])
-def test_a_session_that_was_ended_takes_no_other_answer(state: SessionState) -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
+def test_a_session_that_was_ended_takes_no_other_answer(state: SessionState, session: Session, slot: Slot) -> None:
     send(session, slot, "2", order=from_laptop(1))
     sessions.leave(session=session, to=state, now=NOON)
     assert send(session, slot, "1", order=from_laptop(2)).is_final
@@ -252,8 +248,7 @@ def test_every_page_names_the_answer_that_does_not_stand_until_it_is_seen(
     assert AnswerNotice.objects.get().answer is None
 
 
-def test_a_page_that_says_what_went_wrong_names_it_too(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_page_that_says_what_went_wrong_names_it_too(client: Client, session: Session) -> None:
     answered_again(session)
     problem = client.post(f"{page_of(session)}consent/", {"agree": "perhaps"})
     assert (problem.status_code, told(problem.content)) == (422, [TOLD])
@@ -287,8 +282,7 @@ def test_a_page_that_goes_on_by_itself_is_told_with_its_next_answer(client: Clie
     assert "notices" not in post_json(client, session, form_at(client, session) | {"choice": "1"}).json()
 
 
-def test_a_notice_leads_to_where_the_answer_can_be_changed(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_notice_leads_to_where_the_answer_can_be_changed(client: Client, session: Session) -> None:
     answered_again(session)
     slot = Slot.objects.exclude(answered_at=None).get()
     (link,) = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select("[data-notices] a")
@@ -317,9 +311,8 @@ def test_notices_of_another_session_cannot_be_taken_away(client: Client) -> None
     ids=str,
 )
 def test_the_order_comes_with_the_form_and_one_that_cannot_be_read_never_costs_the_answer(
-    client: Client, order: dict[str, str], kept: tuple[uuid.UUID | None, int | None]
+    client: Client, order: dict[str, str], kept: tuple[uuid.UUID | None, int | None], session: Session
 ) -> None:
-    session = arrive_at_work(launch_study())
     assert post_json(client, session, form_at(client, session) | {"choice": "1"} | order).json()["saved"]
     response = Response.objects.get()
     assert (response.browser, response.send_number) == kept

@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
-from annotation.models import Removal, Report, Response, Session, SessionState, Skip
+from annotation.models import Removal, Report, Response, Session, SessionState, Skip, Slot
 from studies.models import CompletionCode, Event
 from tests.annotation.test_practice_pages import words
 from tests.annotation.test_responses import next_slot, send
@@ -73,9 +73,7 @@ def report(client: Client, session: Session, **fields: Any) -> Any:
 
 
 @pytest.mark.both
-def test_a_report_goes_with_an_answer(client: Client) -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
+def test_a_report_goes_with_an_answer(client: Client, session: Session, slot: Slot) -> None:
     asked = client.get(f"{page_of(session)}report/?slot={slot.pk}").content
     fields = form_of(asked, selector="form.report") | {"reason": "offensive", "words": " Not for children.\0 "}
     after = client.post(f"{page_of(session)}report/", fields, follow=True).content
@@ -104,8 +102,7 @@ def test_a_report_in_place_of_an_answer_counts_among_the_few_skips(client: Clien
     assert (Report.objects.count(), Response.objects.count()) == (4, 0)
 
 
-def test_said_twice_the_last_version_stands_and_a_skip_stays(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_said_twice_the_last_version_stands_and_a_skip_stays(client: Client, session: Session) -> None:
     slot = next_slot(session).pk
     for fields in ({"instead": "yes"}, {"reason": "other", "words": "No vase."}):
         report(client, session, slot=slot, **fields)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session
+from annotation.models import Session
 from tests.annotation.test_work_pages import form_at, page_of, post_json, slots_in
 from tests.factories import NOON, arrive, arrive_at_work, launch_study
 
@@ -37,8 +38,7 @@ def test_the_worker_knows_the_files_of_its_release_and_is_asked_for_anew(client:
     assert "/static/js/whole/work.js" in files
 
 
-def test_a_sitting_opens_as_an_app_where_it_is(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_sitting_opens_as_an_app_where_it_is(client: Client, session: Session) -> None:
     manifest = client.get(f"{page_of(session)}app.webmanifest")
     assert manifest["Content-Type"] == "application/manifest+json"
     assert (manifest.json()["start_url"], manifest.json()["name"]) == (page_of(session), "Which vase?")

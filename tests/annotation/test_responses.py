@@ -28,9 +28,7 @@ def send(
     return responses.submit(token=session.token, sent=Submission(**fields), now=now)
 
 
-def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place() -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
+def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place(session: Session, slot: Slot) -> None:
     shown = responses.order_for(session=session, question=slot.question)
     send(session, slot, "3")
     stored = Response.objects.get()
@@ -39,8 +37,7 @@ def test_an_answer_is_stored_by_the_identity_of_the_option_shown_in_that_place()
     assert sorted(shown) == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
 
 
-def test_the_same_submission_twice_is_stored_once_and_with_another_answer_the_first_stands() -> None:
-    session = arrive_at_work(launch_study())
+def test_the_same_submission_twice_is_stored_once_and_with_another_answer_the_first_stands(session: Session) -> None:
     slot, submission = next_slot(session), uuid.uuid4()
     send(session, slot, submission=submission)
     again = send(session, slot, submission=submission)
@@ -50,9 +47,7 @@ def test_the_same_submission_twice_is_stored_once_and_with_another_answer_the_fi
     assert fresh(session).questions_answered == 1
 
 
-def test_a_change_is_a_new_version_and_decides_again() -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
+def test_a_change_is_a_new_version_and_decides_again(session: Session, slot: Slot) -> None:
     send(session, slot, "1")
     send(session, slot, "none", replaces=1)
     versions = Response.objects.order_by("version").values_list("version", "is_current")
@@ -62,8 +57,7 @@ def test_a_change_is_a_new_version_and_decides_again() -> None:
     assert fresh(session).questions_answered == 1
 
 
-def test_a_change_that_follows_one_which_arrived_after_its_page_was_made_is_taken() -> None:
-    session = arrive_at_work(launch_study())
+def test_a_change_that_follows_one_which_arrived_after_its_page_was_made_is_taken(session: Session) -> None:
     slot, first, second = next_slot(session), uuid.uuid4(), uuid.uuid4()
     send(session, slot, "1", submission=first)
     send(session, slot, "2", replaces=1, submission=second, after=frozenset({first}))
@@ -71,8 +65,7 @@ def test_a_change_that_follows_one_which_arrived_after_its_page_was_made_is_take
     assert Response.objects.get(is_current=True).choice == "none"
 
 
-def test_a_change_that_comes_once_more_after_a_newer_one_changes_nothing() -> None:
-    session = arrive_at_work(launch_study())
+def test_a_change_that_comes_once_more_after_a_newer_one_changes_nothing(session: Session) -> None:
     slot, change = next_slot(session), uuid.uuid4()
     send(session, slot, "1")
     send(session, slot, "2", replaces=1, submission=change)
@@ -83,18 +76,14 @@ def test_a_change_that_comes_once_more_after_a_newer_one_changes_nothing() -> No
     assert Response.objects.count() == 3
 
 
-def test_a_change_sent_before_the_time_was_over_is_taken_after_it() -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
+def test_a_change_sent_before_the_time_was_over_is_taken_after_it(session: Session, slot: Slot) -> None:
     send(session, slot, "1")
     sessions.leave(session=session, to=SessionState.LAPSED, now=NOON)
     send(session, slot, "none", replaces=1)
     assert Response.objects.get(is_current=True).choice == "none"
 
 
-def test_one_answer_that_chose_an_image_accepts_the_question() -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
+def test_one_answer_that_chose_an_image_accepts_the_question(session: Session, slot: Slot) -> None:
     send(session, slot, "1")
     decision = Decision.objects.get(question=slot.question)
     assert (decision.state, decision.answers) == ("accepted", 1)
@@ -122,8 +111,7 @@ def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
     assert session.seat.filled_at == NOON
 
 
-def test_a_value_that_is_no_option_is_refused_and_nothing_is_stored() -> None:
-    session = arrive_at_work(launch_study())
+def test_a_value_that_is_no_option_is_refused_and_nothing_is_stored(session: Session) -> None:
     for value in ("0", "5", "candidate-0", "A", "", "None"):
         with pytest.raises(BadAnswer):
             send(session, next_slot(session), value)

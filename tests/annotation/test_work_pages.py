@@ -117,8 +117,7 @@ def test_the_script_is_sent_to_the_last_page_after_the_last_answer_and_its_repea
     assert Response.objects.count() == 1
 
 
-def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client: Client, session: Session) -> None:
     post_answer(client, session)
     here, there = (form_at(client, session, "change/") for _ in range(2))
     client.post(f"{page_of(session)}answer/", there | {"choice": "none"})
@@ -146,9 +145,8 @@ BAD_POSTS = [
 @pytest.mark.both
 @pytest.mark.parametrize(("wrong", "sentence"), BAD_POSTS)
 def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
-    client: Client, wrong: dict[str, str], sentence: str
+    client: Client, wrong: dict[str, str], sentence: str, session: Session
 ) -> None:
-    session = arrive_at_work(launch_study())
     fields = form_at(client, session) | {"choice": "1"} | wrong
     script = post_json(client, session, fields)
     assert (script.status_code, sentence in script.json()["error"]) == (422, True)
@@ -158,8 +156,7 @@ def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
     assert Response.objects.count() == 0
 
 
-def test_what_the_browser_measured_is_stored(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_what_the_browser_measured_is_stored(client: Client, session: Session) -> None:
     images = [{"value": "1", "loaded_ms": 12.5, "natural": [512, 512], "shown": [330, 330], "failed_loads": 0}]
     numbers = {"first_choice_ms": 1500, "send_ms": 2100, "hidden_ms": 0, "changes_of_mind": 2}
     numbers |= {"window_width": 1366, "window_height": 650}
@@ -186,8 +183,7 @@ def test_nonsense_in_the_measurements_never_costs_the_answer(client: Client, ima
     assert Response.objects.count() == len(numbers)
 
 
-def test_nothing_can_be_changed_before_the_first_answer(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_nothing_can_be_changed_before_the_first_answer(client: Client, session: Session) -> None:
     assert client.get(f"{page_of(session)}change/")["Location"] == page_of(session)
 
 
@@ -239,8 +235,7 @@ def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
 
 
 @pytest.mark.parametrize("part", ["1", "8", "-1", "x"])
-def test_a_part_that_is_not_there_cannot_be_begun(client: Client, part: str) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_part_that_is_not_there_cannot_be_begun(client: Client, part: str, session: Session) -> None:
     client.post(f"{page_of(session)}begin/", {"part": part})
     assert client.get(page_of(session)).status_code == 200
 
@@ -348,8 +343,7 @@ def test_no_page_betrays_codes_keys_or_ids_before_the_end(client: Client) -> Non
         assert found == [], response.request["PATH_INFO"]
 
 
-def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Client, session: Session) -> None:
     response = client.get(page_of(session))
     assert "no-store" in response["Cache-Control"]
     assert "default-src 'self'" in response["Content-Security-Policy"]

@@ -19,9 +19,6 @@ def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -
     """Raise CannotTakePart, NotOpen or NotEligible if `annotator` (None: somebody new) may not begin `study`."""
     if annotator is not None:
         _check_not_removed(study=study, annotator=annotator, provider=provider)
-    if annotator is not None and annotator.blocked:
-        what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
-        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
     if study.state != StudyState.OPEN:
         raise _not_open(StudyState(study.state), provider)
     if annotator is not None and has_taken_part(study=study, annotator=annotator):
@@ -40,7 +37,7 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
         raise CannotTakePart(
             gettext("You withdrew your consent, so you cannot take part in these studies again."), what_next
         )
-    if reasons:
+    if reasons or annotator.blocked:
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
 
 
@@ -76,30 +73,27 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
 
     All places are taken, what is left is for others, or nothing is ready yet.
     """
-    if provider == invite.PROVIDER:
-        what_next = gettext("This is not your fault. A place may become free: try the same link again later.")
-    else:
-        what_next = gettext(
+    is_invited = provider == invite.PROVIDER
+    what_next = (
+        gettext("This is not your fault. A place may become free: try the same link again later.")
+        if is_invited
+        else gettext(
             "This is not your fault. A place may become free: try the same link again later, or return the study on "
             "the platform that invited you."
         )
+    )
     kept = next(iter(eligibility.barred_by_rule(study=study, annotator=annotator)), "")
     if kept and lobby.has_questions_ready(study=study, annotator=None, now=now):
         return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
-    if lobby.may_get_questions_later(study=study, annotator=annotator, now=now):
-        return _nothing_yet(provider)
-    return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
-
-
-def _nothing_yet(provider: str) -> NothingYet:
-    reason = gettext(
-        "The questions in this study depend on the answers of other people. None is ready for you at the moment."
-    )
-    if provider == invite.PROVIDER:
-        return NothingYet(reason, gettext("This is not your fault. Try the same link again later."))
+    if not lobby.may_get_questions_later(study=study, annotator=annotator, now=now):
+        return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
     return NothingYet(
-        reason,
         gettext(
+            "The questions in this study depend on the answers of other people. None is ready for you at the moment."
+        ),
+        gettext("This is not your fault. Try the same link again later.")
+        if is_invited
+        else gettext(
             "This is not your fault. Try the same link again later, or return the study on the platform that invited "
             "you."
         ),

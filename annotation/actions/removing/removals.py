@@ -177,9 +177,7 @@ def _recount(questions: Sequence[int], *, before: RemovalEffects, now: datetime)
     undone = update_downstream_of_answers(questions=questions, now=now)
     changed = recount(questions=questions, now=now)
     undone += update_downstream_of_questions(questions=changed, now=now)
-    return replace(
-        before, answers=len(questions), decisions=len(changed), undone=undone.undone, restored=undone.restored
-    )
+    return replace(before, answers=len(questions), decisions=len(changed), **undone)
 
 
 def _answers(annotator: Annotator, project: Project) -> ResponseQuerySet:
