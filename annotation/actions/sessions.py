@@ -54,7 +54,10 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
-    _finish_completed_session(study=study, annotator=annotator, now=now)
+    older = _open_session(study, annotator)
+    if older is not None and live_sessions.has_filled_first_seat(older):
+        # It is paid even if they continue under another submission.
+        leave(session=older, to=SessionState.FINISHED, now=now)
     admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
     digest = network_places.admit(study=study, annotator=annotator, network=network, now=now)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
@@ -131,16 +134,6 @@ def check_can_start(*, study: Study, entry: Entry | None, provider: str, now: da
         return
     if not lobby.may_wait(study=study, annotator=annotator, now=now):
         raise admission.nothing_left(study=study, annotator=annotator, provider=provider, now=now)
-
-
-def _finish_completed_session(*, study: Study, annotator: Annotator, now: datetime) -> None:
-    """Finish the annotator's open session of this study if it has filled its first seat.
-
-    It is paid even if they continue under another submission.
-    """
-    older = _open_session(study, annotator)
-    if older is not None and live_sessions.has_filled_first_seat(older):
-        leave(session=older, to=SessionState.FINISHED, now=now)
 
 
 def _open_session(study: Study, annotator: Annotator) -> Session | None:
@@ -258,21 +251,26 @@ def revive(*, session: Session, now: datetime) -> Session:
         return session
     before = SessionState(session.state_before_lapse)
     to = SessionState.INSTRUCTIONS if before == SessionState.PRACTICE else before
-    first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
+    is_first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
+    lease = min(FIRST_LEASE, lease_of(session.study)) if is_first else lease_of(session.study)
+    if to == SessionState.WAITING:
+        lease = timedelta(minutes=session.study.design.lobby.minutes)
     try:
         with transaction.atomic():
             # Lock order: annotator (as `start` does), session, seat. A simultaneous arrival or answer causes no
             # deadlock.
             lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
-            given = _reclaim_seat(session, now) if lapsed.first() else None
+            seat, given = session.last_seat, None
+            if lapsed.first() is not None:
+                given = 0 if seat is None else seats.claim(session=session, now=now, seat=seat)
             if given is not None:
                 lapsed.update(
                     state=to,
                     state_before_lapse="",
                     ended_at=None,
                     handed_back_at=None,
-                    lease_until=_lease_until(session.study, to, now=now, first=first),
+                    lease_until=now + lease,
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
                 )
@@ -281,20 +279,6 @@ def revive(*, session: Session, now: datetime) -> Session:
         return session
     session.refresh_from_db()
     return session
-
-
-def _lease_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
-    """Return the lease of a session revived into the state `to`; first: its annotator has not consented yet."""
-    if to == SessionState.WAITING:
-        return now + timedelta(minutes=study.design.lobby.minutes)
-    return now + (min(FIRST_LEASE, lease_of(study)) if first else lease_of(study))
-
-
-def _reclaim_seat(session: Session, now: datetime) -> int | None:
-    """Claim the last seat of a revived session; return its number of questions, None if the seat is taken."""
-    if session.last_seat is None:
-        return 0
-    return seats.claim(session=session, now=now, seat=session.last_seat)
 
 
 def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) -> bool:

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,21 +19,8 @@ from tests.annotation.test_work_pages import form_at, page_of, post_json
 from tests.factories import NOON, arrive_at_work, fresh, launch_study
 from tests.removing import exclude
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 LAPTOP, PHONE = uuid.UUID(int=1), uuid.UUID(int=2)
-
-
-@pytest.fixture(autouse=True)
-def _at_noon(time_machine: Any) -> None:
-    time_machine.move_to(NOON, tick=False)
-
-
-def from_laptop(number: int) -> SendOrder:
-    return SendOrder(LAPTOP, number)
-
-
-def from_phone(number: int) -> SendOrder:
-    return SendOrder(PHONE, number)
 
 
 def stored(session: Session) -> list[tuple[str, int, bool]]:
@@ -53,11 +39,11 @@ def told(page: bytes | str) -> list[str]:
 
 
 def laptop(number: int, value: str, **more: Any) -> dict[str, Any]:
-    return {"value": value, "order": from_laptop(number), **more}
+    return {"value": value, "order": SendOrder(LAPTOP, number), **more}
 
 
 def phone(number: int, value: str, **more: Any) -> dict[str, Any]:
-    return {"value": value, "order": from_phone(number), **more}
+    return {"value": value, "order": SendOrder(PHONE, number), **more}
 
 
 @pytest.mark.parametrize(
@@ -135,16 +121,16 @@ def test_which_answer_stands_and_which_are_told_of(
 def test_a_notice_numbers_its_question_as_the_page_did_while_an_earlier_answer_is_on_its_way(session: Session) -> None:
     # Both pages show questions 1 to 4. What was sent for the first has not arrived yet.
     second = responses.open_slots(session=session, limit=4)[1]
-    send(session, second, "1", order=from_laptop(2))
-    send(session, second, "2", order=from_phone(1))
+    send(session, second, **laptop(2, "1"))
+    send(session, second, **phone(1, "2"))
     assert AnswerNotice.objects.get().number == 2
 
 
 def test_a_repeat_of_an_answer_that_another_took_the_place_of_changes_nothing(session: Session) -> None:
     slot, submission = next_slot(session), uuid.uuid4()
-    send(session, slot, "1", order=from_laptop(1), submission=submission)
-    send(session, slot, "2", order=from_laptop(2))
-    again = send(session, slot, "1", order=from_laptop(1), submission=submission)
+    send(session, slot, **laptop(1, "1", submission=submission))
+    send(session, slot, **laptop(2, "2"))
+    again = send(session, slot, **laptop(1, "1", submission=submission))
     assert (again.stored, again.newer_kept, again.replaced_earlier) == (True, False, False)
     assert stored(session) == [("1", 1, False), ("2", 2, True)]
     assert AnswerNotice.objects.count() == 1
@@ -153,42 +139,38 @@ def test_a_repeat_of_an_answer_that_another_took_the_place_of_changes_nothing(se
 def test_the_last_answer_can_be_sent_again_while_the_time_of_the_session_lasts() -> None:
     session = arrive_at_work(launch_study(instances=1))
     slot = next_slot(session)
-    send(session, slot, "2", order=from_laptop(1))
+    send(session, slot, **laptop(1, "2"))
     assert fresh(session).state == SessionState.FINISHED
-    receipt = send(session, slot, "none", order=from_laptop(2))
+    receipt = send(session, slot, **laptop(2, "none"))
     assert (receipt.replaced_earlier, receipt.state) == (True, SessionState.FINISHED)
     assert stored(session) == [("2", 1, False), ("none", 2, True)]
     Session.objects.update(lease_until=NOON)
-    assert send(session, slot, "1", order=from_laptop(3)).is_final
+    assert send(session, slot, **laptop(3, "1")).is_final
     assert stored(session)[-1] == ("none", 2, True)
     assert AnswerNotice.objects.get(why="ended").answer != Response.objects.get(is_current=True).answer
 
 
-@pytest.mark.parametrize("state", [SessionState.GIVEN_UP, SessionState.STOPPED, SessionState.RETURNED])
-def test_a_session_that_was_ended_takes_no_other_answer(state: SessionState, session: Session, slot: Slot) -> None:
-    send(session, slot, "2", order=from_laptop(1))
-    sessions.leave(session=session, to=state, now=NOON)
-    assert send(session, slot, "1", order=from_laptop(2)).is_final
+@pytest.mark.parametrize("state", [SessionState.GIVEN_UP, SessionState.STOPPED, SessionState.RETURNED, None])
+def test_a_session_that_was_ended_or_is_of_somebody_excluded_takes_no_other_answer(state: SessionState | None) -> None:
+    session = arrive_at_work(launch_study(instances=2 if state else 1))
+    slot = next_slot(session)
+    send(session, slot, **laptop(1, "2"))
+    if state:
+        sessions.leave(session=session, to=state, now=NOON)
+    else:
+        exclude(session.study.project, "ann")
+    assert send(session, slot, **laptop(2, "1")).is_final
     assert stored(session) == [("2", 1, True)]
     assert AnswerNotice.objects.get().why == "ended"
-
-
-def test_a_late_answer_after_an_exclusion_is_final() -> None:
-    session = arrive_at_work(launch_study(instances=1))
-    slot = next_slot(session)
-    send(session, slot, "1", order=from_laptop(1))
-    exclude(session.study.project, "ann")
-    assert send(session, slot, "2", order=from_laptop(2), now=NOON + timedelta(minutes=1)).is_final
-    assert stored(session) == [("1", 1, True)]
 
 
 def test_whoever_took_their_consent_back_is_told_nothing_and_nothing_is_kept(client: Client) -> None:
     session = arrive_at_work(launch_study(instances=1))
     slot = next_slot(session)
-    send(session, slot, "1", order=from_laptop(1))
-    send(session, slot, "2", order=from_laptop(2))
+    send(session, slot, **laptop(1, "1"))
+    send(session, slot, **laptop(2, "2"))
     client.post(f"{page_of(session)}take-back/")
-    assert not send(session, slot, "3", order=from_laptop(3)).stored
+    assert not send(session, slot, **laptop(3, "3")).stored
     assert Response.objects.count() == 2
     assert not AnswerNotice.objects.exists()
     assert told(client.get(page_of(session)).content) == []
@@ -200,8 +182,8 @@ def test_whoever_took_their_consent_back_is_told_nothing_and_nothing_is_kept(cli
 def answered_again(session: Session) -> None:
     """Answer the first question on the laptop, then on the phone."""
     slot = next_slot(session)
-    send(session, slot, "1", order=from_laptop(1))
-    send(session, slot, "2", order=from_phone(1))
+    send(session, slot, **laptop(1, "1"))
+    send(session, slot, **phone(1, "2"))
 
 
 TOLD = (
@@ -266,7 +248,7 @@ def test_three_answers_from_a_tab_that_is_behind_are_three_named(client: Client)
     session = arrive_at_work(launch_study(instances=4))
     slots = responses.open_slots(session=session, limit=3)
     for number, (value, slot) in enumerate((value, slot) for value in "12" for slot in slots):
-        send(session, slot, value, order=from_laptop(number))
+        send(session, slot, **laptop(number, value))
     said = "You answered question {} more than once. Your last answer counts. Kept: “Image B”. Not kept: “Image A”."
     assert told(client.get(page_of(session)).content) == [said.format(number) for number in (1, 2, 3)]
 
@@ -323,6 +305,6 @@ def test_a_long_text_is_named_by_its_beginning(client: Client) -> None:
     slot = next_slot(session)
     texts = ["The first thing has its lid open a little.", "The second thing " + "stands very close to it and " * 5]
     for number, text in enumerate(texts, start=1):
-        send(session, slot, posted={"text": text.strip()}, order=from_laptop(number))
+        send(session, slot, posted={"text": text.strip()}, order=SendOrder(LAPTOP, number))
     (said,) = told(client.get(page_of(session)).content)
     assert said.endswith(f"Kept: “{texts[1][:80].rstrip()}…”. Not kept: “{texts[0]}”.")

@@ -17,9 +17,7 @@ ATTEMPTS = range(5)
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 @pytest.mark.parametrize("answers", [1, 2])
-def test_answers_that_arrive_while_more_are_asked_for_are_decided_by_all_that_are_wanted(
-    answers: int, attempt: int
-) -> None:
+def test_answers_that_arrive_meanwhile_are_decided_by_all_that_are_wanted(answers: int, attempt: int) -> None:
     study = launch_study(instances=3, answers=answers, surveys={"size": 3}, rule="majority-v1")
     sittings = [arrive_at_work(study, person) for person in ("ann", "ben")[:answers]]
 

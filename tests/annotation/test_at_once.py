@@ -24,15 +24,7 @@ from studies.models import CompletionCode, Image, Study, Survey
 from tests.annotation.test_practice import RIGHT, study_with_practice
 from tests.annotation.test_practice import answer as answer_practice
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import (
-    NOON,
-    TESTS,
-    arrive,
-    arrive_at_work,
-    create_draft,
-    fresh,
-    launch_study,
-)
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, create_draft, fresh, launch_study
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -135,11 +127,10 @@ def test_of_two_launches_at_once_one_is_refused() -> None:
     draft = create_draft(instances=3, surveys={"size": 1})
 
     def try_to_launch() -> bool:
-        try:
+        with suppress(StudyError):
             launch(study=Study.objects.get(pk=draft.pk), by=TESTS, now=NOON)
-        except StudyError:
-            return False
-        return True
+            return True
+        return False
 
     assert sorted(at_once(try_to_launch, try_to_launch)) == [False, True]
     assert (Survey.objects.count(), Seat.objects.count()) == (3, 3)

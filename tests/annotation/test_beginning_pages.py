@@ -42,9 +42,7 @@ def test_a_refusal_is_asked_about_once_more_with_the_way_back(client: Client) ->
         ("Two.\n\n# Later", ["Instructions", "Later"]),
     ],
 )
-def test_the_heading_that_a_text_begins_with_is_the_heading_of_its_page(
-    client: Client, text: str, shown: list[str]
-) -> None:
+def test_the_heading_that_a_text_begins_with_heads_its_page(client: Client, text: str, shown: list[str]) -> None:
     session = arrive(launch_study(instructions=text))
     assert headings(client.get(page_of(session)).content) == shown
 

@@ -51,25 +51,43 @@ def back(question: Question) -> None:
     retire_questions.put_back(question=question, by=TESTS, now=NOON)
 
 
-@pytest.fixture
-def done() -> Study:
-    """A study whose one question ann has answered, and which was found complete."""
-    study = launch_study(instances=1)
-    give(study, "ann")
-    assert noted() == {"best-vase"}
-    return study
-
-
 def test_a_study_is_complete_when_its_last_answer_is_in_and_is_found_so_once() -> None:
-    study = launch_study(instances=1, answers=2)
-    assert noted() == set()
-    give(study, "ann")
-    assert noted() == set()
-    give(study, "ben")
-    assert noted() == {"best-vase"}
+    # One answer each could still decide.
+    study = launch_study(instances=1, answers=2, max_answers=3, rule="majority-v1")
+    for person, choice, found in (
+        ("ann", "candidate-0", set()),
+        ("ben", "candidate-1", set()),
+        ("cleo", "candidate-1", {"best-vase"}),
+    ):
+        assert noted() == set()
+        give(study, person, choice)
+        assert noted() == found
     assert noted() == set()
     assert (fresh(study).state, study.completed_at) == ("open", NOON)
     assert Event.objects.filter(what="study completed").count() == 1
+
+
+def test_a_study_that_gets_places_again_is_complete_again_later_unless_it_is_closed() -> None:
+    study = launch_study(instances=1)
+    give(study, "ann")
+    assert noted() == {"best-vase"}
+    # A question whose answers are in leaves it complete.
+    out(study.questions.get())
+    back(study.questions.get())
+    assert not is_awaiting(study)
+    more_answers(study)
+    assert noted() == set()
+    give(study, "ben")
+    assert noted() == {"best-vase"}
+    exclude(study.project, "ann")
+    reopen(study.project, "ann")
+    assert is_awaiting(study)
+    give(study, "cleo")
+    assert noted() == {"best-vase"}
+    close(study)
+    exclude(study.project, "ben")
+    reopen(study.project, "ben")
+    assert not is_awaiting(study)
 
 
 @pytest.mark.parametrize("is_excluded", [False, True])
@@ -81,30 +99,6 @@ def test_it_closes_where_that_was_wished_for_unless_answers_count_no_more(is_exc
         exclude(study.project, "ann")
     assert noted() == (set() if is_excluded else {"best-vase"})
     assert fresh(study).state == ("open" if is_excluded else "closed")
-
-
-def test_a_study_with_a_place_for_an_answer_is_complete_no_more() -> None:
-    study = launch_study(instances=2)
-    arrive_at_work(study, "ann")
-    Study.objects.filter(pk=study.pk).update(completed_at=NOON)
-    assert noted() == set()
-    assert is_awaiting(study)
-
-
-def test_a_study_that_is_asked_for_more_is_complete_again_later(done: Study) -> None:
-    more_answers(done)
-    assert noted() == set()
-    give(done, "ben")
-    assert noted() == {"best-vase"}
-
-
-def test_what_may_be_asked_again_is_awaited() -> None:
-    study = launch_study(instances=1, answers=2, max_answers=3, rule="majority-v1")
-    give(study, "ann")
-    give(study, "ben", "candidate-1")
-    assert noted() == set()
-    give(study, "cleo", "candidate-1")
-    assert noted() == {"best-vase"}
 
 
 def test_a_study_that_another_feeds_waits_for_it() -> None:
@@ -153,20 +147,6 @@ def test_conflicts_about_what_a_study_would_not_ask_about_keep_it_from_nothing()
     assert noted() == {"best-vase", "step-4"}
 
 
-@pytest.mark.parametrize("is_closed", [False, True])
-def test_a_study_whose_places_are_opened_again_is_complete_again_later_unless_it_is_closed(
-    done: Study, is_closed: bool
-) -> None:
-    if is_closed:
-        close(done)
-    exclude(done.project, "ann")
-    reopen(done.project, "ann")
-    assert is_awaiting(done) is not is_closed
-    if not is_closed:
-        give(done, "ben")
-        assert noted() == {"best-vase"}
-
-
 def test_a_study_to_which_an_unanswered_question_is_put_back_is_complete_again_later() -> None:
     study = launch_study(instances=2)
     left = study.questions.get(instance__key="vase-1")
@@ -177,12 +157,6 @@ def test_a_study_to_which_an_unanswered_question_is_put_back_is_complete_again_l
     assert is_awaiting(study)
     give(study, "ben")
     assert noted() == {"best-vase"}
-
-
-def test_a_question_whose_answers_are_in_is_put_back_and_its_study_stays_complete(done: Study) -> None:
-    out(done.questions.get())
-    back(done.questions.get())
-    assert not is_awaiting(done)
 
 
 def test_a_study_that_draws_once_more_is_complete_again_later() -> None:

@@ -78,18 +78,14 @@ def test_only_an_open_question_of_ones_own_that_is_written_has_a_draft() -> None
     assert not Draft.objects.exists()
 
 
-def test_nobody_keeps_more_than_anybody_writes() -> None:
-    session = arrive_at_work(describing())
-    slot = slots_of(session)[0]
-    for too_much in ({"text": "x" * LONGEST}, {str(number): "" for number in range(31)}, {"x" * (LONGEST + 1): ""}):
-        with pytest.raises(BadAnswer, match="too long"):
-            keep(session, slot, too_much)
-    assert keep(session, slot, {"text": "x" * (LONGEST - 4)}) == 1
-
-
-def test_a_page_that_sends_too_often_is_told_to_wait() -> None:
+def test_nobody_keeps_more_than_anybody_writes_and_a_page_that_sends_too_often_is_told_to_wait() -> None:
     study = describing(answers=2)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
+    slot = slots_of(ann)[0]
+    for too_much in ({"text": "x" * LONGEST}, {str(number): "" for number in range(31)}, {"x" * (LONGEST + 1): ""}):
+        with pytest.raises(BadAnswer, match="too long"):
+            keep(ann, slot, too_much)
+    assert keep(ann, slot, {"text": "x" * (LONGEST - 4)}) == 1
     for _ in range(MOST_PER_MINUTE):
         drafts.count_draft(session=ann, now=NOON)
     with pytest.raises(TooManyAtOnce) as refused:
@@ -134,7 +130,7 @@ def test_a_draft_and_the_answer_at_the_same_moment_leave_the_answer_alone() -> N
     assert not Draft.objects.exists()
 
 
-@pytest.mark.usefixtures("_at_noon")
+@pytest.mark.usefixtures("at_noon")
 def test_a_page_opened_elsewhere_holds_what_was_written(client: Client) -> None:
     session = arrive_at_work(describing())
     first, second, _ = slots_of(session)
@@ -153,8 +149,3 @@ def test_a_page_opened_elsewhere_holds_what_was_written(client: Client) -> None:
     assert client.post(f"{page}draft/", {"slot": "x", "text": "?"}).status_code == 422
     assert client.get(f"{page}draft/").status_code == 405
     assert client.post("/s/nobody/draft/", {"slot": first.pk, "text": "?"}).status_code == 404
-
-
-@pytest.fixture
-def _at_noon(time_machine: Any) -> None:
-    time_machine.move_to(NOON, tick=False)

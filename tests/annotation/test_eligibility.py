@@ -51,6 +51,13 @@ def study_about(project: Project, name: str, keys: list[str], *rules: dict[str, 
     return launch_study(project, instances=0, **asked | design)
 
 
+def first_and_second(keys: str, others: str, rule: dict[str, Any] | None = None, **design: Any) -> tuple[Study, Study]:
+    """Launch the studies "first" and "second", by default for whoever has not met the same instance in "first"."""
+    project = make_project()
+    first = study_about(project, "first", list(keys))
+    return first, study_about(project, "second", list(others), rule or not_same("first"), **design)
+
+
 def answer_all(session: Session) -> Session:
     for slot in responses.open_slots(session=session, limit=99):
         send(session, slot)
@@ -75,9 +82,7 @@ def refused(rule: str) -> Iterator[None]:
 
 
 def test_one_clash_costs_a_question_and_not_the_seat() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a", "b"])
-    second = study_about(project, "second", ["a", "b", "c", "d", "e"], not_same("first"))
+    first, second = first_and_second("ab", "abcde")
     answer_all(arrive_at_work(first, "ann"))
     ann = arrive_at_work(second, "ann")
     assert (keys_given(ann), ann.questions_total) == (["c", "d", "e"], 3)
@@ -107,18 +112,21 @@ def test_what_several_leave_in_one_survey_waits_together() -> None:
     assert Seat.objects.filter(study=find).count() == 3
 
 
-def test_what_somebody_has_before_them_in_the_other_study_counts_already() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], not_same("first"))
-    arrive_at_work(first, "ann")
-    assert keys_given(arrive_at_work(second, "ann")) == ["b"]
+def test_what_somebody_has_before_them_in_the_other_study_counts_already_or_meets_before_they_come_back() -> None:
+    first, second = first_and_second("ac", "abc")
+    session = arrive_at_work(second, "ann")
+    assert keys_given(session) == ["a", "b", "c"]
+    sessions.leave(session=session, to=SessionState.LAPSED, now=NOON)
+    meanwhile = arrive_at_work(first, "ann")
+    assert keys_given(arrive_at_work(second, "ann", session="new")) == ["b"]
+    answer_all(meanwhile)
+    sessions.leave(session=Session.objects.get(provider_session_id="new"), to=SessionState.GIVEN_UP, now=NOON)
+    back = sessions.revive(session=fresh(session), now=NOON)
+    assert (back.state, back.questions_total, keys_given(back)) == (SessionState.WORKING, 1, ["b"])
 
 
 def test_who_could_only_get_what_is_kept_from_them_is_told_so_and_takes_nothing() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a"], not_same("first"))
+    first, second = first_and_second("a", "a")
     answer_all(arrive_at_work(first, "ann"))
     with refused("not_same_instance"):
         arrive_at_work(second, "ann")
@@ -128,23 +136,8 @@ def test_who_could_only_get_what_is_kept_from_them_is_told_so_and_takes_nothing(
         arrive_at_work(second, "ann")
 
 
-def test_a_seat_that_somebody_comes_back_to_leaves_out_what_they_have_met_meanwhile() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], not_same("first"))
-    session = arrive_at_work(second, "ann")
-    assert keys_given(session) == ["a", "b"]
-    sessions.leave(session=session, to=SessionState.LAPSED, now=NOON)
-    answer_all(arrive_at_work(first, "ann"))
-    session.refresh_from_db()
-    back = sessions.revive(session=session, now=NOON)
-    assert (back.state, back.questions_total, keys_given(back)) == (SessionState.WORKING, 1, ["b"])
-
-
 def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_meanwhile() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], not_same("first"))
+    first, second = first_and_second("a", "ab")
     answer_all(arrive_at_work(first, "ben"))
     ann = arrive_at_work(second, "ann")
     slots = responses.open_slots(session=ann, limit=2)
@@ -159,9 +152,7 @@ def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_m
 
 @pytest.mark.parametrize(("rule", "let_in", "kept_out"), [("in_study", "ann", "ben"), ("not_in_study", "ben", "ann")])
 def test_having_taken_part_in_another_study_lets_in_or_keeps_out(rule: str, let_in: str, kept_out: str) -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a"], {"rule": rule, "study": "first"}, answers=2)
+    first, second = first_and_second("a", "a", {"rule": rule, "study": "first"}, answers=2)
     answer_all(arrive_at_work(first, "ann"))
     with refused(rule):
         arrive(second, kept_out)
@@ -205,12 +196,10 @@ def test_whoever_is_forgotten_is_in_no_group_of_the_project() -> None:
     project, other = make_project(), make_project("other")
     for each in (project, other):
         set_group(project=each, group="testers", provider="prolific", people=["ann"], by=TESTS, now=NOON)
-    ann = Annotator.objects.get()
-    with transaction.atomic():
-        delete_rows(annotator=ann, project=project)
-    assert [member.project for member in GroupMember.objects.all()] == [other]
-    with transaction.atomic():
-        delete_rows(annotator=ann, project=other)
+    for each, left in ((project, [other]), (other, [])):
+        with transaction.atomic():
+            delete_rows(annotator=Annotator.objects.get(), project=each)
+        assert [member.project for member in GroupMember.objects.all()] == left
     assert not Annotator.objects.exists()
 
 
@@ -254,9 +243,7 @@ def test_a_falling_accuracy_keeps_from_the_next_sitting_and_never_from_the_one_b
 
 
 def test_nobody_is_refused_in_the_middle_but_whoever_has_not_begun_is() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], {"rule": "not_in_study", "study": "first"})
+    first, second = first_and_second("a", "ab", {"rule": "not_in_study", "study": "first"})
     session = arrive_at_work(second, "ann")
     answer_all(arrive_at_work(first, "ann"))
     assert arrive_at_work(second, "ann", session="again").questions_total == 2
@@ -292,19 +279,16 @@ def test_a_study_that_names_one_that_is_not_there_is_not_launched() -> None:
 
 
 def test_a_study_without_rules_costs_no_statement() -> None:
-    study = launch_study(answers=2)
-    arrive(study, "ann")
-    with CaptureQueriesContext(connection) as asked:
-        arrive(study, "ben")
-    assert not [query["sql"] for query in asked if "groupmember" in query["sql"]]
-    before = len(asked)
-    project = make_project("others")
-    study_about(project, "first", ["x"])
-    ruled = study_about(project, "ruled", ["y"], not_same("first"), answers=2)
-    arrive(ruled, "ann")
-    with CaptureQueriesContext(connection) as asked:
-        arrive(ruled, "ben")
-    assert len(asked) > before
+    study = launch_study(make_project("others"), answers=2)
+    _, ruled = first_and_second("x", "y", answers=2)
+    costs = []
+    for each in (study, ruled):
+        arrive(each, "ann", session=each.slug)
+        with CaptureQueriesContext(connection) as asked:
+            arrive(each, "ben", session=f"{each.slug}-ben")
+        costs.append(len(asked))
+        assert not [query["sql"] for query in asked if "groupmember" in query["sql"]]
+    assert costs[0] < costs[1]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -89,23 +89,21 @@ def test_whoever_goes_on_after_the_code_was_shown_is_handed_back_when_they_finis
 def test_the_last_page_leaves_after_twenty_seconds_and_never_again(client: Client) -> None:
     session = arrive_at_work(launch_study(instances=1))
     send(session, next_slot(session))
-    first, again = (BeautifulSoup(client.get(page_of(session)).content, "html.parser") for _ in range(2))
-    (handover,) = first.select("[data-redirect]")
-    assert int(str(handover["data-redirect"])) >= 20
-    assert not again.select("[data-redirect]")
-    assert again.select_one(".handover a") is not None
-
-
-def test_what_the_browser_fetches_for_itself_is_nobody_coming_back(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=1))
-    send(session, next_slot(session))
+    # What the browser fetches for itself is nobody coming back.
     fetched = {"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
     assert "All saved" in client.get(page_of(session), headers=fetched).content.decode()
     client.head(page_of(session), headers=fetched)
     assert fresh(session).handed_back_at is None
-    shown = client.get(page_of(session), headers={"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})
-    assert BeautifulSoup(shown.content, "html.parser").select("[data-redirect]")
+    shown = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    first, again = (BeautifulSoup(client.get(page_of(session), headers=shown).content, "html.parser") for _ in range(2))
     assert fresh(session).handed_back_at is not None
+    (handover,) = first.select("[data-redirect]")
+    assert int(str(handover["data-redirect"])) >= 20
+    assert not again.select("[data-redirect]")
+    assert again.select_one(".handover a") is not None
+    # A study without pay says nothing about it.
+    assert not again.select("[data-pay]")
+    assert "write to the researchers: Ada Lovelace" in words(again.encode())
 
 
 BY_PLATFORM = "Prolific pays you after the researchers have approved your submission."
@@ -125,9 +123,7 @@ BY_HAND = "The researchers pay you themselves. Write to them if you want to know
         ("given_up", "invite", "The pay is for the whole study. Write to the researchers about the pay for your time."),
     ],
 )
-def test_every_ending_says_what_is_paid_when_and_whom_to_write_to(
-    client: Client, state: str, provider: str, said: str
-) -> None:
+def test_every_ending_says_what_is_paid(client: Client, state: str, provider: str, said: str) -> None:
     pay = PAY | {"per_answer": "0.20"}
     study = launch_study(instances=1, pay=pay)
     session = sessions.start(study=study, entry=Entry(provider, "ann", "visit", "study"), now=NOON)
@@ -148,11 +144,3 @@ def test_a_stopped_session_is_told_what_its_answers_are_paid_and_who_decides_abo
     end = words(client.post(f"{page_of(session)}give-up/", follow=True).content)
     said = "You are paid US$ 0.20 for the answers you sent. The researchers decide about the rest of your pay."
     assert f"{said} {BY_PLATFORM}" in end.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def test_a_study_without_pay_says_nothing_about_it(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=1))
-    send(session, next_slot(session))
-    end = client.get(page_of(session)).content
-    assert not BeautifulSoup(end, "html.parser").select("[data-pay]")
-    assert "write to the researchers: Ada Lovelace" in words(end)

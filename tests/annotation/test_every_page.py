@@ -4,7 +4,6 @@ The tests of single pages, which say far more of each, are run on SQLite only (`
 """
 
 import uuid
-from typing import Any
 
 import pytest
 from django.db import transaction
@@ -32,15 +31,11 @@ from tests.annotation.test_work_pages import form_of, page_of, right_value, stud
 from tests.factories import NOON, arrive_at_work, fresh, launch_study
 
 pytestmark = [
+    pytest.mark.usefixtures("at_noon"),
     pytest.mark.django_db,
     pytest.mark.once(on="postgresql", because="on SQLite the tests of single pages go to the same addresses"),
 ]
 EVERY_ADDRESS = {str(pattern.name) for pattern in urls.urlpatterns}
-
-
-@pytest.fixture(autouse=True)
-def _at_noon(time_machine: Any) -> None:
-    time_machine.move_to(NOON, tick=False)
 
 
 def address(name: str, session: Session, slot: int) -> str:

@@ -66,9 +66,7 @@ def test_what_one_answer_had_decided_is_open_until_the_others_are_in() -> None:
 
 
 @pytest.mark.parametrize("answers", [1, 2])
-def test_an_answer_that_was_on_its_way_is_decided_by_what_is_wanted_by_now(
-    answers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_on_its_way_is_decided_by_what_is_wanted_now(answers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     study = launch_study(instances=2, answers=answers, rule="majority-v1")
     if answers == 2:
         answer_all(arrive_at_work(study, "ben"), "candidate-0")
@@ -92,26 +90,21 @@ def take_up(study: Study) -> ExtensionResult:
     return extend_study.add_instances(study=study, by=TESTS, now=NOON)
 
 
-def test_new_instances_are_asked_about_in_surveys_of_their_own() -> None:
+def test_new_instances_are_asked_about_in_surveys_of_their_own_as_soon_as_they_can() -> None:
     study = launch_study(instances=2, answers=2, surveys={"size": 2})
-    for number in (2, 3, 4):
-        make_instance(study.project, f"vase-{number}")
-    # Three instances, in surveys of two: 1.5 rounds to 2 surveys, of 1 and 2, with 2 seats each.
-    assert take_up(study) == ExtensionResult(seats=4, answers=6, questions=3)
-    assert list(study.surveys.values_list("number", "round", "seats_planned")) == [(1, 1, 2), (2, 1, 2), (3, 1, 2)]
-    assert sorted(survey.survey_questions.count() for survey in study.surveys.filter(number__gt=1)) == [1, 2]
-    with pytest.raises(StudyError, match="every instance that it selects already"):
-        take_up(study)
-
-
-def test_instances_that_cannot_be_asked_about_yet_wait() -> None:
-    study = launch_study(instances=1)
-    lacking = make_instance(study.project, "vase-1")
+    lacking = make_instance(study.project, "lacking")
     lacking.images.update(image=None)
     with pytest.raises(StudyError, match="1 instances that it selects are new, but none"):
         take_up(study)
-    make_instance(study.project, "vase-2")
-    assert take_up(study) == ExtensionResult(seats=1, answers=1, questions=1, left_out=1)
+    for number in (2, 3, 4):
+        make_instance(study.project, f"vase-{number}")
+    # Three instances, in surveys of two: 1.5 rounds to 2 surveys, of 1 and 2, with 2 seats each.
+    assert take_up(study) == ExtensionResult(seats=4, answers=6, questions=3, left_out=1)
+    assert list(study.surveys.values_list("number", "round", "seats_planned")) == [(1, 1, 2), (2, 1, 2), (3, 1, 2)]
+    assert sorted(survey.survey_questions.count() for survey in study.surveys.filter(number__gt=1)) == [1, 2]
+    lacking.delete()
+    with pytest.raises(StudyError, match="every instance that it selects already"):
+        take_up(study)
 
 
 def test_undecided_questions_get_one_answer_more_at_a_time_once_that_is_allowed() -> None:

@@ -17,7 +17,7 @@ from annotation.actions.ending import platform_outcome
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study, StudyState
-from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
+from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, update, wait
 from tests.annotation.test_repetitions import say
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
@@ -25,26 +25,14 @@ from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh
 from tests.removing import exclude, include, reopen
 from tests.together import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 JSON = {"accept": "application/json"}
-
-
-@pytest.fixture(autouse=True)
-def clock(time_machine: Any) -> Any:
-    time_machine.move_to(NOON, tick=False)
-    return time_machine
 
 
 def write(describe: Study, *people: str) -> None:
     """Let each of `people` describe one image, of another set each."""
     for person in people:
         say(arrive_at_work(describe, person), f"The lid of {person} is open.")
-
-
-def update(session: Session, *, minutes: float = 0) -> str:
-    """Look whether something is ready for a session that waits; return its state."""
-    advance_session.update_waiting(session=session, now=NOON + minutes * MINUTE)
-    return session.state
 
 
 def find(session: Session, *, times: int = 1, now: datetime = NOON) -> SubmissionResult:
@@ -65,9 +53,14 @@ def led_on(describe: Study, study: Study, person: str = "ben", *, by: str = "ann
     return session
 
 
-def test_what_became_ready_meanwhile_is_taken_up_with_the_last_answer() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+def led(*, sets: int, **find: Any) -> tuple[Study, Study, Session]:
+    """Return the two studies, and a session of ben's that was led on in the second."""
+    describe, study = make_roles(sets=sets, find=find)
+    return describe, study, led_on(describe, study)
+
+
+def test_what_became_ready_meanwhile_is_taken_up_with_the_last_answer_until_nothing_more_can_come() -> None:
+    describe, study, session = led(sets=4)
     write(describe, "cleo", "dora")
     receipt = find(session)
     assert (receipt.state, receipt.answered, receipt.total) == (SessionState.WORKING, 1, 3)
@@ -76,19 +69,14 @@ def test_what_became_ready_meanwhile_is_taken_up_with_the_last_answer() -> None:
     assert (session.state, session.questions_answered) == (SessionState.WAITING, 3)
     assert Question.objects.filter(study=study).count() == 3
     assert Seat.objects.filter(session=session, filled_at=NOON).count() == 2
-
-
-def test_a_sitting_that_began_with_questions_grows_too() -> None:
-    describe, study = make_roles(sets=3)
-    write(describe, "ann")
-    session = arrive_at_work(study, "ben")
-    write(describe, "cleo")
-    assert find(session).total == 2
+    write(describe, "eve")
+    update(session)
+    assert find(session).state == SessionState.FINISHED
+    assert (session.ended_at, session.questions_answered) == (NOON, 4)
 
 
 def test_whoever_waits_for_more_is_led_on_and_keeps_what_they_have() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=3)
     find(session)
     assert (session.state, session.lease_until) == (SessionState.WAITING, NOON + 10 * MINUTE)
     write(describe, "cleo")
@@ -99,9 +87,10 @@ def test_whoever_waits_for_more_is_led_on_and_keeps_what_they_have() -> None:
     assert Response.objects.filter(slot__seat__session=session).count() == 2
 
 
-def test_it_ends_at_the_size_of_a_survey() -> None:
+def test_it_ends_at_the_size_of_a_survey_also_if_it_began_with_questions() -> None:
     describe, study = make_roles(sets=4, find={"surveys": {"size": 2}})
-    session = led_on(describe, study)
+    write(describe, "ann")
+    session = arrive_at_work(study, "ben")
     write(describe, "cleo", "dora")
     # Of the two that are ready there is room for one.
     assert find(session).total == 2
@@ -111,8 +100,7 @@ def test_it_ends_at_the_size_of_a_survey() -> None:
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_of_a_free_place_it_takes_as_many_questions_as_there_is_room_for(waits: bool) -> None:
-    describe, study = make_roles(sets=5, find={"surveys": {"size": 3}})
-    session = led_on(describe, study)
+    describe, study, session = led(sets=5, surveys={"size": 3})
     if waits:
         find(session)
     write(describe, "cleo", "dora", "eve")
@@ -147,15 +135,8 @@ def test_two_people_alone_leave_nothing_that_each_is_kept_from_by_another_questi
     assert Response.objects.counted_in(study).count() == Slot.objects.filter(question__study=study).count() == 8
 
 
-def test_it_ends_at_once_where_nothing_more_can_come() -> None:
-    session = led_on(*make_roles(sets=1))
-    assert find(session).state == SessionState.FINISHED
-    assert (session.ended_at, session.questions_answered) == (NOON, 1)
-
-
 def test_nobody_is_asked_about_what_they_wrote_or_met_when_their_sitting_grows() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=3)
     write(describe, "ben", "cleo")
     find(session)
     (slot,) = responses.open_slots(session=session, limit=9)
@@ -164,8 +145,7 @@ def test_nobody_is_asked_about_what_they_wrote_or_met_when_their_sitting_grows()
 
 @pytest.mark.parametrize("is_open", [True, False])
 def test_after_the_longest_wait_it_is_finished_with_what_it_has_whether_or_not_the_page_is_open(is_open: bool) -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
+    _, study, session = led(sets=3)
     find(session)
     late = NOON + 11 * MINUTE
     if is_open:
@@ -180,8 +160,7 @@ def test_after_the_longest_wait_it_is_finished_with_what_it_has_whether_or_not_t
 
 def test_it_takes_up_nothing_and_waits_for_nothing_once_its_time_on_the_platform_is_over() -> None:
     time = {"estimated_minutes": 10, "limit_minutes": 60}
-    describe, study = make_roles(sets=5, find={"time": time})
-    session = led_on(describe, study)
+    describe, _, session = led(sets=5, time=time)
     find(session, now=NOON + 55 * MINUTE)
     # It waits no longer than that either.
     assert (session.state, session.lease_until) == (SessionState.WAITING, NOON + 60 * MINUTE)
@@ -208,22 +187,22 @@ def test_a_study_that_closes_or_pauses_lets_it_end() -> None:
 
 @pytest.mark.parametrize("how", ["stops", "is not seen again"])
 def test_whoever_leaves_what_came_later_has_finished_and_it_goes_to_somebody_else(how: str) -> None:
-    describe, study = make_roles(sets=3)
+    describe, study = make_roles(sets=4)
+    other = led_on(describe, study, "eve", by="finn")
     session = led_on(describe, study)
     write(describe, "cleo")
     assert find(session).total == 2
     if how == "stops":
         sessions.give_up(session=session, now=NOON)
     else:
+        find(other)
         assert advance_session.expire(by=TESTS, now=session.lease_until + MINUTE) == 0
     assert (fresh(session).state, session.questions_answered) == (SessionState.FINISHED, 1)
     assert arrive_at_work(study, "dora").questions_total == 1
-
-
-def test_whoever_leaves_what_they_were_given_at_first_has_given_up_as_ever() -> None:
-    session = led_on(*make_roles(sets=3))
-    sessions.give_up(session=session, now=NOON)
-    assert session.state == SessionState.GIVEN_UP
+    if how == "stops":
+        # Whoever leaves what they were given at first has given up as ever.
+        sessions.give_up(session=other, now=NOON)
+        assert other.state == SessionState.GIVEN_UP
 
 
 @pytest.mark.parametrize(
@@ -267,8 +246,7 @@ def test_a_worker_that_was_lost_after_the_last_answer_is_made_up_for(monkeypatch
 
 
 def test_the_page_leads_from_answer_to_answer_and_says_what_one_may_do(client: Client) -> None:
-    describe, study = make_roles(sets=4, find={"lobby": LOBBY | {"either_role": True}})
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4, lobby=LOBBY | {"either_role": True})
     write(describe, "cleo")
     page = page_of(session)
 
@@ -300,15 +278,8 @@ def test_the_page_leads_from_answer_to_answer_and_says_what_one_may_do(client: C
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
 
 
-def test_finishing_a_wait_that_is_the_first_is_nothing(client: Client) -> None:
-    session = wait(make_roles(sets=2)[1], "ben")
-    client.post(f"{page_of(session)}finish/")
-    assert fresh(session).state == SessionState.WAITING
-
-
 def test_answers_of_each_of_its_places_come_back_when_somebody_is_let_back() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=3)
     write(describe, "cleo")
     find(session, times=2)
     advance_session.finish_if_done(session=session, now=NOON)
@@ -333,8 +304,7 @@ def test_whoever_was_blocked_or_excluded_takes_up_nothing_more() -> None:
 
 @pytest.mark.parametrize("most", [0, 1])
 def test_whoever_comes_under_another_submission_while_waiting_for_more_has_finished_the_first(most: int) -> None:
-    describe, study = make_roles(sets=4, find={"recruitment": {"sessions_per_annotator": most}})
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4, recruitment={"sessions_per_annotator": most})
     find(session)
     write(describe, "cleo")
     if most:
@@ -389,8 +359,7 @@ def test_of_two_sittings_that_grow_at_the_same_moment_one_gets_what_there_is() -
 @pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 def test_finishing_and_being_led_on_at_the_same_moment_leaves_no_place_held() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=4)
     find(session)
     write(describe, "cleo")
     one, other = Session.objects.get(pk=session.pk), Session.objects.get(pk=session.pk)

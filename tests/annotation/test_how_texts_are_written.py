@@ -15,10 +15,10 @@ from annotation.forms import read_submission
 from annotation.models import Response, Session
 from tests.annotation.test_repetitions import describing
 from tests.annotation.test_work_pages import post_json
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.factories import arrive, arrive_at_work, launch_study, make_person, make_project
 from tests.pages import signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 CONSENT = "We keep your texts."
 TOLD = {
     "keys": 31,
@@ -31,11 +31,6 @@ TOLD = {
 }
 NOTHING = dict.fromkeys(TOLD) | {"pasted": []}
 DISCLOSED = "we also record how it is written"
-
-
-@pytest.fixture(autouse=True)
-def _at_noon(time_machine: Any) -> None:
-    time_machine.move_to(NOON, tick=False)
 
 
 def send(session: Session, writing: object, *, text: str = "", slot: int | None = None, **fields: str) -> Response:

@@ -97,9 +97,7 @@ BLIND = (
 
 
 @pytest.mark.parametrize(("rule", "told"), [("collected-v1", [BLIND]), ("described-v1", [])])
-def test_a_rule_that_sees_nothing_of_what_became_of_answers_that_others_are_asked_about_is_told_of(
-    client: Client, rule: str, told: list[str]
-) -> None:
+def test_a_rule_that_sees_no_outcomes_is_told_of(client: Client, rule: str, told: list[str]) -> None:
     project = make_project()
     make_instance(project, "set", candidates=10)
     images = {"images": "candidate"}

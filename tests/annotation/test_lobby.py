@@ -21,16 +21,10 @@ from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_instance
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 MINUTE = timedelta(minutes=1)
 JSON = {"accept": "application/json"}
 LOBBY = {"minutes": 10, "pay": "0.50"}
-
-
-@pytest.fixture(autouse=True)
-def clock(time_machine: Any) -> Any:
-    time_machine.move_to(NOON, tick=False)
-    return time_machine
 
 
 def make_live(*, instances: int = 2, **design: Any) -> tuple[Study, Study]:
@@ -63,9 +57,7 @@ def update(session: Session, *, minutes: float = 0) -> str:
 
 
 @pytest.mark.parametrize("feeding", [StudyState.OPEN, StudyState.PAUSED])
-def test_without_a_lobby_whoever_comes_too_early_reads_that_nothing_is_ready_and_the_researcher_that_they_came(
-    client: Client, feeding: StudyState
-) -> None:
+def test_without_a_lobby_whoever_comes_early_reads_that_nothing_is_ready(client: Client, feeding: StudyState) -> None:
     first, second = make_live(lobby={"minutes": 0})
     Study.objects.filter(pk=first.pk).update(state=feeding)
     page = client.post(link_of(second)).content.decode()
@@ -98,46 +90,39 @@ def test_what_became_ready_while_somebody_read_the_instructions_is_theirs_withou
     assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
 
 
-@pytest.mark.parametrize("way", ["asked", "expired"])
-def test_after_the_longest_wait_the_sitting_ends_with_an_outcome_and_a_code_of_its_own(way: str) -> None:
+def test_whoever_closes_the_page_has_not_waited_and_may_come_back_and_go_on_reading() -> None:
     _, second = make_live()
+    waiting, reading = wait(second, "ben"), arrive(second, "cleo")
+    sessions.record_visit(session=waiting, now=NOON + 7 * MINUTE)
+    # A wait that is the first is not finished.
+    advance_session.finish_if_done(session=waiting, now=NOON)
+    late = NOON + 20 * MINUTE
+    assert advance_session.expire(by=TESTS, now=late) == 1
+    for session, state in ((waiting, SessionState.WAITING), (reading, SessionState.INSTRUCTIONS)):
+        assert fresh(session).state == SessionState.LAPSED
+        assert sessions.can_revive(session=session, now=late)
+        assert platform_outcome.show_completion_code(session=session, now=late) == ""
+        assert sessions.resume(session=session, now=late).state == state
+
+
+@pytest.mark.parametrize(("most", "error"), [(0, NothingLeft), (1, CannotTakePart)])
+@pytest.mark.parametrize("way", ["asked", "expired"])
+def test_after_the_longest_wait_a_sitting_ends_and_is_paid_once(way: str, most: int, error: type[Exception]) -> None:
+    _, second = make_live(recruitment={"any_ids": True, "sessions_per_annotator": most})
     session = wait(second, "ben")
-    late = NOON + 10 * MINUTE
+    late = NOON + 11 * MINUTE
     sessions.record_visit(session=session, now=NOON + 9 * MINUTE)
     if way == "asked":
-        update(session, minutes=10)
+        update(session, minutes=11)
     else:
-        late += timedelta(seconds=1)
         assert advance_session.expire(by=TESTS, now=late) == 0
     assert (fresh(session).state, session.ended_at) == (SessionState.WAITED, late)
     code = CompletionCode.objects.get(study=second, outcome="waited").code
     assert platform_outcome.show_completion_code(session=session, now=late) == code
     assert CompletionCode.objects.filter(study=second, code=code).count() == 1
-    # It is settled: nobody waits twice for the pay.
-    with pytest.raises(CannotTakePart):
+    # It is settled: nobody waits twice for the pay, however many surveys one may take.
+    with pytest.raises(error):
         arrive(second, "ben", now=late, session="another")
-
-
-def test_whoever_closes_the_page_has_not_waited_and_may_come_back() -> None:
-    _, second = make_live()
-    session = wait(second, "ben")
-    sessions.record_visit(session=session, now=NOON + 7 * MINUTE)
-    late = NOON + 11 * MINUTE
-    advance_session.expire(by=TESTS, now=late)
-    assert fresh(session).state == SessionState.LAPSED
-    assert platform_outcome.show_completion_code(session=session, now=late) == ""
-    sessions.resume(session=session, now=late)
-    assert session.state == SessionState.WAITING
-
-
-def test_waiting_in_vain_is_paid_once_however_many_surveys_one_may_take() -> None:
-    _, second = make_live(recruitment={"any_ids": True, "sessions_per_annotator": 0})
-    session = wait(second, "ben")
-    late = NOON + 10 * MINUTE
-    sessions.record_visit(session=session, now=late)
-    assert update(session, minutes=10) == SessionState.WAITED
-    with pytest.raises(NothingLeft):
-        arrive(second, "ben", session="another", now=late)
     wait(second, "cleo", now=late)
 
 
@@ -161,20 +146,8 @@ def test_a_study_that_pauses_leads_nobody_on_and_sends_nobody_away() -> None:
         assert update(Session.objects.get(pk=session.pk), minutes=1) == then
 
 
-def test_whoever_read_for_too_long_before_there_was_a_seat_goes_on_reading() -> None:
-    _, second = make_live()
-    session = arrive(second, "ben")
-    late = NOON + 60 * MINUTE
-    assert advance_session.expire(by=TESTS, now=late) == 1
-    assert fresh(session).state == SessionState.LAPSED
-    assert sessions.can_revive(session=session, now=late)
-    assert sessions.resume(session=session, now=late).state == SessionState.INSTRUCTIONS
-
-
 @pytest.mark.parametrize("is_script", [True, False])
-def test_the_page_says_how_long_and_what_it_pays_and_looking_at_it_claims_nothing(
-    client: Client, is_script: bool
-) -> None:
+def test_the_lobby_says_how_long_and_what_it_pays_and_claims_nothing(client: Client, is_script: bool) -> None:
     first, second = make_live()
     client.post(link_of(second))
     session = Session.objects.get(study=second)
@@ -193,13 +166,13 @@ def test_the_page_says_how_long_and_what_it_pays_and_looking_at_it_claims_nothin
     assert b"data-question" in client.get(page).content
 
 
-def test_the_script_learns_how_long_it_still_is_and_where_the_end_is(client: Client, clock: Any) -> None:
+def test_the_script_learns_how_long_it_still_is_and_where_the_end_is(client: Client, at_noon: Any) -> None:
     _, second = make_live()
     session = wait(second, "ben")
-    clock.move_to(NOON + 9 * MINUTE, tick=False)
+    at_noon.move_to(NOON + 9 * MINUTE, tick=False)
     asked = client.post(f"{page_of(session)}wait/", headers=JSON).json()
     assert asked == {"go": None, "longest": "You will wait for one more minute at most."}
-    clock.move_to(NOON + 11 * MINUTE, tick=False)
+    at_noon.move_to(NOON + 11 * MINUTE, tick=False)
     assert client.post(f"{page_of(session)}wait/", headers=JSON).json() == {"go": page_of(session)}
     end = client.get(page_of(session)).content.decode()
     assert "Thank you for waiting" in end
@@ -226,9 +199,7 @@ def test_whoever_waits_may_take_the_other_role_where_the_study_allows_it(client:
 
 
 @pytest.mark.parametrize("is_allowed", [False, True])
-def test_the_other_role_is_not_offered_where_it_is_not_allowed_or_has_no_place(
-    client: Client, is_allowed: bool
-) -> None:
+def test_the_other_role_needs_permission_and_a_place(client: Client, is_allowed: bool) -> None:
     first, second = make_live(lobby=LOBBY | {"either_role": is_allowed})
     session = wait(second, "ben")
     if is_allowed:
@@ -254,17 +225,13 @@ def make_roles(
     return first, launch_study(first.project, instances=0, **asked | (find or {}), selection=feeding)
 
 
-def test_nobody_waits_for_themselves() -> None:
-    describe, find = make_roles()
-    arrive_at_work(describe, "ann")
+def test_nobody_waits_for_themselves_nor_for_what_others_write_of_a_set_that_they_have_met_themselves() -> None:
+    describe, find = make_roles(answers=2)
+    ann = arrive_at_work(describe, "ann")
     with pytest.raises(NothingLeft):
         arrive(find, "ann")
     wait(find, "ben")
-
-
-def test_nobody_waits_for_what_others_write_of_a_set_that_they_have_met_themselves() -> None:
-    describe, find = make_roles(answers=2)
-    say(arrive_at_work(describe, "ann"), "The lid of the vase is open.")
+    say(ann, "The lid of the vase is open.")
     arrive_at_work(describe, "cleo")
     with pytest.raises(NothingLeft) as left:
         arrive(find, "ann")

@@ -57,9 +57,7 @@ def test_a_script_at_one_address_holds_a_small_share_and_a_lab_gets_all_its_plac
     assert EntryEvent.objects.filter(what="network_full").count() == 15
 
 
-def test_a_class_that_opens_its_link_at_once_is_let_in_whole_and_so_are_people_with_links_of_their_own(
-    settings: LazySettings,
-) -> None:
+def test_a_class_and_people_with_links_of_their_own_are_let_in_whole(settings: LazySettings) -> None:
     settings.ARRIVALS_PER_NETWORK = 3
     study = with_seats(30)
     open_to_networks(study=study, networks=LAB, by=TESTS, now=NOON)
@@ -70,16 +68,12 @@ def test_a_class_that_opens_its_link_at_once_is_let_in_whole_and_so_are_people_w
     assert set(Session.objects.filter(provider="invite").values_list("network", flat=True)) == {""}
 
 
-def test_the_share_is_of_the_places_that_are_not_filled() -> None:
+def test_the_share_is_of_the_places_that_are_not_filled_and_an_ipv6_household_is_one_network() -> None:
     study = with_seats(81)
     # A tenth of 81, rounded up.
     assert most_places(study=study) == 9
     study.seats.filter(pk__in=study.seats.values("pk")[:60]).update(filled_at=NOON)
     assert most_places(study=study) == ALWAYS_ALLOWED
-
-
-def test_an_ipv6_household_is_one_network() -> None:
-    study = with_seats(20)
     came = [come(study, number, f"2001:db8:1:2::{number + 1:x}") for number in range(8)]
     assert came == [303] * 5 + [429] * 3
     assert come(study, 100, "2001:db8:1:3::1") == 303

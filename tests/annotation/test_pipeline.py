@@ -68,23 +68,24 @@ def launch_file(project: Project, file: dict[str, Any]) -> Study:
     return study
 
 
-def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
-    project = make_pipeline_project(3)
-    step_3 = launch_study(project, instances=3)
+def test_what_step_3_accepts_can_be_asked_about_at_once_and_what_it_rejects_never() -> None:
+    project = make_pipeline_project(2)
+    step_3 = launch_study(project, instances=2)
     step_4 = make_step_4(project)
     with pytest.raises(NothingLeft):
         arrive(step_4, "ben")
     session = arrive_at_work(step_3, "ann")
     first = next_slot(session)
     send(session, first, "1")
-    drawn = arrive_at_work(step_4, "ben")
+    assert arrive_at_work(step_4, "ben").questions_total == 1
     asked = Question.objects.get(study=step_4)
-    assert drawn.questions_total == 1
-    assert asked.instance == first.question.instance
-    assert asked.drawn_from == first.question
+    assert (asked.instance, asked.drawn_from) == (first.question.instance, first.question)
     chosen = Response.objects.get().choice
     image = next(option["image"] for option in first.question.content["options"] if option["key"] == chosen)
     assert {option["key"]: option["image"] for option in asked.content["options"]}["generated"] == image
+    send(session, next_slot(session), "none")
+    with pytest.raises(NothingLeft):
+        arrive(step_4, "cleo")
 
 
 @pytest.mark.parametrize("last", ["best_of_n", "image_to_text"])
@@ -120,13 +121,6 @@ def test_launching_says_how_much_is_asked_and_that_a_study_that_waits_for_anothe
         said = io.StringIO()
         call_command("launch_study", slug, stdout=said)
         assert told in said.getvalue()
-
-
-def test_what_was_rejected_is_never_asked_about() -> None:
-    project = make_pipeline_project(2)
-    answer_all(arrive_at_work(launch_study(project, instances=2), "ann"), "none")
-    with pytest.raises(NothingLeft):
-        arrive(make_step_4(project), "ben")
 
 
 def test_nothing_is_drawn_twice() -> None:
@@ -170,25 +164,19 @@ def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_par
     assert fresh(session).state == SessionState.FINISHED
 
 
-def test_a_sample_larger_than_what_there_is_stops_the_launch() -> None:
+def test_a_sample_larger_than_what_there_is_or_a_feed_that_is_not_there_stops_the_launch() -> None:
     project = make_pipeline_project(2)
+    with pytest.raises(StudyError, match="has no such study"):
+        make_step_4(project)
     answer_all(arrive_at_work(launch_study(project, instances=2), "ann"), "candidate-1")
     with pytest.raises(StudyError, match="A sample of 3 instances cannot be drawn from 2"):
         launch_file(project, {"study": "s", "kind": "ambiguity", "instances": {"from": "best-vase", "sample": 3}})
 
 
-def test_a_study_cannot_be_fed_by_one_that_is_not_there() -> None:
-    with pytest.raises(StudyError, match="has no such study"):
-        make_step_4(make_project())
-
-
 @pytest.mark.parametrize(
-    ("answers", "state", "winner"),
-    [([0, 1, 2, 3], "undecided", ""), ([0, 1, 1], "accepted", "candidate-1")],
+    ("answers", "state", "winner"), [([0, 1, 2, 3], "undecided", ""), ([0, 1, 1], "accepted", "candidate-1")]
 )
-def test_an_undecided_question_gets_one_more_answer_at_a_time_until_it_is_decided_up_to_the_maximum(
-    answers: list[int], state: str, winner: str
-) -> None:
+def test_an_undecided_question_gets_one_more_answer_at_a_time(answers: list[int], state: str, winner: str) -> None:
     study = launch_study(instances=1, answers=2, max_answers=4)
     for number, candidate in enumerate(answers):
         assert Slot.objects.count() == max(number, 2)
@@ -234,20 +222,17 @@ def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that()
     assert (back.state, back.winner, back.settled_by) == ("undecided", "", None)
 
 
-def test_an_answer_after_a_settlement_is_counted_and_changes_nothing_that_was_settled() -> None:
-    study = launch_study(instances=1, answers=3)
+def test_an_answer_after_a_settlement_is_counted_and_changes_nothing_and_a_decided_question_cannot_be_settled() -> None:
+    study = launch_study(instances=2, answers=2)
+    settled, decided = study.questions.order_by("pk")
     answer_all(arrive_at_work(study, "ann"), "none")
-    settle(Question.objects.get(), "candidate-0")
+    settle(settled, "candidate-0")
     answer_all(arrive_at_work(study, "ben"), "none")
-    decision = Decision.objects.get()
+    decision = Decision.objects.get(question=settled)
     assert (decision.votes, decision.answers) == ({"none": 2}, 2)
     assert (decision.state, decision.winner, decision.decided_at) == ("accepted", "candidate-0", NOON)
-
-
-def test_a_decided_question_cannot_be_settled() -> None:
-    answer_all(arrive_at_work(launch_study(instances=1)), "none")
     with pytest.raises(adjudication.CannotSettle, match="already decided"):
-        settle(Question.objects.get(), "candidate-0")
+        settle(decided, "candidate-0")
 
 
 def test_instances_of_a_pipeline_know_where_they_come_from() -> None:

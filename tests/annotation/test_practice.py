@@ -75,20 +75,19 @@ def test_six_visits_try_no_more_than_the_rounds_there_are() -> None:
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_whoever_has_failed_has_failed_however_many_sessions_a_person_may_have(most: int) -> None:
     study = study_with_practice(rounds=1, recruitment={"sessions_per_annotator": most})
+    lapsed = arrive_at_work(study, session="s0")
+    sessions.leave(session=lapsed, to=SessionState.LAPSED, now=NOON)
     session = arrive_at_work(study, session="s1")
     give(session, WRONG, WRONG)
     assert fresh(session).state == SessionState.FAILED_CHECKS
     with pytest.raises(CannotTakePart):
         arrive(study, session="s2")
-
-
-def test_whoever_has_failed_does_not_go_on_in_a_session_that_lapsed_before() -> None:
-    study = study_with_practice(rounds=1)
-    lapsed = arrive_at_work(study, session="s1")
-    sessions.leave(session=lapsed, to=SessionState.LAPSED, now=NOON)
-    session = arrive_at_work(study, session="s2")
-    give(session, WRONG, WRONG)
     assert sessions.resume(session=Session.objects.get(pk=lapsed.pk), now=NOON).state == SessionState.LAPSED
+    # Other people and other studies have rounds of their own.
+    practice = {"questions": [{"instance": "vase-2", "right": RIGHT}], "pass": 1, "rounds": 1}
+    other = launch_study(study.project, study="other", instances=6, practice=practice)
+    assert arrive_at_work(study, "ben").state == SessionState.PRACTICE
+    assert arrive_at_work(other, "ann", session="in-the-other").state == SessionState.PRACTICE
 
 
 def test_whoever_has_passed_does_not_practise_again() -> None:
@@ -103,22 +102,11 @@ def test_whoever_has_passed_does_not_practise_again() -> None:
     assert again.state == SessionState.WORKING
 
 
-def test_the_rounds_of_another_person_and_of_another_study_are_their_own() -> None:
-    study = study_with_practice(rounds=1)
-    give(arrive_at_work(study, "ann"), WRONG, WRONG)
-    practice = {"questions": [{"instance": "vase-2", "right": RIGHT}], "pass": 1, "rounds": 1}
-    other = launch_study(study.project, study="other", instances=6, practice=practice)
-    assert arrive_at_work(study, "ben").state == SessionState.PRACTICE
-    assert arrive_at_work(other, "ann", session="in-the-other").state == SessionState.PRACTICE
-
-
 @pytest.mark.parametrize(
     ("wanted", "shown", "missing", "needed"),
     [(2, 2, 0, 2), (2, 1, 1, 1), (2, 0, 2, 0), (1, 1, 1, 1), (3, 4, 2, 1), (0, 2, 1, 0), (4, 1, 3, 1)],
 )
-def test_the_pass_mark_sinks_with_what_is_missing_and_asks_for_something_where_it_can(
-    wanted: int, shown: int, missing: int, needed: int
-) -> None:
+def test_the_pass_mark_sinks_with_what_is_missing(wanted: int, shown: int, missing: int, needed: int) -> None:
     assert practice.needed(wanted, shown=shown, missing=missing) == needed
 
 

@@ -8,17 +8,15 @@ import pytest
 from analytics.outcomes import Outcome
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.deciding import adjudication
 from annotation.actions.ending import platform_outcome
-from annotation.actions.removing import removals
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Decision, Removal, Response, Seat, Session, SessionState, Slot
 from studies.models import Event, Project, Question, Study
 from tests import removing
-from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
+from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4, settle
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_person, make_project
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_project
 from tests.removing import REMOVED as LATER
 from tests.removing import person
 
@@ -55,7 +53,11 @@ def three_of_three() -> Study:
 
 
 def test_answers_of_who_withdraws_leave_votes_and_decision_once(three_of_three: Study) -> None:
-    assert decision(three_of_three).winner == "candidate-0"
+    # A decision that stays keeps its moment.
+    assert exclude(three_of_three, "cleo") == RemovalEffects(answers=1, decisions=0)
+    now = decision(three_of_three)
+    assert (now.winner, now.votes, now.decided_at) == ("candidate-0", {"candidate-0": 2}, NOON)
+    include(three_of_three, "cleo")
     assert withdraw(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
     now = decision(three_of_three)
     # One of three each is no majority of three wanted.
@@ -63,7 +65,10 @@ def test_answers_of_who_withdraws_leave_votes_and_decision_once(three_of_three: 
     assert (now.votes, now.answers) == ({"candidate-0": 1, "candidate-1": 1}, 2)
     assert list(Response.objects.counted().values_list("annotator__provider_id", flat=True)) == ["ben", "cleo"]
     assert withdraw(three_of_three, "ann") == RemovalEffects()
-    assert (Removal.objects.count(), Event.objects.filter(what="annotator withdrawn").count()) == (1, 1)
+    assert Removal.objects.withdrawals().count() == 1
+    event = Event.objects.get(what="annotator withdrawn")
+    assert (event.by_name, event.at, event.details["answers"], event.details["decisions"]) == ("tests", LATER, 1, 1)
+    assert "ann" not in event.details.values()
 
 
 def test_every_version_of_an_answer_is_marked_in_the_project_that_asked(three_of_three: Study) -> None:
@@ -75,21 +80,6 @@ def test_every_version_of_an_answer_is_marked_in_the_project_that_asked(three_of
     withdraw(study, "ann")
     marked = Response.objects.exclude(left_out="").values_list("study", "version", "left_out")
     assert set(marked) == {(study.pk, 1, "withdrawn"), (study.pk, 2, "withdrawn")}
-
-
-def test_a_decision_that_stays_keeps_its_moment(three_of_three: Study) -> None:
-    assert withdraw(three_of_three, "cleo") == RemovalEffects(answers=1, decisions=0)
-    now = decision(three_of_three)
-    assert (now.winner, now.votes, now.decided_at) == ("candidate-0", {"candidate-0": 2}, NOON)
-
-
-def test_who_does_it_and_what_follows_is_told_without_a_provider_id(three_of_three: Study) -> None:
-    researcher = make_person("rita")
-    removals.withdraw(annotator=person("ann"), project=three_of_three.project, by=researcher, now=LATER)
-    event = Event.objects.get(what="annotator withdrawn")
-    assert (event.by, event.by_name, event.at) == (researcher, "rita", LATER)
-    assert (event.details["answers"], event.details["decisions"]) == (1, 1)
-    assert "ann" not in event.details.values()
 
 
 @pytest.mark.parametrize(
@@ -123,29 +113,14 @@ def test_an_open_session_ends_without_a_code_and_its_seat_is_free(
         assert include(study, "ann").answers == 1
 
 
-def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) -> None:
-    exclude(three_of_three, "ann")
-    session = Session.objects.get(annotator=person("ann"))
-    assert session.state == SessionState.FINISHED
-    code = three_of_three.completion_codes.get(outcome="finished").code
-    assert platform_outcome.show_completion_code(session=session, now=LATER) == code
-
-
-def test_a_lapsed_session_does_not_come_back() -> None:
-    study = launch_study(instances=2)
-    session = arrive_at_work(study, "ann")
-    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
-    withdraw(study, "ann")
-    session.refresh_from_db()
-    assert sessions.resume(session=session, now=LATER).state == SessionState.WITHDRAWN
-
-
-@pytest.mark.parametrize("remove", [withdraw, exclude])
-def test_whoever_was_taken_out_starts_nothing_more_in_the_project(remove: Any) -> None:
+@pytest.mark.parametrize(("remove", "state"), [(withdraw, "withdrawn"), (exclude, "stopped")])
+def test_whoever_was_taken_out_starts_nothing_more_in_the_project_nor_comes_back(remove: Any, state: str) -> None:
     study = launch_study(instances=1, answers=2)
     later = launch_study(study.project, study="later", recruitment={"sessions_per_annotator": 0})
-    arrive_at_work(study, "ann")
+    lapsed = arrive_at_work(study, "ann")
+    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
     remove(study, "ann")
+    assert sessions.resume(session=fresh(lapsed), now=LATER).state == state
     with pytest.raises(CannotTakePart):
         arrive(later, "ann", session="another")
     elsewhere = launch_study(make_project("elsewhere"), study="elsewhere")
@@ -166,42 +141,32 @@ def test_excluding_wants_a_reason_and_somebody_who_counts(three_of_three: Study)
             act(three_of_three, name)
 
 
-def test_who_was_excluded_and_let_back_counts_as_before(three_of_three: Study) -> None:
+def test_who_was_excluded_and_let_back_counts_as_before_and_may_withdraw_meanwhile(three_of_three: Study) -> None:
     before = Decision.objects.values("state", "winner", "votes", "answers").get()
     assert exclude(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
     assert exclude(three_of_three, "ann") == RemovalEffects()
+    # A finished session keeps its code and its pay.
+    session = Session.objects.get(annotator=person("ann"))
+    code = three_of_three.completion_codes.get(outcome="finished").code
+    assert (session.state, platform_outcome.show_completion_code(session=session, now=LATER)) == ("finished", code)
     assert include(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
     assert Decision.objects.values("state", "winner", "votes", "answers").get() == before
     assert set(Event.objects.values_list("what", flat=True)) >= {"annotator excluded", "annotator let back"}
-
-
-def test_whoever_withdraws_after_being_excluded_has_withdrawn(three_of_three: Study) -> None:
     exclude(three_of_three, "ann")
     assert withdraw(three_of_three, "ann") == RemovalEffects()
     assert Response.objects.get(annotator=person("ann")).left_out == "withdrawn"
 
 
-def test_what_a_researcher_settled_stays_settled_and_its_votes_follow() -> None:
-    study = launch_study(instances=1, answers=2)
+def test_what_a_researcher_settled_stays_settled_and_its_votes_follow_and_no_other_answer_is_asked_for() -> None:
+    study = launch_study(instances=1, answers=2, max_answers=3)
     for name, choice in (("ann", "candidate-0"), ("ben", "candidate-1")):
         answer_all(arrive_at_work(study, name), choice)
-    settle(study, "candidate-1")
+    settle(Question.objects.get(), "candidate-1")
     assert withdraw(study, "ann").decisions == 0
     now = decision(study)
     assert (now.state, now.winner, now.settled_choice) == ("accepted", "candidate-1", "candidate-1")
     assert (now.votes, now.answers) == ({"candidate-1": 1}, 1)
-
-
-def settle(study: Study, choice: str) -> None:
-    question = Question.objects.get(study=study)
-    adjudication.settle(question=question, choice=choice, by=make_person("rita"), note="", now=LATER)
-
-
-def test_a_missing_answer_is_not_asked_for_again_before_its_slot_is_opened() -> None:
-    study = launch_study(instances=1, answers=2, max_answers=3)
-    for name in ("ann", "ben"):
-        answer_all(arrive_at_work(study, name), "candidate-0")
-    withdraw(study, "ann")
+    # A missing answer is not asked for again before its slot is opened.
     with pytest.raises(NothingLeft):
         arrive(study, "cleo")
     assert Question.objects.get().answers_wanted == 2
@@ -302,10 +267,9 @@ def test_somebody_else_who_chooses_the_same_restores_what_was_drawn(choice: str,
 def test_a_researcher_may_settle_what_is_undecided_again_and_restores_it_with_the_same_choice() -> None:
     _, step_3, step_4 = make_pipeline()
     withdraw(step_3, "ann")
-    rita = make_person("rita")
     first, second = Question.objects.filter(study=step_3).order_by("pk")
-    adjudication.settle(question=first, choice="candidate-1", by=rita, note="", now=LATER)
-    adjudication.settle(question=second, choice="candidate-3", by=rita, note="", now=LATER)
+    settle(first, "candidate-1")
+    settle(second, "candidate-3")
     assert outcomes(step_4) == [Outcome.ACCEPTED, Outcome.UNDONE]
 
 

@@ -42,9 +42,7 @@ def together(monkeypatch: pytest.MonkeyPatch, *steps: tuple[Any, str]) -> None:
         monkeypatch.setattr(module, name, delayed(getattr(module, name)))
 
 
-def test_an_answer_that_reopens_a_study_waits_for_nobody_who_waits_for_its_decision(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_answer_that_reopens_a_study_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("SQLite lets one transaction write at a time.")
     project = make_pipeline_project(1)

@@ -56,19 +56,17 @@ def test_what_was_said_about_a_set_is_not_said_again_by_anybody_about_any_of_its
     assert texts() == [OTHER, SAID]
 
 
-def test_another_set_and_another_study_may_have_the_same_text() -> None:
+def test_another_set_and_another_study_may_have_the_same_text_and_not_possible_may_be_said_often() -> None:
     ann = arrive_at_work(describing(sets=2, targets=1))
     say(ann, SAID)
     say(ann, SAME)
-    say(arrive_at_work(describing(sets=2, targets=1, study="again")), SAID)
+    again = arrive_at_work(describing(sets=2, targets=1, study="again"))
+    say(again, SAID)
     assert texts() == [SAID, SAID, SAME]
-
-
-def test_not_possible_may_be_said_as_often_as_it_is_so() -> None:
-    ann = arrive_at_work(describing())
+    other = arrive_at_work(describing(sets=2, study="other"))
     for _ in range(3):
-        say(ann, "")
-    assert [response.answer for response in Response.objects.all()] == [{"not_possible": True}] * 3
+        say(other, "")
+    assert [given.answer for given in Response.objects.filter(session=other)] == [{"not_possible": True}] * 3
 
 
 def test_ones_own_text_is_no_repetition_of_itself_when_it_is_changed_or_comes_twice() -> None:

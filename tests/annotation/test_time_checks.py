@@ -79,22 +79,31 @@ def test_a_page_holds_as_many_questions_as_the_clock_reckons_with() -> None:
     assert time_checks.QUESTIONS_HELD == 1 + QUESTIONS_AHEAD
 
 
-def test_a_script_that_posts_five_answers_at_once_is_marked_and_gets_the_code_for_review() -> None:
-    session = sit(five(), BURST, [21] * 5)
-    assert session.state == SessionState.FINISHED
+def test_a_script_that_posts_five_answers_at_once_is_marked_and_gets_the_code_for_review(client: Client) -> None:
+    study = five()
+    session = arrive_at_work(study)
+    for at in BURST[:3]:
+        send(session, at=at, send_ms=21000, hidden_ms=0)
+    # A claim above all that has passed is capped while the session is open.
+    assert list(Response.objects.order_by("pk").values_list("possible_ms", flat=True)) == [80, 160, 240]
+    assert study_progress(study).seconds.median == pytest.approx(0.16)
+    for at in BURST[3:]:
+        send(session, at=at, send_ms=21000, hidden_ms=0)
+    assert fresh(session).state == SessionState.FINISHED
     assert session.time_evidence is not None
     assert unlikely_times(session.time_evidence) == (
         "5 of 5 answers came faster than anybody can read and look: all took 0.4 s, and at least 2.9 s are needed. "
         "The browser claimed 105.0 s for 5 answers; 0.4 s were possible by the server's clock."
     )
     assert code_of(session) == "unlikely_times"
-
-
-def test_a_claim_above_all_that_passed_is_capped_while_the_session_is_open() -> None:
-    study = five()
-    sit(study, BURST[:3], [21] * 3)
-    assert list(Response.objects.order_by("pk").values_list("possible_ms", flat=True)) == [80, 160, 240]
-    assert study_progress(study).seconds.median == pytest.approx(0.16)
+    page = words_of(client.get(f"/s/{session.token}/"))
+    assert "The researchers decide about your pay after they have looked at your session." in page
+    assert not [word for word in ("You are paid", "faster") if word in page]
+    # Exports and the monitor hold the times that were possible.
+    name_annotators(project=study.project)
+    rows = list(given_responses(study))
+    assert sorted((row.send_ms, row.hidden_ms) for row in rows) == [(70, 0), *[(80, 0)] * 4]
+    assert study_progress(study).seconds.median == pytest.approx(0.08)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +115,7 @@ def test_a_claim_above_all_that_passed_is_capped_while_the_session_is_open() -> 
         pytest.param([300, 300.1, 300.2, 300.3, 300.4], [1, 60, 60, 60, 60], id="waits at first and claims that"),
     ],
 )
-def test_a_script_is_marked_even_if_it_says_that_it_is_one(
-    arrivals: Sequence[float], claims: Sequence[float | None]
-) -> None:
+def test_a_script_is_marked_even_if_it_says_so(arrivals: Sequence[float], claims: Sequence[float | None]) -> None:
     session = sit(five(), arrivals, claims)
     assert code_of(session) == "unlikely_times"
     session.provider_study_id = f"{SIMULATED_STUDY}1"
@@ -209,25 +216,8 @@ def test_a_researcher_sees_the_evidence_before_paying_and_accepts_the_times() ->
     assert "unlikely times" not in words_of(accepted)
 
 
-def test_the_last_page_says_that_the_researchers_look_first_and_nothing_of_how_they_tell(client: Client) -> None:
-    session = sit(five(), BURST, [21] * 5)
-    page = words_of(client.get(f"/s/{session.token}/"))
-    assert "The researchers decide about your pay after they have looked at your session." in page
-    assert "You are paid" not in page
-    assert "faster" not in page
-
-
 def test_a_site_may_take_times_as_they_are_claimed(settings: LazySettings) -> None:
     settings.CHECK_TIMES = False
     study = five()
     assert sit(study, BURST, [8] * 5).time_evidence is None
     assert study_progress(study).seconds.median == 8
-
-
-def test_exports_and_the_monitor_hold_the_times_that_were_possible() -> None:
-    study = five()
-    sit(study, BURST, [21] * 5)
-    name_annotators(project=study.project)
-    rows = list(given_responses(study))
-    assert sorted((row.send_ms, row.hidden_ms) for row in rows) == [(70, 0), *[(80, 0)] * 4]
-    assert study_progress(study).seconds.median == pytest.approx(0.08)

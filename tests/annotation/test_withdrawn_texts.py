@@ -2,7 +2,6 @@
 and every answer that was taken from them is counted, or kept aside and paid."""
 
 import uuid
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -15,24 +14,18 @@ from annotation.actions.ending import platform_outcome
 from annotation.errors import NotYourQuestion
 from annotation.models import Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study
-from tests.annotation.test_growing_sittings import find, led_on, write
+from tests.annotation.test_growing_sittings import find, led, write
 from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
 from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 from tests.removing import exclude, withdraw
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 JSON = {"accept": "application/json"}
 # Of pages that would blame the images, or say that the question was never given.
 FALSE = ("images of your questions", "practice images", "does not belong", "researchers have ended")
 BY_AUTHOR = "The author of"
-
-
-@pytest.fixture(autouse=True)
-def clock(time_machine: Any) -> Any:
-    time_machine.move_to(NOON, tick=False)
-    return time_machine
 
 
 def look(session: Session) -> str:
@@ -55,8 +48,7 @@ def code_of(study: Study, outcome: str) -> str:
 
 
 def test_whoever_looks_at_it_goes_on_to_what_is_ready() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=4)
     write(describe, "cleo")
     withdraw(describe.project, "ann")
     assert "The lid of cleo is open." in look(session)
@@ -66,8 +58,7 @@ def test_whoever_looks_at_it_goes_on_to_what_is_ready() -> None:
 
 
 def test_whoever_looks_at_it_waits_where_nothing_is_ready_and_is_paid_as_the_study_file_says() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4)
     withdraw(describe.project, "ann")
     page = look(session)
     assert BY_AUTHOR in page
@@ -138,8 +129,7 @@ def test_an_answer_on_its_way_counts(client: Client, another_tab_looked: bool, m
 
 
 def test_an_answer_comes_while_another_tab_waits_already() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4)
     slot = next_slot(session)
     withdraw(describe.project, "ann")
     look(session)
@@ -204,8 +194,7 @@ def test_the_last_question_of_a_survey_may_be_withdrawn() -> None:
 
 
 def test_whoever_does_not_come_back_has_run_out_of_time() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=4)
     withdraw(describe.project, "ann")
     advance_session.expire(by=TESTS, now=fresh(session).lease_until + MINUTE)
     assert fresh(session).state == SessionState.LAPSED
@@ -215,34 +204,24 @@ def test_whoever_does_not_come_back_has_run_out_of_time() -> None:
     assert session.state == SessionState.WAITING
 
 
-def test_whoever_withdraws_themselves_sends_nothing_more() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+def test_nobody_answers_what_they_were_never_given_and_whoever_withdraws_themselves_sends_nothing_more() -> None:
+    describe, study, session = led(sets=4)
     slot = next_slot(session)
     withdraw(describe.project, "ann")
+    with pytest.raises(NotYourQuestion):
+        send(wait(study, "dora"), slot)
     withdraw(describe.project, "ben")
     assert not send(session, slot).stored
     assert not Response.objects.filter(study=study).exists()
 
 
 def test_a_researcher_who_excludes_the_author_takes_nothing_from_whoever_looks() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4)
     exclude(describe.project, "ann")
     assert "The lid of ann is open." in look(session)
     find(session)
     assert Response.objects.counted_in(study).count() == 1
     assert Question.objects.get(study=study).undone_at is not None
-
-
-def test_nobody_answers_what_they_were_never_given() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    slot = next_slot(session)
-    withdraw(describe.project, "ann")
-    other = wait(study, "dora")
-    with pytest.raises(NotYourQuestion):
-        send(other, slot)
 
 
 @pytest.mark.parametrize("is_about_a_text", [False, True])

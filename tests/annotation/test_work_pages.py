@@ -84,6 +84,12 @@ def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None
         response = client.post(f"{page_of(session)}{address}", {"choice": "1", "slot": "1"})
         assert response["Location"] == page_of(session)
     assert fresh(session).state == SessionState.CONSENT
+    # Nothing can be changed before the first answer, and no part begun that is not there.
+    working = arrive_at_work(launch_study(study="other"))
+    assert client.get(f"{page_of(working)}change/")["Location"] == page_of(working)
+    for part in ("1", "8", "-1", "x"):
+        client.post(f"{page_of(working)}begin/", {"part": part})
+        assert client.get(page_of(working)).status_code == 200
 
 
 @pytest.mark.both
@@ -128,31 +134,21 @@ def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client
     assert Response.objects.get(is_current=True).choice == "none"
 
 
-BAD_POSTS = [
-    ({"slot": ""}, "no question"),
-    ({"slot": "abc"}, "no question"),
-    ({"slot": "9" * 30}, "no question"),
-    ({"submission": ""}, "without its number"),
-    ({"submission": "not-a-uuid"}, "without its number"),
-    ({"choice": ""}, "Choose one of the answers"),
-    ({"choice": "9"}, "Choose one of the options"),
-    ({"choice": "candidate-1"}, "Choose one of the options"),
-    ({"replaces": "x"}, "unknown answer"),
-    ({"replaces": "7"}, "can no longer be changed"),
-]
-
-
 @pytest.mark.both
-@pytest.mark.parametrize(("wrong", "sentence"), BAD_POSTS)
-def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
-    client: Client, wrong: dict[str, str], sentence: str, session: Session
-) -> None:
-    fields = form_at(client, session) | {"choice": "1"} | wrong
-    script = post_json(client, session, fields)
-    assert (script.status_code, sentence in script.json()["error"]) == (422, True)
-    plain = client.post(f"{page_of(session)}answer/", fields)
-    assert plain.status_code == 422
-    assert sentence in plain.content.decode()
+def test_a_malformed_post_gets_a_sentence_and_stores_nothing(client: Client, session: Session) -> None:
+    fields = form_at(client, session) | {"choice": "1"}
+    for wrong, sentence in (
+        *(({"slot": slot}, "no question") for slot in ("", "abc", "9" * 30)),
+        *(({"submission": submission}, "without its number") for submission in ("", "not-a-uuid")),
+        ({"choice": ""}, "Choose one of the answers"),
+        *(({"choice": choice}, "Choose one of the options") for choice in ("9", "candidate-1")),
+        ({"replaces": "x"}, "unknown answer"),
+        ({"replaces": "7"}, "can no longer be changed"),
+    ):
+        script = post_json(client, session, fields | wrong)
+        assert (script.status_code, sentence in script.json()["error"]) == (422, True), wrong
+        plain = client.post(f"{page_of(session)}answer/", fields | wrong)
+        assert (plain.status_code, sentence in plain.content.decode()) == (422, True), wrong
     assert Response.objects.count() == 0
 
 
@@ -183,23 +179,16 @@ def test_nonsense_in_the_measurements_never_costs_the_answer(client: Client, ima
     assert Response.objects.count() == len(numbers)
 
 
-def test_nothing_can_be_changed_before_the_first_answer(client: Client, session: Session) -> None:
-    assert client.get(f"{page_of(session)}change/")["Location"] == page_of(session)
-
-
-def test_stopping_late_stops_and_does_not_take_the_seat_again(client: Client) -> None:
-    session = lapsed(arrive_at_work(launch_study()))
-    client.post(f"{page_of(session)}give-up/", follow=True)
-    assert fresh(session).state == SessionState.GIVEN_UP
+def test_stopping_late_stops_and_stopping_after_the_end_changes_nothing(client: Client) -> None:
+    study = launch_study(instances=1, answers=2)
+    late, done = lapsed(arrive_at_work(study, "ann")), arrive_at_work(study, "ben")
+    client.post(f"{page_of(late)}give-up/", follow=True)
+    assert fresh(late).state == SessionState.GIVEN_UP
     assert Seat.objects.filter(session=None).count() == 1
-
-
-def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=1))
-    post_answer(client, session)
+    post_answer(client, done)
     for ask in (client.get, client.post):
-        assert ask(f"{page_of(session)}give-up/")["Location"] == page_of(session)
-    assert fresh(session).state == SessionState.FINISHED
+        assert ask(f"{page_of(done)}give-up/")["Location"] == page_of(done)
+    assert fresh(done).state == SessionState.FINISHED
 
 
 def lapsed(session: Session) -> Session:
@@ -209,35 +198,26 @@ def lapsed(session: Session) -> Session:
     return session
 
 
-@pytest.mark.parametrize(("agree", "state"), [("yes", SessionState.INSTRUCTIONS), ("no", SessionState.NO_CONSENT)])
-def test_consent_counts_however_long_it_was_thought_about(client: Client, agree: str, state: str) -> None:
-    session = lapsed(arrive(launch_study(consent="Agree?")))
-    assert client.post(f"{page_of(session)}consent/", {"agree": agree, "sure": "yes"})["Location"] == page_of(session)
+@pytest.mark.parametrize(
+    ("agree", "is_taken", "state"),
+    [("yes", False, SessionState.WORKING), ("no", False, SessionState.NO_CONSENT), ("yes", True, SessionState.LAPSED)],
+)
+def test_consent_counts_unless_the_seat_has_gone(
+    client: Client, agree: str, is_taken: bool, state: SessionState
+) -> None:
+    study = launch_study(instances=1, consent="Agree?")
+    session = lapsed(arrive(study))
+    if is_taken:
+        arrive(study, "ben")
+    client.post(f"{page_of(session)}consent/", {"agree": agree, "sure": "yes"})
+    if state == SessionState.WORKING:
+        # Nor is whoever reads the instructions for longer than the seat is kept too late.
+        lapsed(fresh(session))
+    client.post(f"{page_of(session)}begin/")
     assert fresh(session).state == state
-    assert Seat.objects.filter(session=session).exists() == (agree == "yes")
-
-
-def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Client) -> None:
-    study = launch_study(consent="Agree?")
-    session = lapsed(arrive(study, "ann"))
-    arrive(study, "ben")
-    ended = client.post(f"{page_of(session)}consent/", {"agree": "yes"}, follow=True)
-    assert "The time for this session is over" in ended.content.decode()
-    assert fresh(session).state == SessionState.LAPSED
-
-
-def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
-    session = arrive(launch_study(instances=1, consent="Agree?"))
-    client.post(f"{page_of(session)}consent/", {"agree": "no", "sure": "yes"})
+    assert Seat.objects.filter(session=session).exists() == (state == SessionState.WORKING)
     answer = {"slot": Slot.objects.get().pk, "submission": str(uuid.uuid4()), "choice": "1"}
-    assert post_json(client, session, answer).status_code == 404
-    assert Response.objects.count() == 0
-
-
-@pytest.mark.parametrize("part", ["1", "8", "-1", "x"])
-def test_a_part_that_is_not_there_cannot_be_begun(client: Client, part: str, session: Session) -> None:
-    client.post(f"{page_of(session)}begin/", {"part": part})
-    assert client.get(page_of(session)).status_code == 200
+    assert post_json(client, session, answer).status_code == (200 if state == SessionState.WORKING else 404)
 
 
 def test_a_page_asked_for_while_the_last_answer_is_stored_is_asked_for_again(client: Client) -> None:
@@ -300,13 +280,13 @@ def test_practice_leads_to_the_questions_and_the_way_back_not_into_the_practice(
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("number", ["", "x", "9" * 30, "9" * 5000])
-def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client, number: str) -> None:
+def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client) -> None:
     session = arrive_at_work(study_with_practice())
     page = page_of(session)
-    assert client.get(f"{page}?feedback={number}").status_code == 200
-    refused = client.post(f"{page}practice/", {"slot": number, "choice": "1"})
-    assert (refused.status_code, "Reload it and choose again" in refused.content.decode()) == (422, True)
+    for number in ("", "x", "9" * 30, "9" * 5000):
+        assert client.get(f"{page}?feedback={number}").status_code == 200
+        refused = client.post(f"{page}practice/", {"slot": number, "choice": "1"})
+        assert (refused.status_code, "Reload it and choose again" in refused.content.decode()) == (422, True)
     assert PracticeAnswer.objects.count() == 0
 
 
@@ -361,12 +341,6 @@ def test_a_comment_is_kept_only_at_the_end(client: Client) -> None:
     post_answer(client, session)
     client.post(f"{page}comment/", {"comment": "Fun\0!"})
     assert fresh(session).comment == "Fun!"
-
-
-def test_whoever_reads_the_instructions_for_longer_than_the_seat_is_kept_begins_all_the_same(client: Client) -> None:
-    session = lapsed(arrive(launch_study()))
-    client.post(f"{page_of(session)}begin/")
-    assert fresh(session).state == SessionState.WORKING
 
 
 def test_a_look_at_a_lapsed_session_takes_its_seat_only_when_that_is_asked_for(client: Client) -> None:

@@ -26,7 +26,9 @@ def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -
             gettext("You have already taken part in this study. Thank you!"),
             gettext("Your answers are saved; there is nothing to do."),
         )
-    if not _has_open_session(study=study, annotator=annotator):
+    open_sessions = Session.objects.filter(study=study, annotator=annotator, ended_at=None)
+    # Rules do not apply to somebody who returns under a new submission.
+    if study.design.eligibility and (annotator is None or not open_sessions.exists()):
         eligibility.check(study=study, annotator=annotator, provider=provider)
 
 
@@ -39,13 +41,6 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
         )
     if reasons or annotator.blocked:
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
-
-
-def _has_open_session(*, study: Study, annotator: Annotator | None) -> bool:
-    """Whether the annotator returns under a new submission, so that eligibility rules no longer apply."""
-    if annotator is None or not study.design.eligibility:
-        return False
-    return Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists()
 
 
 def has_taken_part(*, study: Study, annotator: Annotator) -> bool:
