@@ -16,6 +16,11 @@ class AnnotationError(Exception):
         self.what_next = what_next
         self.rule = rule
 
+    @property
+    def whole(self) -> str:
+        """The message, and what to do next."""
+        return f"{self.message} {self.what_next}".strip()
+
 
 class BadEntry(AnnotationError):
     """The entry link cannot be used."""

@@ -87,11 +87,8 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
 
 def find(*, study: Study, entry: Entry) -> Session | None:
     """Return the session of this arrival, in any state; None without one. Raises OtherPerson."""
-    known = (
-        Session.objects.select_related("annotator", "study", "last_seat")
-        .filter(study=study, provider=entry.provider, provider_session_id__in=entry.session_spellings)
-        .first()
-    )
+    found = Session.objects.select_related("annotator", "study", "last_seat").filter(study=study)
+    known = found.filter(provider=entry.provider, provider_session_id__in=entry.session_spellings).first()
     if known is not None and normalize_id(known.annotator.provider_id) != normalize_id(entry.person):
         logger.warning("session %s was opened with the id of another person", known.pk)
         raise OtherPerson(
@@ -319,10 +316,8 @@ def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -
 
 def end_sessions_from_network(*, session: Session, by: Actor, now: datetime) -> int:
     """End all open sessions that began from the network of `session`; return how many. Answers stay."""
-    found = (
-        network_places.open_sessions_from_same_network(session=session).select_related("study__project").order_by("pk")
-    )
-    return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found))
+    found = network_places.open_sessions_from_same_network(session=session).select_related("study__project")
+    return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found.order_by("pk")))
 
 
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:

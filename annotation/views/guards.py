@@ -30,8 +30,7 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
     response: HttpResponse
     if wants_json(request):
         about = {"submission": request.POST["submission"]} if "submission" in request.POST else {}
-        sentence = f"{error.message} {error.what_next}".strip()
-        response = JsonResponse(about | {"error": sentence}, status=error.status)
+        response = JsonResponse(about | {"error": error.whole}, status=error.status)
     else:
         response = render(request, "annotation/problem.html", context | _notices(request), status=error.status)
     if isinstance(error, TooManyAtOnce):

@@ -54,9 +54,7 @@ def report(request: HttpRequest, session: Session) -> HttpResponse:
     except BadAnswer as error:
         if wants_json(request):
             raise
-        return _show_report_form(
-            request, session, slot, error=f"{error.message} {error.what_next}".strip(), status=error.status
-        )
+        return _show_report_form(request, session, slot, error=error.whole, status=error.status)
     if not wants_json(request):
         return redirect_to_session(session, said="reported")
     onward = f"{session_urls(session.token)['page']}?said=reported" if kept.instead_of_answer else None

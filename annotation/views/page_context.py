@@ -76,9 +76,9 @@ def withdrawn_context(session: Session) -> dict[str, Any]:
     }
 
 
-def redirect_to_session(session: Session, **said: str) -> HttpResponse:
-    """Redirect to the current page of the session, with `said` in the query."""
-    response = redirect("session", session.token)
+def redirect_to_session(session: Session | str, **said: str) -> HttpResponse:
+    """Redirect to the current page of a session or of the one with this token, with `said` in the query."""
+    response = redirect("session", session if isinstance(session, str) else session.token)
     response.status_code = 303
     if said:
         response["Location"] += f"?{urlencode(said)}"

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -159,9 +159,7 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         return _work(request, session, error=error.message, status=error.status, refused=read_posted(request.POST))
     if wants_json(request):
         return JsonResponse(_answer_json(token, result, sent, prefetch))
-    response = redirect("session", token)
-    response.status_code = 303
-    return response
+    return redirect_to_session(token)
 
 
 def _is_page_outdated(result: responses.SubmissionResult, sent: responses.Submission) -> bool:
@@ -252,7 +250,7 @@ def skip(request: HttpRequest, session: Session) -> HttpResponse:
         if wants_json(request):
             raise
         show = show_practice if session.state == SessionState.PRACTICE else _work
-        return show(request, session, error=f"{error.message} {error.what_next}", status=error.status)
+        return show(request, session, error=error.whole, status=error.status)
     response = redirect_to_session(session, kept="none")
     return JsonResponse({"go": response["Location"]}) if wants_json(request) else response
 

@@ -96,16 +96,6 @@ def test_a_link_without_its_ids_is_refused_and_noted(
     assert (odd.what, odd.times, bool(odd.who)) == (what, 2, "PROLIFIC_PID" not in wrong)
 
 
-def test_another_persons_id_gets_a_409_and_an_event(client: Client) -> None:
-    study = launch_study()
-    client.post(link_of(study))
-    for ask in (client.get, client.post):
-        assert ask(link_of(study, PROLIFIC_PID="ff" * 12)).status_code == 409
-    odd = EntryEvent.objects.get()
-    assert (odd.what, odd.times) == (EntryEvent.What.OTHER_PERSON, 2)
-    assert Session.objects.count() == 1
-
-
 def test_a_full_study_has_a_kind_page_without_a_code(client: Client) -> None:
     study = launch_study(instances=1)
     client.post(link_of(study))
@@ -147,9 +137,13 @@ def test_a_visit_that_no_page_gave_is_a_new_person(client: Client) -> None:
     assert Session.objects.count() == 6
 
 
-def test_a_finished_session_comes_back_to_its_last_page(client: Client) -> None:
+def test_a_finished_session_comes_back_to_its_last_page_and_nobody_with_another_id_does(client: Client) -> None:
     study = launch_study()
     client.post(link_of(study))
+    for ask in (client.get, client.post):
+        assert ask(link_of(study, PROLIFIC_PID="ff" * 12)).status_code == 409
+    odd = EntryEvent.objects.get()
+    assert (odd.what, odd.times) == (EntryEvent.What.OTHER_PERSON, 2)
     Session.objects.update(state=SessionState.FINISHED, ended_at=NOON)
     code = CompletionCode.objects.get(study=study, outcome="finished").code
     for _ in range(2):
@@ -296,18 +290,16 @@ def test_a_network_may_send_so_many_new_people(client: Client, settings: Setting
     refused = client.post(links[4])
     assert 0 < int(refused["Retry-After"]) <= 600
     assert "open the same link again" in refused.content.decode()
+    # Who comes back is not counted, and neither is a look.
     assert [client.get(link).status_code for link in links] == [303, 303, 303, 200, 200]
     assert [client.post(link).status_code for link in links[:3]] == [303] * 3
     assert client.post(links[3], REMOTE_ADDR="192.0.2.9").status_code == 303
-    assert EntryEvent.objects.get(what=EntryEvent.What.TOO_MANY).times == 3
+    # Invitations are counted too.
+    assert Client().post(invitation(study)).status_code == 429
+    assert EntryEvent.objects.get(what=EntryEvent.What.TOO_MANY).times == 4
     assert Session.objects.count() == 4
-
-
-@pytest.mark.parametrize(("limit", "statuses"), [(1, [303, 429, 429]), (0, [303, 303, 303])])
-def test_invitations_are_counted_by_network_too(settings: Settings, limit: int, statuses: list[int]) -> None:
-    settings.ARRIVALS_PER_NETWORK = limit
-    study = launch_study(answers=9)
-    assert [Client().post(invitation(study)).status_code for _ in statuses] == statuses
+    settings.ARRIVALS_PER_NETWORK = 0
+    assert [Client().post(invitation(study)).status_code for _ in range(3)] == [303] * 3
 
 
 def test_neither_a_wrong_invitation_nor_a_typed_name_opens_a_session(client: Client) -> None:
@@ -325,18 +317,14 @@ def test_neither_a_wrong_invitation_nor_a_typed_name_opens_a_session(client: Cli
 
 
 @pytest.mark.both
-def test_a_name_with_signs_that_cannot_be_seen_is_refused(client: Client) -> None:
+def test_a_name_with_signs_that_cannot_be_seen_is_refused_and_so_is_a_key_without_a_secret(client: Client) -> None:
     study = launch_study()
     for name in ("Anna\nERROR forged", "Anna\x1b[2J", "\u202eannA", "A" * 101, "\0"):
         assert client.post(invitation(study, who=name)).status_code == 400
-    assert Annotator.objects.count() == 0
-
-
-def test_a_key_cannot_be_made_where_the_study_has_no_secret(client: Client) -> None:
-    study = launch_study()
     Study.objects.update(order_secret="")
     without = hmac.new(b"", f"invitation|{study.pk}|Anna".encode(), sha256).hexdigest()[:32]
     assert client.post(f"{invitation(study)}&who=Anna&key={without}").status_code == 400
+    assert Annotator.objects.count() == 0
 
 
 def test_a_draft_is_not_betrayed_by_its_name_and_takes_no_old_link_from_a_study(client: Client) -> None:

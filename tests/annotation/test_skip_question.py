@@ -20,7 +20,6 @@ from tests.annotation.test_responses import next_slot, send
 from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
-TOMORROW = NOON + timedelta(days=1)
 
 
 def pictures(question: Question | PracticeQuestion) -> list[str]:
@@ -209,8 +208,8 @@ def test_whoever_skipped_and_lapsed_comes_back_to_the_rest() -> None:
     session = arrive_at_work(study)
     skip(session, next_slot(session), option_1=9)
     send(session, next_slot(session))
-    advance_session.expire(by="timetable", now=TOMORROW)
-    back = arrive(study, now=TOMORROW)
+    advance_session.expire(by="timetable", now=NOON + timedelta(days=1))
+    back = arrive(study, now=NOON + timedelta(days=1))
     assert (back.state, back.questions_answered, back.questions_total) == (SessionState.WORKING, 1, 2)
     assert send(back, next_slot(back)).state == SessionState.FINISHED
 
