@@ -131,7 +131,13 @@ def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
         raise StudyError(why_not)
     ready, left_out = _new_instances(study)
     if not ready:
-        raise StudyError(_nothing_new(left_out))
+        nothing_new = "It asks about every instance that it selects already. Import more first."
+        if left_out:
+            nothing_new = (
+                f"{left_out} instances that it selects are new, but none can be asked about yet: look on the project's "
+                "page which images are still missing."
+            )
+        raise StudyError(nothing_new)
     try:
         planned = plan_surveys(
             ready,
@@ -163,15 +169,6 @@ def why_no_new_instances(study: Study) -> str:
     if study.design.instances.sample is not None:
         return "It asks about a sample that was drawn when it was launched; what came later was not in the draw."
     return ""
-
-
-def _nothing_new(left_out: int) -> str:
-    if not left_out:
-        return "It asks about every instance that it selects already. Import more first."
-    return (
-        f"{left_out} instances that it selects are new, but none can be asked about yet: look on the project's page "
-        "which images are still missing."
-    )
 
 
 def _new_instances(study: Study) -> tuple[list[About], int]:
@@ -232,4 +229,4 @@ def _repeat_surveys(study: Study, more: int) -> list[Survey]:
 def _recount(questions: list[int], *, now: datetime) -> ExtensionResult:
     changed = recount(questions=questions, now=now)
     undone = update_downstream_of_questions(questions=changed, now=now)
-    return ExtensionResult(decisions=len(changed), undone=undone.undone, restored=undone.restored)
+    return ExtensionResult(decisions=len(changed), **undone)
