@@ -11,12 +11,16 @@ from PIL import Image as Pillow
 from pytest_django import Settings
 
 from studies.actions.imports.import_state import ImportRefused
-from studies.actions.imports.importer import import_instances
 from studies.importing.bivlc_manifest import COLUMNS
-from studies.models import Project
-from tests.factories import NOON, TESTS
 from tests.studies.actions.test_importer import assert_nothing_imported
-from tests.studies.source_files import json_lines, manifest_bytes, manifest_row, picture_bytes, write_images
+from tests.studies.source_files import (
+    import_file,
+    json_lines,
+    manifest_bytes,
+    manifest_row,
+    picture_bytes,
+    write_images,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -147,10 +151,9 @@ BAD_FILES = [
 def test_a_bad_file_is_refused_with_a_sentence(bad: Bad, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.write_bytes(bad.content)
-    project = Project.objects.create(slug="cats", name="Cats")
     folder = write_images(tmp_path / "pictures")
     with pytest.raises(ImportRefused) as refused:
-        import_instances(project=project, file=source, format=bad.format, by=TESTS, now=NOON, images_dir=folder)
+        import_file(source, folder, format=bad.format)
     assert bad.sentence in str(refused.value)
     assert_nothing_imported()
 
@@ -169,11 +172,8 @@ def link(target: str) -> Callable[[Path], None]:
     return lambda file: file.symlink_to(target)
 
 
-def content(data: bytes) -> Callable[[Path], None]:
-    def write(file: Path) -> None:
-        file.write_bytes(data)
-
-    return write
+def content(data: bytes) -> Callable[[Path], object]:
+    return lambda file: file.write_bytes(data)
 
 
 def frames(format: str) -> Callable[[Path], None]:
@@ -188,6 +188,7 @@ JPEG = picture_bytes("navy", size=(300, 200))
 PNG = picture_bytes("navy", size=(300, 200), format="PNG")
 WEBP = picture_bytes("navy", size=(300, 200), format="WEBP")
 DAMAGED = "bad.jpg: The image is cut short or damaged."
+SEVERAL = "bad.jpg: The image is animated or has several pages."
 NO_IMAGE = "bad.jpg: The file is not an image that can be read"
 
 BAD_IMAGES: list[tuple[str, Callable[[Path], object], str]] = [
@@ -198,16 +199,12 @@ BAD_IMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     ("half a PNG", content(PNG[: len(PNG) // 2]), DAMAGED),
     ("half a WebP", content(WEBP[: len(WEBP) // 2]), "bad.jpg: The "),
     ("a header without pixels", content(png_without_pixels(300, 200)), DAMAGED),
-    (
-        "a decompression bomb",
-        content(png_without_pixels(60_000, 60_000)),
-        "60,000 x 60,000 pixels, more than the 50,",
-    ),
+    ("a decompression bomb", content(png_without_pixels(60_000, 60_000)), "60,000 x 60,000 pixels, more than the 50,"),
     ("a picture without width", content(png_without_pixels(0, 10)), "bad.jpg: The "),
-    ("an animated GIF", frames("GIF"), "bad.jpg: The image is animated or has several pages."),
-    ("an animated WebP", frames("WEBP"), "bad.jpg: The image is animated or has several pages."),
-    ("an animated PNG", frames("PNG"), "bad.jpg: The image is animated or has several pages."),
-    ("a TIFF of several pages", frames("TIFF"), "bad.jpg: The image is animated or has several pages."),
+    ("an animated GIF", frames("GIF"), SEVERAL),
+    ("an animated WebP", frames("WEBP"), SEVERAL),
+    ("an animated PNG", frames("PNG"), SEVERAL),
+    ("a TIFF of several pages", frames("TIFF"), SEVERAL),
     ("a folder", Path.mkdir, "bad.jpg is not a file. Name an image file."),
     ("a link out of the folder", link("/etc/hostname"), "bad.jpg is a link out of the image folder."),
     ("a link to nothing", link("nothing.jpg"), "The file bad.jpg is not in the image folder."),
@@ -223,9 +220,8 @@ def test_a_bad_image_is_refused_with_a_sentence(
     source.write_bytes(manifest_bytes(manifest_row(0), manifest_row(1, hn_img_2="bad.jpg")))
     folder = write_images(tmp_path / "pictures")
     make(folder / "bad.jpg")
-    project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused) as refused:
-        import_instances(project=project, file=source, format="bivlc-manifest", by=TESTS, now=NOON, images_dir=folder)
+        import_file(source, folder)
     assert str(refused.value).startswith("Record 2, candidate: ")
     assert sentence in str(refused.value)
     assert_nothing_imported()
@@ -236,17 +232,8 @@ def test_a_bad_image_cannot_wait(tmp_path: Path) -> None:
     source.write_bytes(manifest_bytes(manifest_row(0)))
     folder = write_images(tmp_path / "pictures")
     (folder / "2.jpg").write_bytes(JPEG[:100])
-    project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused, match=r"2\.jpg: The "):
-        import_instances(
-            project=project,
-            file=source,
-            format="bivlc-manifest",
-            by=TESTS,
-            now=NOON,
-            images_dir=folder,
-            images_later=True,
-        )
+        import_file(source, folder, images_later=True)
     assert_nothing_imported()
 
 
@@ -254,14 +241,6 @@ def test_the_limit_of_pixels_is_a_setting(tmp_path: Path, settings: Settings) ->
     settings.IMAGE_MAX_PIXELS = 1_199
     source = tmp_path / "source.csv"
     source.write_bytes(manifest_bytes(manifest_row(0)))
-    project = Project.objects.create(slug="cats", name="Cats")
     with pytest.raises(ImportRefused, match="40 x 30 pixels, more than the 1,199"):
-        import_instances(
-            project=project,
-            file=source,
-            format="bivlc-manifest",
-            by=TESTS,
-            now=NOON,
-            images_dir=write_images(tmp_path / "pictures"),
-        )
+        import_file(source, write_images(tmp_path / "pictures"))
     assert_nothing_imported()
