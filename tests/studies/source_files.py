@@ -68,7 +68,7 @@ def import_file(
     """Import a file, into the project "cats" if no other is named."""
     project = to or Project.objects.get_or_create(slug="cats", name="Cats")[0]
     (summary,) = import_files(
-        project=project, files=[file], format=format, by="tests", now=NOON, images_dir=images_dir, **how
+        project=project, files=[file], format=format, by="tests", now=NOON, images_dir=images_dir, **more
     )
     return summary
 

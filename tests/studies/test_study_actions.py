@@ -150,10 +150,7 @@ def test_a_study_changes_state_only_as_the_table_says(state: str, to: str) -> No
     [
         (("launch_study", "nowhere"), "no study called nowhere"),
         (("close_study", "nowhere"), "no study called nowhere"),
-        (
-            ("create_study", "no-such-file.yaml", "--project", "vases"),
-            r"yaml cannot be read \(No such file or directory\)\. Check the name",
-        ),
+        (("create_study", "no-such-file.yaml", "--project", "vases"), r"yaml cannot be read \(No such file or"),
     ],
 )
 def test_a_command_that_names_nothing_says_so(command: tuple[str, ...], sentence: str) -> None:

@@ -199,10 +199,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
         ({"version": 6}, "The stored design is of version 6; this Lineup reads versions up to 5. Go back to"),
         ({"lottery": "all"}, "not one of version 5. `lottery`: Extra inputs are not permitted."),
         ({"eligibility": ["all"]}, "`eligibility.0`: Input should be"),
-        (
-            {"eligibility": [{"rule": "in_study"}]},
-            "`eligibility.0`: Value error, missing or unknown in in_study: study",
-        ),
+        ({"eligibility": [{"rule": "in_study"}]}, "`eligibility.0`: Value error, missing or unknown in in_study"),
         ({"surveys": {"size": 100}}, "`surveys.double_seats`: Field required."),
         ({"pay": "8.00"}, "`pay`: Input should be a valid dictionary"),
     ],
