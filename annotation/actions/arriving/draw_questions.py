@@ -18,7 +18,6 @@ from studies.actions.questions import (
     About,
     Source,
     origin_of,
-    questions_per_instance,
     selected_instances,
 )
 from studies.actions.studies import add_surveys, fill_survey
@@ -135,7 +134,7 @@ def _ready(
 
 
 def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
-    most = max(1, size // questions_per_instance(study))
+    most = max(1, size // study.design.questions_per_instance)
     drawn = _ready(study, annotator, limit=most, now=now)
     if not drawn:
         return False

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
@@ -144,7 +144,7 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str)
     return source
 
 
-def open_file(file: Path) -> BinaryIO:
+def open_file(file: Path) -> BufferedReader:
     """Open a file for import. Raises ImportRefused."""
     if file.is_dir():
         raise refused_whole(f"{file} is a folder. Name the file inside it.")
@@ -156,7 +156,7 @@ def open_file(file: Path) -> BinaryIO:
         raise refused_whole(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
 
 
-def digest_of(stream: BinaryIO) -> str:
+def digest_of(stream: BufferedReader) -> str:
     """Return the SHA-256 of a whole file."""
     stream.seek(0)
     return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -295,6 +295,7 @@ def test_the_twelve_real_pairs_import_with_their_images() -> None:
     images = REAL_DATA / "images"
     summary = import_file(images / "pairs.jsonl", images, format="pairs")
     assert (summary.added, summary.images) == (12, 24)
+    assert set(Instance.objects.values_list("key", flat=True)) > {"bivlc_3015", "bivlc_7150"}
 
 
 @of_real_pictures

@@ -7,11 +7,8 @@ def test_a_place_is_a_name_and_found_again_in_it() -> None:
     place = Place("video/kitchen", 3, 10)
     assert place.filename == "video/kitchen/#3of10"
     assert place_named("video/kitchen/#3of10") == place
-
-
-@pytest.mark.parametrize("name", ["kitchen/img3.jpg", "#3of10", "kitchen/#3", "kitchen/#of10", "kitchen/#3of10.jpg"])
-def test_other_names_are_of_files(name: str) -> None:
-    assert place_named(name) is None
+    for name in ("kitchen/img3.jpg", "#3of10", "kitchen/#3", "kitchen/#of10", "kitchen/#3of10.jpg"):
+        assert place_named(name) is None
 
 
 @pytest.mark.parametrize(
@@ -49,4 +46,5 @@ def test_a_folder_that_is_no_set_says_why_and_whether_more_may_come(
 ) -> None:
     with pytest.raises(NoSuchPlace) as refused:
         in_order("cups", names, 3)
-    assert (str(refused.value), refused.value.absent) == (sentence, absent)
+    assert str(refused.value).startswith(sentence)
+    assert refused.value.absent == absent
