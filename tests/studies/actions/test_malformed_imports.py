@@ -40,7 +40,7 @@ GOOD = manifest_bytes(manifest_row(0), manifest_row(1))
 SET = {"key": "k", "caption": "A cat.", "images": ["0.jpg", "1.jpg"]}
 PAIR = {"pair_id": "p", "image": "0.jpg", "negative_image": "1.jpg", "caption": "A cat.", "negative_caption": "A dog."}
 RELEASED = {"key": "r", **{name: text for name, text in PAIR.items() if name != "pair_id"}, "type": "", "subtype": ""}
-WRONG_SHA256 = "0" * 64
+LONG = "x" * 10_001
 
 BAD_FILES = [
     Bad("an empty file", "bivlc-manifest", b"", "The file: It is empty."),
@@ -58,13 +58,13 @@ BAD_FILES = [
         "a column twice",
         "bivlc-manifest",
         GOOD.replace(b'"filename",', b'"filename","type",', 1),
-        "Its header names type more than once.",
+        "names type more than",
     ),
     Bad(
         "Latin-1",
         "bivlc-manifest",
         GOOD.replace(b"couch", b"caf\xe9"),
-        f"the byte at position {GOOD.index(b'couch') + 3} (from 0)",
+        f"at position {GOOD.index(b'couch') + 3} (from 0)",
     ),
     Bad("UTF-16", "jsonl", '{"key": "k"}'.encode("utf-16"), "It is not UTF-8: the byte at position 0 (from 0)"),
     Bad(
@@ -89,10 +89,7 @@ BAD_FILES = [
         for format, row, field in (("jsonl", SET, "key"), ("pairs", PAIR, "pair_id"), ("bivlc", RELEASED, "key"))
     ),
     Bad(
-        "a key that leads up",
-        "jsonl",
-        json_lines(SET | {"key": "a/../b"}),
-        'Record 1, key: A part between slashes is "."',
+        "a key that leads up", "jsonl", json_lines(SET | {"key": "a/../b"}), "Record 1, key: A part between slashes is"
     ),
     Bad("a dot for a key", "jsonl", json_lines(SET | {"key": "."}), 'Record 1, key: A part between slashes is "."'),
     Bad("a key with a space after it", "jsonl", json_lines(SET | {"key": "k "}), "It begins or ends with a space."),
@@ -101,35 +98,24 @@ BAD_FILES = [
     Bad(
         "a pair with one image",
         "pairs",
-        json_lines({**PAIR, "negative_image": None}),
-        "negative_image: The field is missing.",
+        json_lines(PAIR | {"negative_image": None}),
+        "negative_image: The field is miss",
     ),
     Bad(
-        "a long caption",
-        "jsonl",
-        json_lines(SET | {"caption": "x" * 10_001}),
-        "The text has 10,001 characters; at most",
+        "a long caption", "jsonl", json_lines(SET | {"caption": LONG}), "The text has 10,001 characters; at most 10,000"
     ),
     Bad(
-        "a long licence",
-        "jsonl",
-        json_lines(SET | {"licence": "x" * 10_001}),
-        "The text has 10,001 characters; at most 10,000 fit. Shorten it.",
+        "a long licence", "jsonl", json_lines(SET | {"licence": LONG}), "The text has 10,001 characters; at most 10,000"
     ),
     Bad(
-        "a long text in a reference",
+        "a long reference",
         "jsonl",
-        json_lines(SET | {"reference": {"why": "x" * 10_001}}),
-        "reference: The text has 10,001 characters",
+        json_lines(SET | {"reference": {"why": LONG}}),
+        "reference: The text has 10,001 char",
     ),
     Bad("a NUL character", "jsonl", json_lines(SET | {"caption": "A\x00cat."}), "The text has a NUL character"),
     Bad("a key twice", "jsonl", json_lines(SET, SET), "Record 2, key: The key k is that of record 1 of source too."),
-    Bad(
-        "a wrong SHA-256",
-        "jsonl",
-        json_lines(SET | {"sha256": [None, WRONG_SHA256]}),
-        f"but the row says {WRONG_SHA256}",
-    ),
+    Bad("a wrong SHA-256", "jsonl", json_lines(SET | {"sha256": [None, "0" * 64]}), f"but the row says {'0' * 64}"),
     Bad("half a SHA-256", "jsonl", json_lines(SET | {"sha256": ["12ab", None]}), "'12ab' is not a SHA-256"),
     in_manifest("an empty caption", "Record 2, negative_caption: The caption is empty.", negative_caption=" \n"),
     in_manifest("an unknown type", "type: 'delete' is unknown; it must be one of add, replace, swap.", type="delete"),
@@ -227,20 +213,20 @@ def test_a_bad_image_is_refused_with_a_sentence(
     assert_nothing_imported()
 
 
-def test_a_bad_image_cannot_wait(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "pixels", "sentence"),
+    [(JPEG[:100], 50_000_000, r"2\.jpg: The "), (None, 1_199, "40 x 30 pixels, more than the 1,199")],
+    ids=["a bad image cannot wait", "the limit of pixels is a setting"],
+)
+def test_a_bad_image_is_refused_even_where_images_may_come_later(
+    tmp_path: Path, settings: Settings, damage: bytes | None, pixels: int, sentence: str
+) -> None:
+    settings.IMAGE_MAX_PIXELS = pixels
     source = tmp_path / "source.csv"
     source.write_bytes(manifest_bytes(manifest_row(0)))
     folder = write_images(tmp_path / "pictures")
-    (folder / "2.jpg").write_bytes(JPEG[:100])
-    with pytest.raises(ImportRefused, match=r"2\.jpg: The "):
+    if damage:
+        (folder / "2.jpg").write_bytes(damage)
+    with pytest.raises(ImportRefused, match=sentence):
         import_file(source, folder, images_later=True)
-    assert_nothing_imported()
-
-
-def test_the_limit_of_pixels_is_a_setting(tmp_path: Path, settings: Settings) -> None:
-    settings.IMAGE_MAX_PIXELS = 1_199
-    source = tmp_path / "source.csv"
-    source.write_bytes(manifest_bytes(manifest_row(0)))
-    with pytest.raises(ImportRefused, match="40 x 30 pixels, more than the 1,199"):
-        import_file(source, write_images(tmp_path / "pictures"))
     assert_nothing_imported()

@@ -26,6 +26,7 @@ REGION = {
 RELATION = REGION | {"relation_name": "eating"}
 ATTRIBUTION = REGION | {"attributes": ["brown", "green"]}
 OPTIONS = ["A cat naps.", "A cat naps .", "naps cat A .", "cat A naps .", ". A cat naps"]
+SHUFFLED = ["nouns_and_adjectives", "other_words", "within_trigrams", "trigrams"]
 ORDER = {"image": "val2014/1.jpg", "caption_options": OPTIONS}
 TRIPLES = "\ttitle\tfilepath\tneg_caption\tneg_image\n"
 
@@ -43,10 +44,7 @@ def test_a_region_with_a_true_and_a_false_caption_becomes_a_record(case: Any, ty
         Record(
             row=row,
             key=f"{type}/{row - 1}",
-            captions={
-                "caption": "the horse is eating the grass",
-                "negative_caption": "the grass is eating the horse",
-            },
+            captions={"caption": case["true_caption"], "negative_caption": case["false_caption"]},
             images=[SourceImage(role="image", filename="7.jpg#xywh=160,120,320,240")],
             type=type,
             subtype=subtype,
@@ -61,13 +59,7 @@ def test_a_caption_and_its_other_orders_become_a_record_by_what_was_shuffled() -
     assert record == Record(
         row=1,
         key="order/coco/0",
-        captions={
-            "caption": "A cat naps.",
-            "nouns_and_adjectives_shuffled": "A cat naps .",
-            "other_words_shuffled": "naps cat A .",
-            "within_trigrams_shuffled": "cat A naps .",
-            "trigrams_shuffled": ". A cat naps",
-        },
+        captions=dict(zip(["caption", *(f"{what}_shuffled" for what in SHUFFLED)], OPTIONS, strict=True)),
         images=[SourceImage(role="image", filename="val2014/1.jpg")],
         type="order",
         # "A cat naps ." is the caption itself but for a space: nobody can say which of the two is right.
