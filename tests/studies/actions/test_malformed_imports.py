@@ -58,20 +58,20 @@ BAD_FILES = [
         "a column twice",
         "bivlc-manifest",
         GOOD.replace(b'"filename",', b'"filename","type",', 1),
-        "names type more than",
+        "names type more",
     ),
     Bad(
         "Latin-1",
         "bivlc-manifest",
         GOOD.replace(b"couch", b"caf\xe9"),
-        f"at position {GOOD.index(b'couch') + 3} (from 0)",
+        f"position {GOOD.index(b'couch') + 3} (",
     ),
     Bad("UTF-16", "jsonl", '{"key": "k"}'.encode("utf-16"), "It is not UTF-8: the byte at position 0 (from 0)"),
     Bad(
         "a row too short",
         "bivlc-manifest",
         GOOD + b'"a","b"\n',
-        "Record 3: The row has 2 fields where the header has 10",
+        "Record 3: The row has 2 fields where the header",
     ),
     Bad("an open quote", "bivlc-manifest", GOOD + b'"a', "Record 3: The row cannot be read as CSV"),
     Bad("a stray quote", "bivlc-manifest", GOOD + b'"a"b",1\n', "Look for a stray or missing quote."),
@@ -99,19 +99,15 @@ BAD_FILES = [
         "a pair with one image",
         "pairs",
         json_lines(PAIR | {"negative_image": None}),
-        "negative_image: The field is miss",
+        "negative_image: The field is",
     ),
-    Bad(
-        "a long caption", "jsonl", json_lines(SET | {"caption": LONG}), "The text has 10,001 characters; at most 10,000"
-    ),
-    Bad(
-        "a long licence", "jsonl", json_lines(SET | {"licence": LONG}), "The text has 10,001 characters; at most 10,000"
-    ),
+    Bad("a long caption", "jsonl", json_lines(SET | {"caption": LONG}), "The text has 10,001 characters; at most"),
+    Bad("a long licence", "jsonl", json_lines(SET | {"licence": LONG}), "The text has 10,001 characters; at most"),
     Bad(
         "a long reference",
         "jsonl",
         json_lines(SET | {"reference": {"why": LONG}}),
-        "reference: The text has 10,001 char",
+        "reference: The text has 10,001",
     ),
     Bad("a NUL character", "jsonl", json_lines(SET | {"caption": "A\x00cat."}), "The text has a NUL character"),
     Bad("a key twice", "jsonl", json_lines(SET, SET), "Record 2, key: The key k is that of record 1 of source too."),

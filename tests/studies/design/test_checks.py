@@ -145,24 +145,18 @@ def test_all_problems_are_told_at_once() -> None:
     assert len(refused.value.problems) == 4
 
 
-def test_a_date_is_read_as_text() -> None:
-    assert read_design(SMALL + "seed: 2026-11-20\n").seed == "2026-11-20"
-
-
 def test_a_file_of_a_later_version_is_told_so_and_nothing_else() -> None:
     """Its other lines may be right in that version."""
     with pytest.raises(DesignRefused) as refused:
         read_design(SMALL + "lottery: {group: one}\nversion: 6\n")
     (problem,) = refused.value.problems
     assert problem.line == 5
-    assert problem.message == (
-        "The study file is of version 6; this Lineup reads versions up to 5. "
-        "Update Lineup, or write the file for this version."
-    )
+    assert problem.message.startswith("The study file is of version 6; this Lineup reads versions up to 5.")
 
 
-def test_a_file_may_say_its_version() -> None:
+def test_a_file_may_say_its_version_and_a_date_is_read_as_text() -> None:
     assert read_design(SMALL + "version: 1\n") == read_design(SMALL)
+    assert read_design(SMALL + "seed: 2026-11-20\n").seed == "2026-11-20"
 
 
 def test_plain_values_are_checked_as_a_file_is() -> None:
