@@ -52,12 +52,7 @@ Problems = list[RowProblem]
 PUBLISHED = {"open-images": STATIC, "MSR-VTT-": VIDEO, "video-storytelling-": VIDEO, "YouCook-": VIDEO}
 PREFIXES = PUBLISHED | {"static-": STATIC, "video-": VIDEO}
 # Set type in a line -> type and subtype. Bursts and views of an object have no usable order in time.
-KINDS = {
-    STATIC: (STATIC, ""),
-    VIDEO: (VIDEO, ""),
-    "burst": (STATIC, "burst"),
-    "multiview": (STATIC, "multiview"),
-}
+KINDS = {STATIC: (STATIC, ""), VIDEO: (VIDEO, ""), "burst": (STATIC, "burst"), "multiview": (STATIC, "multiview")}
 KNOWN = {"directory", "kind", "images", "descriptions", "split", *FACTS}
 WORKERS = {TRAIN_WORKER, UNSEEN_WORKER}
 # Published tags: code -> number of descriptions, from the first, that were checked for it.

@@ -48,8 +48,8 @@ def test_a_list_of_descriptions_keeps_its_targets_to_itself_and_may_repeat_a_tex
     record = record_of({VIDEO: ["A girl.", "Two girls.", "A girl."]}, "test_data_unlabeled.json")
     assert record.captions == {"description_1": "A girl.", "description_2": "Two girls.", "description_3": "A girl."}
     assert (record.type, record.split, record.reference) == ("video", "test", {})
-    for nothing in ([], {}):
-        record = record_of({STATIC: nothing})
+    for content in ({STATIC: []}, {STATIC: {}}):
+        record = record_of(content)
         assert (record.captions, record.reference, len(record.images)) == ({}, {}, 10)
 
 
