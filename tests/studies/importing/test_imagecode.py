@@ -48,8 +48,9 @@ def test_a_list_of_descriptions_keeps_its_targets_to_itself_and_may_repeat_a_tex
     record = record_of({VIDEO: ["A girl.", "Two girls.", "A girl."]}, "test_data_unlabeled.json")
     assert record.captions == {"description_1": "A girl.", "description_2": "Two girls.", "description_3": "A girl."}
     assert (record.type, record.split, record.reference) == ("video", "test", {})
-    for content in ({STATIC: []}, {STATIC: {}}):
-        record = record_of(content)
+    nothing: list[Any] = [[], {}]
+    for descriptions in nothing:
+        record = record_of({STATIC: descriptions})
         assert (record.captions, record.reference, len(record.images)) == ({}, {}, 10)
 
 
