@@ -14,7 +14,7 @@ from annotation.actions.arriving.eligibility import barred, is_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
-from studies.actions.questions import About, Source, origin_of, questions_per_instance, selected_instances
+from studies.actions.questions import About, Source, origin_of, selected_instances
 from studies.actions.studies import add_surveys, fill_survey
 from studies.eligibility import Barred
 from studies.kinds import AsksAboutAnswers, get_kind
@@ -121,7 +121,7 @@ def could_draw(
 def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
     if study.design.instances.sample is not None:
         return False
-    most = max(1, size // questions_per_instance(study))
+    most = max(1, size // study.design.questions_per_instance)
     drawn = ready_items(study, now=now, annotator=annotator, limit=most)
     if not drawn:
         return False

@@ -16,7 +16,7 @@ from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Seat, Slot
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About, everything_asked, questions_per_instance, unsaved_questions
+from studies.actions.questions import About, everything_asked, unsaved_questions
 from studies.actions.studies import add_surveys, fill_survey
 from studies.actions.table_statistics import refresh_statistics
 from studies.design.model import MOST_ANSWERS
@@ -141,7 +141,7 @@ def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
     try:
         planned = plan_surveys(
             ready,
-            size=max(1, study.design.surveys.size // questions_per_instance(study)),
+            size=max(1, study.design.surveys.size // study.design.questions_per_instance),
             answers=study.answers,
             double_seats=0,
             seed=f"{study.seed}|{study.surveys.count()}",
