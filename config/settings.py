@@ -117,8 +117,6 @@ LANGUAGE_CODE = "en"
 # Languages of the annotators' pages: CONTRIBUTING says how to add one.
 LANGUAGES = [("en", "English"), ("es", "Español"), ("eu", "Euskara"), ("ar", "العربية")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_I18N = True
-USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
@@ -182,7 +180,6 @@ ACCOUNT_UNIQUE_EMAIL = False
 ACCOUNT_RATE_LIMITS = False
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_HTTPONLY = True
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = read_number("HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
@@ -195,7 +192,6 @@ TRUSTED_PROXIES = read_proxies("TRUSTED_PROXIES")
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # Entry links contain Prolific ids: they must never reach another site in a Referer.
 SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],

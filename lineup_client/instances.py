@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from lineup_client.connection import PAGE, Connection
+from lineup_client.connection import PAGE, ProjectPart
 from lineup_client.errors import LineupError
 from lineup_client.rows import Rows
 from lineup_client.waiting import Import
@@ -27,12 +27,8 @@ class Table(Protocol):
     def to_dict(self, orient: Literal["records"]) -> Sequence[Mapping[Any, Any]]: ...
 
 
-class Instances:
+class Instances(ProjectPart):
     """The instances of a project; call it to list them."""
-
-    def __init__(self, site: Connection, path: str) -> None:
-        self._site = site
-        self._path = path
 
     def __call__(self, **filters: str | float) -> Rows:
         """Return the instances that match the filters, or have this `key`.

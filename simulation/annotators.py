@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from ipaddress import IPv6Address
 from math import isclose
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
@@ -71,14 +71,6 @@ class Page:
 
 def _read(source: bytes) -> BeautifulSoup:
     return BeautifulSoup(source, "html.parser", parse_only=SoupStrainer(LOOKED_AT))
-
-
-class Browser(Protocol):
-    """One person's browser, with its own cookies."""
-
-    def open(self, path: str) -> Page: ...
-
-    def send(self, path: str, fields: Mapping[str, str]) -> Page: ...
 
 
 class BrowserInProcess:
@@ -156,6 +148,10 @@ class BrowserOverHttp:
 
     def _page(self, response: Any, status: int) -> Page:
         return Page(urlsplit(response.url).path, status, _read(response.read()))
+
+
+Browser = BrowserInProcess | BrowserOverHttp
+"""One person's browser, with its own cookies."""
 
 
 @dataclass(frozen=True)

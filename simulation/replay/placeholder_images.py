@@ -86,10 +86,4 @@ def make_placeholder(filename: str) -> Image:
     if not is_stored(sha256):
         # Without renditions: pages create them on demand.
         default_storage.save(original_name(sha256), ContentFile(data))
-    return Image(
-        sha256=sha256,
-        width=WIDTH,
-        height=HEIGHT,
-        format="PNG",
-        byte_size=len(data),
-    )
+    return Image(sha256=sha256, width=WIDTH, height=HEIGHT, format="PNG", byte_size=len(data))

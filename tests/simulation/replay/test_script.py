@@ -30,25 +30,24 @@ def kappa_by_hand(first: list[bool], second: list[bool]) -> float:
 @pytest.mark.parametrize("chosen", [35, 44, 51])
 def test_a_pair_answers_a_hundred_questions_with_the_published_kappa(kappa: float, chosen: int) -> None:
     settled = {str(number): "candidate-1" if number < chosen else "none" for number in range(100)}
-    pair = pair_answers(settled, kappa=kappa, seed="a seed")
-    first = [pair.first[key] != "none" for key in settled]
-    second = [pair.second[key] != "none" for key in settled]
-    assert round(kappa_by_hand(first, second), 2) == kappa
+    first, second = pair_answers(settled, kappa=kappa, seed="a seed")
+    chosen_by = ([answers[key] != "none" for key in settled] for answers in (first, second))
+    assert round(kappa_by_hand(*chosen_by), 2) == kappa
 
 
 def test_where_a_pair_agrees_it_gives_the_answer_that_stands_in_the_end() -> None:
     settled = {str(number): "candidate-1" if number < 40 else "none" for number in range(100)}
-    pair = pair_answers(settled, kappa=0.56, seed="a seed")
-    agreed = [key for key in settled if pair.first[key] == pair.second[key]]
+    first, second = pair_answers(settled, kappa=0.56, seed="a seed")
+    agreed = [key for key in settled if first[key] == second[key]]
     assert len(agreed) > 50
-    assert all(pair.first[key] == settled[key] for key in agreed)
+    assert all(first[key] == settled[key] for key in agreed)
 
 
 def test_some_of_a_pair_choose_different_images() -> None:
     settled = {str(number): "candidate-1" for number in range(50)} | {str(number): "none" for number in range(50, 100)}
-    pair = pair_answers(settled, kappa=0.43, seed="a seed")
-    both = [key for key in settled if "none" not in (pair.first[key], pair.second[key])]
-    assert sum(pair.first[key] != pair.second[key] for key in both) == -(-len(both) // 4)
+    first, second = pair_answers(settled, kappa=0.43, seed="a seed")
+    both = [key for key in settled if "none" not in (first[key], second[key])]
+    assert sum(first[key] != second[key] for key in both) == -(-len(both) // 4)
 
 
 def test_the_same_seed_is_the_same_pair_and_another_seed_another() -> None:
