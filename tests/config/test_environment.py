@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -183,4 +184,10 @@ def test_a_site_keeps_its_secret_to_its_owner(tmp_path: Path) -> None:
 
 
 def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> None:
-    assert len(set(at_once(*[lambda: stored_secret(tmp_path / "secret_key")] * 8))) == 1
+    start = Barrier(8)
+
+    def begin() -> str:
+        start.wait()
+        return stored_secret(tmp_path / "secret_key")
+
+    assert len(set(at_once(*[begin] * 8))) == 1
