@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.models import Seat, Slot
 from simulation.replay.placeholder_images import fill_with_placeholders, wait_for_photos
-from simulation.replay.player import Crowd, double_surveys, play, play_live
+from simulation.replay.player import Crowd, play, play_live
 from simulation.replay.progress import Progress
 from simulation.replay.published_numbers import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
 from simulation.replay.script import (
@@ -201,7 +201,7 @@ def _play_steps(replay: Replay, progress: Progress) -> None:
 
 def _pair_answers(replay: Replay, settled: Mapping[str, str]) -> dict[int, Pair]:
     """Return the answers of each pair, by survey: their kappas are the published ones, in order."""
-    surveys = double_surveys(replay.studies[STEP_3])
+    surveys = replay.studies[STEP_3].surveys.filter(seats_planned=2).order_by("number")
     pairs = {}
     for survey, kappa in zip(surveys, PAIR_KAPPAS, strict=True):
         asked = SurveyQuestion.objects.filter(survey=survey).values_list("question__instance_id", flat=True)
