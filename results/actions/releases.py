@@ -87,9 +87,7 @@ def prepare_release(
             "study": study,
             "made_at": now,
             "made_by": person(by),
-            "description": about.description,
-            "licence": about.licence,
-            "citation": about.citation,
+            **{name: getattr(about, name) for name in _TEXTS},
         },
     )
     if created:
@@ -152,13 +150,8 @@ def freeze_release(*, release: Release, now: datetime) -> None:
         return
     studies = release_studies(release.studies())
     name_for_release(release=release, studies=studies)
-    about = About(
-        release=release.name,
-        description=release.description,
-        licence=release.licence,
-        citation=release.citation,
-        made_on=release.made_at.date().isoformat(),
-    )
+    texts = {name: getattr(release, name) for name in _TEXTS}
+    about = About(release=release.name, made_on=release.made_at.date().isoformat(), **texts)
     card = studies_card(release.studies(), about)
     name, digest, counts = store_rows(release, _current_rows(release, studies))
     kept = {
@@ -183,8 +176,7 @@ def _keep_rows(release: Release, kept: Mapping[str, Any], *, now: datetime) -> b
     if not Release.objects.filter(pk=release.pk, file="").update(**kept):
         return False
     told = {name: kept[name] for name in ("sha256", "instances", "responses")}
-    what, by = What.RELEASE_FROZEN, release.made_by or COMMAND_LINE
-    record(project=release.project, study=release.study, what=what, by=by, now=now, release=release.name, **told)
+    _record(release, What.RELEASE_FROZEN, by=release.made_by or COMMAND_LINE, now=now, **told)
     return True
 
 
@@ -308,7 +300,7 @@ def release_into(
     return written
 
 
-def _record(release: Release, what: What, *, by: Actor, now: datetime, **details: str) -> None:
+def _record(release: Release, what: What, *, by: Actor, now: datetime, **details: Any) -> None:
     record(project=release.project, study=release.study, what=what, by=by, now=now, release=release.name, **details)
 
 

@@ -73,7 +73,6 @@ def dataset_card(
         citation=about.citation.strip() or _citation(name, title, about.made_on),
         made_on=about.made_on,
         size=size,
-        body="",
         collection=sentence("collection", facts),
         protocol=[*(sentence("protocol", study) for study in facts.studies), left_out],
         annotations_per_item=sentence("answers_per_question", facts),

@@ -15,13 +15,7 @@ def tables_card(facts: ProjectFacts) -> DatasetCard:
     return DatasetCard(
         name=facts.slug,
         title=facts.name,
-        release="",
         description=f"Tables exported from the project {facts.name}.",
-        licence="",
-        citation="",
-        made_on="",
-        size=0,
-        body="",
         collection=sentence("collection", facts),
         protocol=[
             *(sentence("outline", study) for study in facts.studies),
@@ -29,7 +23,6 @@ def tables_card(facts: ProjectFacts) -> DatasetCard:
             people_left_out(facts),
         ],
         annotations_per_item=sentence("answers_per_question", facts),
-        analysis=(),
         limits=[notice] if notice else ["Exports hold what there is at a moment; a release is frozen."],
         privacy=f"Annotators appear under random names that are the same in all exports of the project. {NO_IDS}",
         notice=notice,
