@@ -61,27 +61,20 @@ class ClipBenchmark(OneFolder):
         def write(row: AcceptedInstance) -> int:
             pairs = list(matched(row))
             captions = [text for text in (row.captions.get("caption"), row.captions.get("negative_caption")) if text]
+            about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
             shown = []
             for role, sha256, own in pairs:
                 ending, content = as_shown(read_image(sha256))
                 shown.append({"bytes": content, "path": f"{sha256[:12]}.{ending}"})
-                about = {
-                    "key": row.key,
-                    "role": role,
-                    "type": row.type,
-                    "subtype": row.subtype,
-                    "split": row.split,
-                    "simulated": row.simulated,
-                }
-                retrieval.add(ending, content, [own], about)
+                picture = {"key": row.key, "role": role} | about
+                retrieval.add(ending, content, [own], picture)
                 if len(captions) > 1:
                     other = captions[1] if own == captions[0] else captions[0]
-                    selection.add(ending, content, [own, other], about)
+                    selection.add(ending, content, [own, other], picture)
             if len(shown) == len(_PICTURES):
-                about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
                 texts = dict(zip(_TEXTS, map(_line, captions), strict=False))
                 record = dict(zip(_PICTURES, shown, strict=True)) | texts | about
-                both.write(record, sum(len(picture["bytes"]) for picture in shown))
+                both.write(record, sum(len(each["bytes"]) for each in shown))
             return len(pairs)
 
         try:
