@@ -99,10 +99,7 @@ def _record(row: AcceptedInstance, choice: Choice, pictures: Sequence[Mapping[st
         "captions": choice.captions,
         "prompt": _prompt(choice),
         "answer": read_answers.LETTERS[choice.right],
-        "type": row.type,
-        "subtype": row.subtype,
-        "split": row.split,
-        "simulated": row.simulated,
+        **{name: getattr(row, name) for name in ("type", "subtype", "split", "simulated")},
     }
 
 
