@@ -217,23 +217,6 @@ def whole_report(study: Study) -> Report:
     return report_of_study(alone, details, answer_times(study), writing)
 
 
-def _study_results(study: Study) -> Any:
-    report = whole_report(study)
-    return plain(list(findings_of(report)))
-
-
-def _study_progress(study: Study) -> Any:
-    return asdict(study_progress(study))
-
-
-def _study_ratings(study: Study) -> Any:
-    return [asdict(each) for each in rating_summaries(study)]
-
-
-def _study_annotators(study: Study) -> Any:
-    return plain(annotators_findings(study))
-
-
 def annotators_findings(study: Study) -> list[Finding]:
     """Return the table of a study's annotators under their pseudonyms; none without answers."""
     name_annotators(project=study.project)
@@ -242,14 +225,10 @@ def annotators_findings(study: Study) -> list[Finding]:
     return list(findings_of(Report(table.title, [table] if table.rows else [], []), most_rows=MOST_ANNOTATORS))
 
 
-def _project_results(project: Project) -> Any:
-    return plain(list(findings_of(report_of(project_facts(project)))))
-
-
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
-    Page.STUDY_RESULTS: _study_results,
-    Page.STUDY_PROGRESS: _study_progress,
-    Page.STUDY_RATINGS: _study_ratings,
-    Page.STUDY_ANNOTATORS: _study_annotators,
-    Page.PROJECT_RESULTS: _project_results,
+    Page.STUDY_RESULTS: lambda study: plain(list(findings_of(whole_report(study)))),
+    Page.STUDY_PROGRESS: lambda study: asdict(study_progress(study)),
+    Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
+    Page.STUDY_ANNOTATORS: lambda study: plain(annotators_findings(study)),
+    Page.PROJECT_RESULTS: lambda project: plain(list(findings_of(report_of(project_facts(project))))),
 }

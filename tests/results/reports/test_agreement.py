@@ -11,7 +11,7 @@ from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, PartFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import with_options
-from tests.results.reports.small import IMAGES, PROJECT, STEP_3
+from tests.results.reports.small import IMAGES, PROJECT, STEP_3, rows
 
 ANN, BEN, CLEO = 1, 2, 3
 OPTIONS = {"best_of_n": IMAGES, "image_to_text": ("caption", "negative_caption")}
@@ -37,12 +37,6 @@ def study(said: Mapping[str, Sequence[str]], **changed: Any) -> StudyFacts:
 def report(of: StudyFacts) -> Report:
     categories = {question.instance: ("", "") for question in of.questions}
     return report_of(replace(PROJECT, studies=[of], models=[], categories=categories))
-
-
-def rows(of: Report, name: str) -> list[dict[str, Any]]:
-    table = of.table(name)
-    titles = [column.title for column in table.columns]
-    return [dict(zip(titles, row, strict=True)) for row in table.rows]
 
 
 def measured(of: Report, kind: str, measure: str, labels: str = "options") -> dict[str, Any]:

@@ -136,12 +136,16 @@ def test_latex_takes_no_cell_for_an_argument_of_the_row_before() -> None:
     assert lines[lines.index(r"\midrule") + 1 :][:3] == [r"A \\", r"{[}CLS] model \\", r"{*}best{*} \\"]
 
 
-def test_markdown_marks_are_shown_as_they_are() -> None:
-    assert md_escape("a_b *c*\n<d>") == r"a\_b \*c\* \<d\>"
-
-
-def test_markdown_shows_the_name_of_a_sign_and_not_the_sign() -> None:
-    assert md_escape("&copy; &#35; R&D; A & B") == r"\&copy; \&#35; R\&D; A & B"
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a_b *c*\n<d>", r"a\_b \*c\* \<d\>"),
+        # The name of a sign is shown and not the sign.
+        ("&copy; &#35; R&D; A & B", r"\&copy; \&#35; R\&D; A & B"),
+    ],
+)
+def test_markdown_marks_are_shown_as_they_are(given: str, expected: str) -> None:
+    assert md_escape(given) == expected
 
 
 def test_html_is_one_page_that_shows_text_as_text_and_asks_for_nothing() -> None:
@@ -186,25 +190,20 @@ def test_every_format_writes_the_whole_small_report_twice_the_same(format: str) 
     assert all(drawn) or not any(drawn)
 
 
-def test_every_plot_is_well_formed_and_described_in_words() -> None:
-    for plot in report_of(PROJECT).plots:
+def test_every_plot_is_well_formed_and_says_in_words_what_it_is_and_measures() -> None:
+    space = "{http://www.w3.org/2000/svg}"
+    plots = report_of(PROJECT).plots
+    for plot in plots:
         root = ElementTree.fromstring(svg(plot))  # noqa: S314 (made by ourselves)
-        space = "{http://www.w3.org/2000/svg}"
         assert root.get("role") == "img"
         assert [root.findtext(f"{space}title"), root.findtext(f"{space}desc")] == [plot.title, plot.description]
         assert not any(element.get("style") for element in root.iter())
-
-
-def test_the_axis_of_every_plot_says_what_it_measures() -> None:
-    axes = {plot.name: plot.axis for plot in report_of(PROJECT).plots}
-    assert axes == {
+        assert plot.axis in [element.text for element in root.iter(f"{space}text")]
+    assert {plot.name: plot.axis for plot in plots} == {
         "funnel": "Instances",
         "pairs": "Cohen's kappa, with its 95 % interval",
         "scores": "Group score, with its 95 % interval",
     }
-    for plot in report_of(PROJECT).plots:
-        words = [e.text for e in ElementTree.fromstring(svg(plot)).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
-        assert plot.axis in words
 
 
 def test_the_plot_of_scores_says_on_how_many_instances_each_bar_stands() -> None:

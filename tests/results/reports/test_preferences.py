@@ -11,7 +11,7 @@ from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, LabelSpace, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from results.reports.sections.multi_part_answers import units_plot, units_table
 from results.reports.sections.preferences import preferences_of, preferences_plot, preferences_table
-from tests.results.reports.small import STEP_3
+from tests.results.reports.small import STEP_3, by_title
 
 SAME, FIT, NICE = "no difference", "Fits", "Is nicer"
 
@@ -48,8 +48,7 @@ FACTS = study(
 
 def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
     table = preferences_table(preferences_of(LIKES))
-    titles = [column.title for column in table.columns]
-    rows = [dict(zip(titles, row, strict=True)) for row in table.rows]
+    rows = by_title(table)
     of_fit = [row for row in rows if row["Criterion"] == FIT]
     counted = [
         (row["Rank"], row["Image"], row["Comparisons"], row["Preferred"], row["No difference"]) for row in of_fit

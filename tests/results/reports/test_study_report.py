@@ -37,18 +37,10 @@ def test_agreement_is_told_before_and_after_filtering_with_what_it_stands_on() -
     assert "Unanimous" in alpha.reason
 
 
-def test_questions_with_a_single_answer_are_nothing_to_compare() -> None:
-    report = report_of_study(replace(PROJECT, studies=[BASELINE], models=[]), [RIGHT])
-    assert "reliability" not in {table.name for table in report.tables}
-
-
-def test_models_stand_beside_people_on_the_questions_of_a_baseline() -> None:
+def test_a_baseline_has_its_scores_with_models_beside_people_and_no_agreement() -> None:
     report = report_of_study(replace(PROJECT, studies=[BASELINE]), [RIGHT])
+    assert rows(report, "scores")[0][:7] == ["Humans", "all", "all", 2, 2, 1.0, 0.5]
     assert [row[0] for row in rows(report, "scores") if row[1] == "all"] == ["Humans", "CLIP_x"]
     assert {row[0] for row in rows(report, "comparison")} == {"CLIP_x"}
-
-
-def test_a_baseline_has_its_scores() -> None:
-    report = report_of_study(replace(PROJECT, studies=[BASELINE], models=[]), [RIGHT])
-    assert rows(report, "scores")[0][:7] == ["Humans", "all", "all", 2, 2, 1.0, 0.5]
     assert "scores" in {plot.name for plot in report.plots}
+    assert "reliability" not in {table.name for table in report.tables}

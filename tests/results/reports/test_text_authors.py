@@ -52,8 +52,9 @@ def rows(table: Table) -> list[list[Any]]:
     return [list(row) for row in table.rows]
 
 
-def test_each_writer_stands_beside_what_others_found() -> None:
-    every, dora, emil, fay = rows(writers_table("tell", Writing(TEXTS, NAMES, [SEARCH], looked_for())))
+def test_each_writer_stands_beside_what_others_found_and_nobody_is_called_anything_for_a_paste() -> None:
+    table = writers_table("tell", Writing(TEXTS, NAMES, [SEARCH], looked_for()))
+    every, dora, emil, fay = rows(table)
     # Lengths 3, 6, 4, 5 and 3; recorded: no, yes, no; seconds 10, 30 and 5.
     assert every[:7] == ["all", 5, 4, 3, pytest.approx(1 / 3), 10, 7]
     # Dora's were found by 3 of 5, emil's by 1 of 2, and each counts once.
@@ -65,19 +66,15 @@ def test_each_writer_stands_beside_what_others_found() -> None:
     assert emil[8] == Undefined("One instance was answered about, which says nothing about other instances.")
     nothing, nobody = Undefined(NOT_RECORDED), Undefined(NOBODY_LOOKED)
     assert fay == ["A-FAY", 1, 3, 0, nothing, nothing, 0, nobody, nobody]
+    said = " ".join([table.title, *table.notes, *(column.title for column in table.columns)]).casefold()
+    assert "a paste proves nothing by itself" in said
+    assert not {"fraud", "cheat", "suspicious"} & set(said.split())
 
 
 def test_texts_for_which_nobody_has_looked_say_so() -> None:
     every, *_ = rows(writers_table("tell", Writing(TEXTS, NAMES)))
     assert every[6:] == [0, Undefined(NOBODY_LOOKED), Undefined(NOBODY_LOOKED)]
     assert rows(writers_table("tell", Writing([], NAMES))) == []
-
-
-def test_nobody_is_called_anything_for_a_paste() -> None:
-    table = writers_table("tell", Writing(TEXTS, NAMES, [SEARCH], looked_for()))
-    said = " ".join([table.title, *table.notes, *(column.title for column in table.columns)]).casefold()
-    assert "a paste proves nothing by itself" in said
-    assert not {"fraud", "cheat", "suspicious"} & set(said.split())
 
 
 def test_what_the_texts_are_like_and_those_that_others_accepted() -> None:
