@@ -67,6 +67,12 @@ def come_from_prolific(page: Page, site: str, study: Study, person: str = "ann")
         page.wait_for_url("**/s/**")
 
 
+def set_window(page: Page, width: int, height: int) -> None:
+    """Give the window that size, and wait for the frame in which the page's scripts have heard of it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+
+
 def assert_no_wider_than_the_window(page: Page) -> None:
     """On a phone, and on a laptop, where the page is left."""
     for width, height in ((390, 844), (1366, 768)):

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session, SessionState
-from tests.browser.stage import answer, come_from_prolific, open_study, question_number
+from tests.browser.stage import answer, come_from_prolific, open_study, question_number, set_window
 from tests.factories import arrive_at_work, make_instance, make_project
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -199,7 +199,7 @@ def test_one_question_fits_any_window_without_scrolling(page: Page, at_work: Cal
         images = page.locator("[data-stage] img").count()
         for width, height in [(1366, 650), (1366, 768), (1920, 950), (390, 844)]:
             window = (images, width, height)
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             assert page.evaluate(SCROLLED_SIZE) == [width, height], window
             whole, seen = page.evaluate(CAPTION_HEIGHTS)
             assert whole <= seen, window

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Session
-from tests.browser.stage import question_number
+from tests.browser.stage import question_number, set_window
 from tests.browser.test_accessibility import assert_accessible
 from tests.browser.test_layout import BOXES, overlaps
 
@@ -100,7 +100,7 @@ def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Callab
     question_number(page)
     wish(page, text="150")
     for width, height in ((360, 640), (640, 360), (1366, 650)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         seen = page.evaluate(BOXES)
         assert seen["wide"] == width
         assert not seen["tooWide"]
@@ -110,7 +110,7 @@ def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Callab
     wish(page)
     page.evaluate(SPACING)
     for width, height in ((360, 640), (1366, 650)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         seen = page.evaluate(BOXES)
         assert not seen["tooWide"]
         assert not overlaps(seen["apart"])

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
-from tests.browser.stage import question_number
+from tests.browser.stage import question_number, set_window
 from tests.browser.test_layout import BOXES, overlaps
 from tests.factories import make_instance, make_project
 
@@ -69,14 +69,14 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
     for number in (1, 2):
         assert question_number(page) == number
         for width, height in WINDOWS:
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             assert page.evaluate(BEYOND) == 0, (width, height)
         for width, height in SMALLER if number == 1 else ():
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             assert page.evaluate(BEYOND) == 0, (width, height)
             assert not overlaps(page.evaluate(BOXES)["apart"]), (width, height)
             assert page.evaluate(CHOOSES), (width, height)
-        page.set_viewport_size({"width": 390, "height": 844})
+        set_window(page, 390, 844)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
         page.keyboard.press("1")
@@ -90,7 +90,7 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Cal
     question_number(page)
     shown, after = page.locator("[data-stage] [data-page]"), page.get_by_role("button", name="After", exact=True)
     for width, height in PAGED:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         expect(shown).to_have_text(re.compile("^\u2066?1(\N{EN DASH}[2-4]\u2069)? of 10$"))
         assert page.evaluate(OVER) == [], (width, height)
         sizes = page.evaluate(IN_SIGHT)
@@ -98,7 +98,7 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Cal
         assert min(sizes) >= (200 if (width, height) in PHONES else 120), (width, height, sizes)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
-    page.set_viewport_size({"width": 390, "height": 844})
+    set_window(page, 390, 844)
     for first in (1, 3, 5, 7, 9):
         expect(shown).to_have_text(f"\u2066{first}\N{EN DASH}{first + 1}\u2069 of 10")
         if first < 9:
@@ -108,7 +108,7 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Cal
     # What a key chooses comes into sight.
     page.keyboard.press("1")
     expect(shown).to_have_text("\u20661\N{EN DASH}2\u2069 of 10")
-    page.set_viewport_size({"width": 1366, "height": 768})
+    set_window(page, 1366, 768)
     expect(shown).to_be_hidden()
 
 
@@ -116,7 +116,7 @@ def test_a_long_description_leaves_large_images_on_a_small_phone(page: Page, at_
     make_ten("set-1", " ".join([LONG] * 3))
     at_work(instances=1, size=(640, 480), **RETRIEVE)
     question_number(page)
-    page.set_viewport_size({"width": 360, "height": 640})
+    set_window(page, 360, 640)
     assert page.evaluate(OVER) == []
     assert min(page.evaluate(IN_SIGHT)) >= 200
 
@@ -140,7 +140,7 @@ def test_without_scripts_all_images_stand_on_one_page_of_a_phone(page: Page, bro
 @pytest.mark.usefixtures("ten_images")
 def test_send_stands_on_the_chosen_image_too(page: Page) -> None:
     question_number(page)
-    page.set_viewport_size({"width": 1366, "height": 768})
+    set_window(page, 1366, 768)
     card, here = page.locator("[data-stage] [data-option='7']"), page.locator("[data-stage] .send-here")
     expect(here).to_have_count(0)
     card.click()
