@@ -1,7 +1,7 @@
 """Describing one of ten similar images in a browser: flipped through and written by keyboard, with nothing lost."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Draft, Response, Session
-from tests.browser.stage import assert_no_wider_than_the_window, picture_at, question_number, set_window
+from tests.browser.stage import Opener, assert_no_wider_than_the_window, picture_at, question_number, set_window
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_instance, make_project
 
@@ -33,7 +33,7 @@ UNDER_OTHERS = """() => {
 
 
 @pytest.fixture
-def describing(at_work: Callable[..., Session]) -> Callable[..., Session]:
+def describing(at_work: Opener) -> Opener:
     """Return what brings the page to the first description of a set of ten images."""
 
     def begun(*, type: str = "static", **wanted: Any) -> Session:
@@ -100,7 +100,7 @@ def draft_saved(page: Page, text: str) -> Iterator[None]:
         page.evaluate("() => { window.dispatchEvent(new Event('online')); }")
 
 
-def test_an_image_is_described_by_keyboard_alone(page: Page, describing: Callable[..., Session]) -> None:
+def test_an_image_is_described_by_keyboard_alone(page: Page, describing: Opener) -> None:
     session = describing(type="video")
     assert question_number(page) == 1
     target = marked(page)
@@ -155,9 +155,8 @@ def test_an_image_is_described_by_keyboard_alone(page: Page, describing: Callabl
     assert stored.writing["from_first_key_ms"] > 0
 
 
-def test_not_possible_is_one_key_and_sent_from_the_text_too(page: Page, describing: Callable[..., Session]) -> None:
+def test_not_possible_is_one_key_and_sent_from_the_text_too(page: Page, describing: Opener) -> None:
     session = describing()
-    question_number(page)
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     expect(page.locator("[data-answered]")).to_have_text("1")
@@ -170,11 +169,8 @@ def test_not_possible_is_one_key_and_sent_from_the_text_too(page: Page, describi
     assert list(answers) == [{"not_possible": True}, {"text": TEXT}]
 
 
-def test_images_of_a_static_set_stand_as_they_are_stored_with_the_answer(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_images_of_a_static_set_stand_as_they_are_stored_with_the_answer(page: Page, describing: Opener) -> None:
     session = describing()
-    question_number(page)
     shown = [
         picture_at(src)
         for src in page.locator(f"{FRAME} img").evaluate_all("(all) => all.map((image) => image.getAttribute('src'))")
@@ -187,11 +183,8 @@ def test_images_of_a_static_set_stand_as_they_are_stored_with_the_answer(
     assert [pictures[key] for key in stored.shown_order] == shown
 
 
-def test_a_flip_shows_the_next_picture_in_the_frame_that_follows_and_never_none(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_a_flip_shows_the_next_picture_in_the_frame_that_follows_and_never_none(page: Page, describing: Opener) -> None:
     describing()
-    question_number(page)
     # Every frame that is painted notes which pictures are to be seen in it, and whether they are decoded.
     page.evaluate(
         """() => {
@@ -233,10 +226,9 @@ def assert_painted(page: Page) -> None:
 
 
 def test_slider_thumbnails_a_held_arrow_and_a_finger_that_swipes_lead_through_the_images(
-    page: Page, describing: Callable[..., Session]
+    page: Page, describing: Opener
 ) -> None:
     describing()
-    question_number(page)
     page.locator("[data-stage] [data-frame-strip] button").nth(6).click()
     assert current(page) == 7
     page.locator("[data-stage] [data-frame-slider]").focus()
@@ -267,11 +259,8 @@ def test_slider_thumbnails_a_held_arrow_and_a_finger_that_swipes_lead_through_th
         assert current(page) == (before + steps - 1) % 10 + 1
 
 
-def test_on_a_phone_held_across_the_image_has_the_room_of_the_thumbnails(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_on_a_phone_held_across_the_image_has_the_room_of_the_thumbnails(page: Page, describing: Opener) -> None:
     describing()
-    question_number(page)
     set_window(page, 844, 390)
     expect(page.locator("[data-stage] [data-frame-strip]")).to_be_hidden()
     frame = page.locator(f"{FRAME}[data-current]").bounding_box()
@@ -281,11 +270,8 @@ def test_on_a_phone_held_across_the_image_has_the_room_of_the_thumbnails(
     expect(page.locator("[data-stage] [data-frame-strip]")).to_be_visible()
 
 
-def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(page: Page, describing: Opener) -> None:
     session = describing()
-    question_number(page)
     target = marked(page)
     field(page).fill("The third image from the left.")
     page.locator("[data-stage] [data-send]").click()
@@ -304,9 +290,7 @@ def test_a_refused_text_comes_back_with_the_reason_and_can_be_mended(
     assert Response.objects.get(session=session).answer == {"text": TEXT}
 
 
-def test_what_is_said_of_a_refused_text_covers_nothing_that_can_be_pressed(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_what_is_said_of_a_refused_text_covers_nothing_that_can_be_pressed(page: Page, describing: Opener) -> None:
     describing(pay={"currency": "USD", "per_session": "2.00", "per_answer": "0.20"})
     for width, height in ((390, 844), (360, 640), (768, 1024), (844, 390), (640, 360)):
         set_window(page, width, height)
@@ -324,10 +308,9 @@ def test_what_is_said_of_a_refused_text_covers_nothing_that_can_be_pressed(
 
 
 def test_a_draft_survives_a_reload_another_device_and_goes_with_its_answer(
-    page: Page, browser: Browser, live_server: LiveServer, describing: Callable[..., Session]
+    page: Page, browser: Browser, live_server: LiveServer, describing: Opener
 ) -> None:
     session = describing()
-    question_number(page)
     address = f"{live_server.url}/s/{session.token}/"
     page.keyboard.press("t")
     page.keyboard.type("The man in")
@@ -365,10 +348,9 @@ def test_a_draft_survives_a_reload_another_device_and_goes_with_its_answer(
 
 
 def test_a_draft_written_without_a_line_is_sent_when_it_is_back(
-    page: Page, context: BrowserContext, describing: Callable[..., Session]
+    page: Page, context: BrowserContext, describing: Opener
 ) -> None:
     session = describing()
-    question_number(page)
     page.wait_for_load_state("networkidle")
     context.set_offline(True)
     page.keyboard.press("t")
@@ -379,11 +361,8 @@ def test_a_draft_written_without_a_line_is_sent_when_it_is_back(
     assert Draft.objects.get(session=session).fields == {"text": "The man in blue"}
 
 
-def test_pastes_are_counted_with_their_lengths_and_the_window_that_is_left(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_pastes_are_counted_with_their_lengths_and_the_window_that_is_left(page: Page, describing: Opener) -> None:
     session = describing()
-    question_number(page)
     page.keyboard.press("t")
     page.keyboard.type("So: ")
     field(page).evaluate(
@@ -412,9 +391,8 @@ def test_pastes_are_counted_with_their_lengths_and_the_window_that_is_left(
     assert counted == {"keys": 6, "pastes": 1, "pasted": [23], "focus_losses": 1}
 
 
-def test_a_study_that_does_not_record_it_is_told_nothing(page: Page, describing: Callable[..., Session]) -> None:
+def test_a_study_that_does_not_record_it_is_told_nothing(page: Page, describing: Opener) -> None:
     session = describing(answering={"record_writing": False})
-    question_number(page)
     field(page).press_sequentially(TEXT)
     with page.expect_request("**/answer/") as sent:
         page.locator("[data-stage] [data-send]").click()
@@ -424,7 +402,7 @@ def test_a_study_that_does_not_record_it_is_told_nothing(page: Page, describing:
 
 
 def test_without_scripts_all_images_are_listed_and_the_marked_one_is_named(
-    page: Page, browser: Browser, live_server: LiveServer, describing: Callable[..., Session]
+    page: Page, browser: Browser, live_server: LiveServer, describing: Opener
 ) -> None:
     session = describing()
     with elsewhere(browser, f"{live_server.url}/s/{session.token}/", java_script_enabled=False) as plain:
@@ -445,11 +423,8 @@ def test_without_scripts_all_images_are_listed_and_the_marked_one_is_named(
     assert Response.objects.get(session=session).answer == {"text": TEXT}
 
 
-def test_the_page_is_accessible_beside_each_other_too_and_no_wider_than_a_phone(
-    page: Page, describing: Callable[..., Session]
-) -> None:
+def test_the_page_is_accessible_beside_each_other_too_and_no_wider_than_a_phone(page: Page, describing: Opener) -> None:
     describing()
-    question_number(page)
     page.keyboard.press("s")
     field(page).fill(TEXT)
     assert_accessible(page)
