@@ -14,12 +14,10 @@ from studies.kinds import get_kind
 from tests.browser.reading import assert_focus_is_never_hidden, assert_wide_spacing_loses_nothing
 from tests.browser.stage import question_number
 from tests.browser.test_accessibility import assert_accessible
+from tests.browser.test_bar import PAY, TIME
 from tests.contracts.conftest import put_in
 from tests.contracts.stage import NAMES, launched, practice_of, secret_ask
 from tests.factories import arrive_at_work
-
-PAY = {"currency": "USD", "per_session": "2.00", "per_answer": "0.20"}
-TIME = {"estimated_minutes": 20, "limit_minutes": 60, "more_minutes": 15}
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Session
@@ -44,7 +44,8 @@ def candidates(tmp_path: Path) -> dict[str, tuple[str, str]]:
         pytest.skip(f"The real data is not beside the project: {manifest} is missing.")
     file = tmp_path / "real-sets.yaml"
     file.write_text(STUDY, encoding="utf-8")
-    some = tmp_path / "some.jsonl"
+    some = tmp_path / "manifest" / "some.jsonl"
+    some.parent.mkdir()
     some.write_text("".join(manifest.read_text(encoding="utf-8").splitlines(keepends=True)[:SETS]), encoding="utf-8")
     call_command("import_instances", "real", str(some), format="jsonl", images=IMAGES, verbosity=0)
     call_command("create_study", str(file), project="real", verbosity=0)
@@ -61,9 +62,8 @@ def candidates(tmp_path: Path) -> dict[str, tuple[str, str]]:
 @contextmanager
 def laptop(browser: Browser) -> Iterator[Page]:
     """A browser of one's own, with nothing remembered; closing the block closes the laptop."""
-    context: BrowserContext = browser.new_context(viewport={"width": 1366, "height": 650})
-    yield context.new_page()
-    context.close()
+    with browser.new_context(viewport={"width": 1366, "height": 650}) as context:
+        yield context.new_page()
 
 
 def arrive(page: Page, live_server: LiveServer, person: str) -> None:
