@@ -1,14 +1,12 @@
 """The bar on top: what it says stands apart in every window, and none of it lies over a question."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Session
-from tests.browser.stage import answer, open_study, question_number, set_window
+from tests.browser.stage import Opener, answer, open_study, question_number, set_window
 from tests.browser.test_layout import overlaps
 from tests.factories import arrive_at_work
 
@@ -37,7 +35,7 @@ def assert_parts_apart(page: Page, width: int) -> list[Any]:
 
 
 @pytest.mark.browser_context_args(has_touch=True, is_mobile=True)
-def test_a_long_pay_pushes_nothing_off_the_rows_of_the_bar(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_long_pay_pushes_nothing_off_the_rows_of_the_bar(page: Page, at_work: Opener) -> None:
     at_work(instances=4, pay=PAY, time=TIME)
     set_window(page, 390, 844)
     assert question_number(page) == 1
@@ -65,8 +63,8 @@ def test_until_when_a_place_is_kept_has_a_place_without_scripts(browser: Browser
             assert any(said.startswith("Your place is kept until") for said, *_ in parts)
 
 
-def test_what_was_sent_by_choosing_is_said_over_nothing(page: Page, at_work: Callable[..., Session]) -> None:
-    windows = [*WINDOWS, (640, 360)]
+def test_what_was_sent_by_choosing_is_said_over_nothing(page: Page, at_work: Opener) -> None:
+    windows = [(360, 640), (844, 390), (768, 1024), (1366, 768), (640, 360)]
     at_work(instances=len(windows) + 1, answering={"one_action": "on"}, pay=PAY, time=TIME)
     assert question_number(page) == 1
     before = {}
@@ -91,7 +89,7 @@ def test_what_was_sent_by_choosing_is_said_over_nothing(page: Page, at_work: Cal
     expect(page.get_by_text(f"You are changing your answer to question {len(windows)}.")).to_be_visible()
 
 
-def test_help_stays_in_the_window_in_type_of_twice_the_size(page: Page, at_work: Callable[..., Session]) -> None:
+def test_help_stays_in_the_window_in_type_of_twice_the_size(page: Page, at_work: Opener) -> None:
     at_work(instances=2, pay={"currency": "USD", "per_session": "2.00"}, time={"estimated_minutes": 40})
     assert question_number(page) == 1
     page.locator("html").evaluate('(page) => (page.style.fontSize = "200%")')

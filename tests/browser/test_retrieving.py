@@ -1,14 +1,13 @@
 """Finding one of ten images by its description: all of them in sight on a laptop, and a key for each."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
-from tests.browser.stage import question_number, set_window
+from tests.browser.stage import Opener, question_number, set_window
 from tests.browser.test_layout import BOXES, overlaps
 from tests.factories import make_instance, make_project
 
@@ -58,7 +57,7 @@ def make_ten(key: str, text: str) -> None:
 
 
 @pytest.fixture
-def ten_images(at_work: Callable[..., Session]) -> Session:
+def ten_images(at_work: Opener) -> Session:
     for number, text in enumerate((SHORT, LONG), start=1):
         make_ten(f"set-{number}", text)
     return at_work(instances=2, **RETRIEVE)
@@ -83,11 +82,10 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
         page.keyboard.press("Enter")
 
 
-def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Callable[..., Session]) -> None:
+def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Opener) -> None:
     make_ten("set-1", SHORT)
     # As most videos and photos are.
     at_work(instances=1, size=(640, 480), **RETRIEVE)
-    question_number(page)
     shown, after = page.locator("[data-stage] [data-page]"), page.get_by_role("button", name="After", exact=True)
     for width, height in PAGED:
         set_window(page, width, height)
@@ -112,10 +110,9 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Cal
     expect(shown).to_be_hidden()
 
 
-def test_a_long_description_leaves_large_images_on_a_small_phone(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_long_description_leaves_large_images_on_a_small_phone(page: Page, at_work: Opener) -> None:
     make_ten("set-1", " ".join([LONG] * 3))
     at_work(instances=1, size=(640, 480), **RETRIEVE)
-    question_number(page)
     set_window(page, 360, 640)
     assert page.evaluate(OVER) == []
     assert min(page.evaluate(IN_SIGHT)) >= 200
@@ -158,9 +155,10 @@ def test_send_stands_on_the_chosen_image_too(page: Page) -> None:
 
 
 @pytest.mark.usefixtures("ten_images")
-def test_two_images_stand_side_by_side_enlarged(page: Page) -> None:
+def test_all_ten_are_enlarged_alone_or_side_by_side_and_the_keys_choose_there_too(page: Page) -> None:
     question_number(page)
     page.keyboard.press("z")
+    expect(page.locator("#zoom[open] [data-zoom-strip] > *")).to_have_count(10)
     page.keyboard.press("s")
     expect(page.get_by_role("dialog", name="Image A | Image B")).to_be_visible()
     page.keyboard.press("ArrowRight")
@@ -180,9 +178,12 @@ def test_two_images_stand_side_by_side_enlarged(page: Page) -> None:
     expect(page.locator("[data-stage] [name=choice][value='10']")).to_be_checked()
     page.keyboard.press("s")
     expect(page.get_by_role("dialog", name="Image J", exact=True)).to_be_visible()
+    page.keyboard.press("9")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-stage] input[value='9']")).to_be_checked()
 
 
-def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Callable[..., Session]) -> None:
+def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Opener) -> None:
     for number in range(1, len(PLACES) + 1):
         make_ten(f"set-{number}", SHORT)
     session = at_work(instances=len(PLACES), **RETRIEVE)
@@ -196,13 +197,3 @@ def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Callable[...,
     # In a video the place is the one in time.
     stored = Response.objects.filter(session=session).order_by("slot__position").values_list("choice", flat=True)
     assert list(stored) == [f"image_{place}" for place in PLACES.values()]
-
-
-@pytest.mark.usefixtures("ten_images")
-def test_enlarged_all_ten_stand_beside_each_other_and_the_keys_choose_there_too(page: Page) -> None:
-    question_number(page)
-    page.keyboard.press("z")
-    expect(page.locator("#zoom[open] [data-zoom-strip] > *")).to_have_count(10)
-    page.keyboard.press("0")
-    page.keyboard.press("Escape")
-    expect(page.locator("[data-stage] input[value='10']")).to_be_checked()
