@@ -179,8 +179,11 @@ def test_all_ten_are_enlarged_alone_or_side_by_side_and_the_keys_choose_there_to
     page.keyboard.press("s")
     expect(page.get_by_role("dialog", name="Image J", exact=True)).to_be_visible()
     page.keyboard.press("9")
-    page.keyboard.press("Escape")
     expect(page.locator("[data-stage] input[value='9']")).to_be_checked()
+    # Here too it is the tenth image, not the size of the whole one.
+    page.keyboard.press("0")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-stage] input[value='10']")).to_be_checked()
 
 
 def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Opener) -> None:
