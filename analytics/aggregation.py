@@ -6,7 +6,7 @@ from crowd-kit: docs/decisions/0008-dawid-skene-and-mace-written-out.md.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,8 +69,7 @@ class _Table:
         cells = self.task * len(self.labels) + self.label
         counts = np.bincount(cells, minlength=len(self.tasks) * len(self.labels)).astype(np.float64)
         votes = counts.reshape(len(self.tasks), len(self.labels))
-        shares: Floats = votes / votes.sum(axis=1, keepdims=True)
-        return shares
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def labels_of(self, posteriors: Floats) -> dict[Any, Any]:
         labels = {}
@@ -89,15 +88,6 @@ class _Table:
 
     def _by_label(self, row: Floats) -> dict[Any, float]:
         return dict(zip(self.labels, row.tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One start of MACE: log-likelihood, posteriors (tasks x labels) and competences."""
-
-    likelihood: float
-    posteriors: Floats
-    skills: Floats
 
 
 def dawid_skene(answers: Iterable[Answer]) -> Aggregate:
@@ -146,12 +136,11 @@ def mace(answers: Iterable[Answer], *, rng: np.random.Generator, restarts: int =
     if not table.tasks:
         return Aggregate({}, {}, {}, {})
     runs = [_mace_run(table, rng if number else None) for number in range(max(restarts, 1))]
-    best = max(run.likelihood for run in runs)
-    likeliest = [run for run in runs if best - run.likelihood <= AS_LIKELY]
-    posteriors = np.mean([run.posteriors for run in likeliest], axis=0)
-    skills = np.mean([run.skills for run in likeliest], axis=0)
+    best = max(likelihood for likelihood, _, _ in runs)
+    likeliest = [(posteriors, skills) for likelihood, posteriors, skills in runs if best - likelihood <= AS_LIKELY]
+    posteriors, skills = (np.mean(column, axis=0) for column in zip(*likeliest, strict=True))
     found = table.aggregate(posteriors, skills, posteriors.mean(axis=0))
-    by_run = [table.labels_of(run.posteriors) for run in likeliest]
+    by_run = [table.labels_of(posteriors) for posteriors, _ in likeliest]
     same = {
         task: label if all(labels[task] == label for labels in by_run) else None for task, label in found.labels.items()
     }
@@ -169,24 +158,6 @@ def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
     rows = list(answers)
     per_task = Counter(task for task, _, _ in rows)
     return [row for row in rows if per_task[row[0]] >= LEAST_PER_TASK]
-
-
-def accuracy(answers: Iterable[Answer], truth: Mapping[Any, Any]) -> tuple[Score, dict[Any, Score]]:
-    """Count the answers that equal the truth, over all workers and per worker.
-
-    truth: the label of tasks whose label is known (gold, decisions, an aggregate's labels); answers to other tasks,
-    or to tasks whose label is None, do not count. A worker without an answer that counts has a score of 0 of 0.
-
-    Example: answers right on 5 of 9 gold tasks are 0.556.
-    """
-    counts: dict[Any, list[int]] = {}
-    for task, worker, label in answers:
-        mine = counts.setdefault(worker, [0, 0])
-        if truth.get(task) is not None:
-            mine[0] += truth[task] == label
-            mine[1] += 1
-    by_worker = {worker: Score(right, n) for worker, (right, n) in counts.items()}
-    return Score(sum(each.count for each in by_worker.values()), sum(each.n for each in by_worker.values())), by_worker
 
 
 def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, Score]:
@@ -231,8 +202,7 @@ def _error_rates(table: _Table, posteriors: Floats) -> Floats:
     expected = table.totals(cells, workers * labels, posteriors[table.task]).reshape(workers, labels, labels)
     rates = expected.transpose(0, 2, 1)
     given = rates.sum(axis=2, keepdims=True)
-    shares: Floats = np.divide(rates, given, out=np.zeros_like(rates), where=given > 0)
-    return shares
+    return np.asarray(np.divide(rates, given, out=np.zeros_like(rates), where=given > 0))
 
 
 def _normalised(log_joint: Floats) -> tuple[Floats, float]:
@@ -243,8 +213,11 @@ def _normalised(log_joint: Floats) -> tuple[Floats, float]:
     return joint / total, float((highest + np.log(total)).sum())
 
 
-def _mace_run(table: _Table, start: np.random.Generator | None) -> _Run:
-    """Run MACE from a random start or, with None, from the neutral one."""
+def _mace_run(table: _Table, start: np.random.Generator | None) -> tuple[float, Floats, Floats]:
+    """Run MACE from a random start or, with None, from the neutral one.
+
+    Returns the log-likelihood, the posteriors (tasks x labels) and the competences of the workers.
+    """
     # Imported here: it takes longer than all other imports of a page.
     from scipy.special import digamma
 
@@ -273,4 +246,4 @@ def _mace_run(table: _Table, start: np.random.Generator | None) -> _Run:
         guesses = np.exp(digamma(strategies.sum(axis=1) + GUESSING_PRIOR) - total)
         spread = digamma(strategies.sum(axis=1) + labels * STRATEGY_PRIOR)
         strategy = np.exp(digamma(strategies + STRATEGY_PRIOR) - spread[:, None])
-    return _Run(likelihood, posteriors, knows / (knows + guesses))
+    return likelihood, posteriors, knows / (knows + guesses)

@@ -14,7 +14,7 @@ All raise ValueError for an array that is not two-dimensional, an infinite numbe
 categories.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,21 +31,7 @@ from analytics.coefficients import (
     ScottPi,
     Weights,
 )
-from analytics.ratings import MISSING, Categories, Coded, Ratings, code, long_table
-
-__all__ = [
-    "Coefficient",
-    "brennan_prediger",
-    "cohen_kappa",
-    "estimate",
-    "fleiss_kappa",
-    "gwet_ac1",
-    "krippendorff_alpha",
-    "long_table",
-    "percent_agreement",
-    "scott_pi",
-    "specific_agreement",
-]
+from analytics.ratings import MISSING, Categories, Coded, Counts, Ratings, code
 
 
 @dataclass(frozen=True)
@@ -173,18 +159,14 @@ def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Cate
     coded = code(ratings, categories)
     if label not in coded.categories:
         raise ValueError(f"{label!r} is none of the categories.")
-    index = coded.categories.index(label)
-    present = coded.codes != MISSING
-    per_unit, said = present.sum(axis=1), (coded.codes == index).sum(axis=1)
-    pairable, raters = int((per_unit > 1).sum()), coded.number_of_raters()
+    found, per_unit = _sample_of(coded)
+    said = (coded.codes == coded.categories.index(label)).sum(axis=1)
     possible = int((said * np.maximum(per_unit - 1, 0)).sum())
-    value, reason = None, _nobody_to_compare(raters, pairable)
-    if reason is None and not possible:
-        reason = f"Nobody whose answer can be compared said {label!r}."
-    if reason is None:
-        value = float((said * (said - 1)).sum() / possible)
-    counts = (int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories))
-    return Coefficient(value, reason, *counts)
+    if found.reason is not None:
+        return found
+    if not possible:
+        return replace(found, reason=f"Nobody whose answer can be compared said {label!r}.")
+    return replace(found, value=float((said * (said - 1)).sum() / possible))
 
 
 def estimate(measure: Measure, ratings: Ratings | Coded, *, categories: Categories | None = None) -> Coefficient:
@@ -194,31 +176,30 @@ def estimate(measure: Measure, ratings: Ratings | Coded, *, categories: Categori
 
 def estimate_coded(measure: Measure, coded: Coded) -> Coefficient:
     """Return the coefficient `measure` of coded ratings."""
-    raters = coded.number_of_raters()
-    if measure.for_two_raters and (coded.codes.shape[1] if coded.raters is None else raters) > 2:
+    found, _ = _sample_of(coded)
+    raters = coded.codes.shape[1] if coded.raters is None else found.n_raters
+    if measure.for_two_raters and raters > 2:
         raise ValueError("This coefficient compares two raters; take Fleiss' kappa or Krippendorff's alpha for more.")
-    present = coded.codes != MISSING
-    per_unit = present.sum(axis=1)
-    pairable = int((per_unit > 1).sum())
-    value, reason = None, _nobody_to_compare(raters, pairable)
-    if reason is None:
-        rows = measure.rows(coded)
-        value = float(measure.statistic(coded, rows)(rows.counts[None, :].astype(np.float64))[0])
-        if np.isnan(value):
-            value, reason = None, _one_label(coded)
-    return Coefficient(
-        value, reason, int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories)
-    )
+    if found.reason is not None:
+        return found
+    rows = measure.rows(coded)
+    value = float(measure.statistic(coded, rows)(rows.counts[None, :].astype(np.float64))[0])
+    return replace(found, reason=_one_label(coded)) if np.isnan(value) else replace(found, value=value)
 
 
-def _nobody_to_compare(raters: int, pairable: int) -> str | None:
+def _sample_of(coded: Coded) -> tuple[Coefficient, Counts]:
+    """Return a coefficient without a value, with the reason if there is nothing to compare; and ratings per unit."""
+    per_unit = (coded.codes != MISSING).sum(axis=1)
+    raters, pairable = coded.number_of_raters(), int((per_unit > 1).sum())
+    reason = None
     if not raters:
-        return "There are no ratings."
-    if raters == 1:
-        return "Only one rater gave ratings, and agreement takes two."
-    if not pairable:
-        return "No unit was rated twice, so there is nothing to compare."
-    return None
+        reason = "There are no ratings."
+    elif raters == 1:
+        reason = "Only one rater gave ratings, and agreement takes two."
+    elif not pairable:
+        reason = "No unit was rated twice, so there is nothing to compare."
+    counts = (int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories))
+    return Coefficient(None, reason, *counts), per_unit
 
 
 def _one_label(coded: Coded) -> str:

@@ -6,12 +6,13 @@ Replacing Human Annotators with LLMs", ACL 2025, pp. 16051-16081.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from analytics.ratings import numbered
 from analytics.scores import Floats
 
 # The share of instances by which a person may be the better one and yet be replaced: what the paper takes for crowd
@@ -61,8 +62,6 @@ class AlternativeAnnotator:
     passes: bool | None
     n_tested: int
     people: Sequence[AgainstPerson]
-    epsilon: float
-    false_discovery_rate: float
     reason: str | None = None
 
 
@@ -122,7 +121,7 @@ def alternative_annotator_test(
         _against(person, shared, model, clusters, alignment=alignment, epsilon=epsilon, least_instances=least_instances)
         for person in dict.fromkeys(people)
     ]
-    return _summary(compared, epsilon, false_discovery_rate)
+    return _summary(compared, false_discovery_rate)
 
 
 def _by_instance(
@@ -143,22 +142,20 @@ def _by_instance(
     return by_instance
 
 
-def _summary(compared: Sequence[AgainstPerson], epsilon: float, false_discovery_rate: float) -> AlternativeAnnotator:
+def _summary(compared: Sequence[AgainstPerson], false_discovery_rate: float) -> AlternativeAnnotator:
     """Return over how many people the model wins, after the correction for multiple tests."""
     tested = [each for each in compared if each.p is not None]
+    sharing = sum(each.n > 0 for each in compared)
+    if 0 < sharing < LEAST_PEOPLE:
+        return AlternativeAnnotator(None, None, None, len(tested), compared, FEW_PEOPLE.format(LEAST_PEOPLE, sharing))
+    if not tested:
+        return AlternativeAnnotator(None, None, None, 0, compared, NOBODY)
     rejected = benjamini_yekutieli([each.p for each in tested if each.p is not None], false_discovery_rate)
     winning = {each.person for each, wins in zip(tested, rejected, strict=True) if wins}
-    everybody = [_decided(each, wins=each.person in winning) for each in compared]
-    settings, sharing = (epsilon, false_discovery_rate), sum(each.n > 0 for each in compared)
-    if 0 < sharing < LEAST_PEOPLE:
-        reason = FEW_PEOPLE.format(LEAST_PEOPLE, sharing)
-        undecided = [_decided(each, wins=False) for each in compared]
-        return AlternativeAnnotator(None, None, None, len(tested), undecided, *settings, reason)
-    if not tested:
-        return AlternativeAnnotator(None, None, None, 0, everybody, *settings, NOBODY)
+    everybody = [replace(each, wins=each.person in winning) for each in compared]
     rate = len(winning) / len(tested)
     advantage = sum(each.advantage for each in tested if each.advantage is not None) / len(tested)
-    return AlternativeAnnotator(rate, advantage, rate >= PASSING_RATE, len(tested), everybody, *settings)
+    return AlternativeAnnotator(rate, advantage, rate >= PASSING_RATE, len(tested), everybody)
 
 
 def benjamini_yekutieli(probabilities: Sequence[float], rate: float) -> list[bool]:
@@ -213,9 +210,7 @@ def _against(
 
 def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: float) -> float:
     mean = float(differences.mean())
-    numbers: dict[Hashable, int] = {}
-    member = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters])
-    sums = np.bincount(member, weights=differences - mean)
+    sums = np.bincount(numbered(clusters), weights=differences - mean)
     count = sums.size
     # With a cluster for each it is the variance of a mean.
     error = sqrt(float((sums**2).sum()) * count / (count - 1)) / differences.size
@@ -225,7 +220,3 @@ def _probability(differences: Floats, clusters: Sequence[Hashable], epsilon: flo
     from scipy.special import stdtr
 
     return float(stdtr(count - 1, (mean - epsilon) / error))
-
-
-def _decided(each: AgainstPerson, *, wins: bool) -> AgainstPerson:
-    return AgainstPerson(each.person, each.n, each.advantage, each.persons_advantage, each.p, wins, each.reason)

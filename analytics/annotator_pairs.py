@@ -8,7 +8,8 @@ from math import sqrt
 import numpy as np
 
 from analytics.agreement import Coefficient
-from analytics.scores import Mean
+from analytics.ratings import numbered
+from analytics.scores import Mean, t_quantile
 
 # Pairs that answered fewer questions together are left out of a mean.
 LEAST_SHARED = 10
@@ -98,7 +99,7 @@ def mean_of_pairs(
     known = [(group, each.value) for group, each in large if each.value is not None]
     missing = [each for _, each in large if each.value is None]
     left_out = (len(pairs) - len(large), len(missing), sum(each.n_pairable for each in missing))
-    groups = list(dict.fromkeys(group for group, _ in known))
+    groups = {group for group, _ in known}
     if not known:
         reason = NO_PAIR if large or not pairs else f"No pair answered {least} questions together."
         return MeanOfPairs(None, None, None, 0, 0, *left_out, reason, reason)
@@ -106,11 +107,7 @@ def mean_of_pairs(
     mean, counts = float(values.mean()), (len(known), len(groups), *left_out)
     if len(groups) < 2:
         return MeanOfPairs(mean, None, None, *counts, None, ONE_GROUP)
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
-    index = {group: number for number, group in enumerate(groups)}
-    sums = np.bincount([index[group] for group, _ in known], weights=values - mean)
-    error = sqrt(len(groups) / (len(groups) - 1) * float((sums**2).sum())) / len(known)
-    half = float(stdtrit(len(groups) - 1, (1 + level) / 2)) * error
+    sums = np.bincount(numbered(group for group, _ in known), weights=values - mean)
+    error = sqrt(sums.size / (sums.size - 1) * float((sums**2).sum())) / len(known)
+    half = t_quantile(level, len(groups) - 1) * error
     return MeanOfPairs(mean, max(-1.0, mean - half), min(1.0, mean + half), *counts)

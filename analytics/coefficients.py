@@ -5,9 +5,10 @@ thousand. So an interval comes from the very formula that its estimate comes fro
 undefined is nan in here, and never leaves as nan.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -24,16 +25,21 @@ DENSE = 20_000_000
 ROUNDING = 1e-12
 
 
-class Measure(Protocol):
+class Measure(ABC):
     """A coefficient: how it merges units, and its value under weightings of the merged rows."""
 
-    @property
-    def for_two_raters(self) -> bool:
-        """Whether the coefficient is defined for exactly two raters, whose columns are told apart."""
+    # Whether it is defined for exactly two raters, whose columns are told apart.
+    for_two_raters: ClassVar[bool] = False
 
     def rows(self, coded: Coded) -> Rows:
-        """Return the distinct units it works on."""
+        """Return the distinct units it works on: for two raters, those that both rated."""
+        if not self.for_two_raters:
+            return distinct_units(coded)
+        apart = by_rater(coded)
+        both = replace(apart, codes=apart.codes[(apart.codes != MISSING).all(axis=1)])
+        return distinct_units_by_rater(both)[0]
 
+    @abstractmethod
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         """Return its value as a function of weightings of `rows`.
 
@@ -43,23 +49,13 @@ class Measure(Protocol):
 
 
 @dataclass(frozen=True)
-class PercentAgreement:
-    for_two_raters = False
-
-    def rows(self, coded: Coded) -> Rows:
-        return distinct_units(coded)
-
+class PercentAgreement(Measure):
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         return _observed_agreement(_Pairs(coded, rows, copies))
 
 
 @dataclass(frozen=True)
-class BrennanPrediger:
-    for_two_raters = False
-
-    def rows(self, coded: Coded) -> Rows:
-        return distinct_units(coded)
-
+class BrennanPrediger(Measure):
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         observed = _observed_agreement(_Pairs(coded, rows, copies))
         by_chance = 1 / len(coded.categories)
@@ -67,12 +63,7 @@ class BrennanPrediger:
 
 
 @dataclass(frozen=True)
-class FleissKappa:
-    for_two_raters = False
-
-    def rows(self, coded: Coded) -> Rows:
-        return distinct_units(coded)
-
+class FleissKappa(Measure):
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         pairs = _Pairs(coded, rows, copies)
         observed, prevalence = _observed_agreement(pairs), _prevalence(pairs)
@@ -80,33 +71,23 @@ class FleissKappa:
 
 
 @dataclass(frozen=True)
-class GwetAC1:
-    for_two_raters = False
-
-    def rows(self, coded: Coded) -> Rows:
-        return distinct_units(coded)
-
+class GwetAC1(Measure):
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         pairs = _Pairs(coded, rows, copies)
         observed, prevalence = _observed_agreement(pairs), _prevalence(pairs)
         others = len(coded.categories) - 1
 
         def values(weights: Floats) -> Floats:
-            if not others:
-                return np.full(len(weights), np.nan)
             shares = prevalence(weights)
-            return _beyond_chance(observed(weights), (shares * (1 - shares)).sum(axis=1) / others)
+            by_chance = (shares * (1 - shares)).sum(axis=1) / others if others else np.ones(len(weights))
+            return _beyond_chance(observed(weights), by_chance)
 
         return values
 
 
 @dataclass(frozen=True)
-class KrippendorffAlpha:
+class KrippendorffAlpha(Measure):
     metric: Metric = "nominal"
-    for_two_raters = False
-
-    def rows(self, coded: Coded) -> Rows:
-        return distinct_units(coded)
 
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         pairs = _Pairs(coded, rows, copies)
@@ -124,12 +105,9 @@ class KrippendorffAlpha:
 
 
 @dataclass(frozen=True)
-class CohenKappa:
-    weights: Weights | None = None
+class CohenKappa(Measure):
     for_two_raters = True
-
-    def rows(self, coded: Coded) -> Rows:
-        return _rated_by_both(coded)
+    weights: Weights | None = None
 
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         if self.weights not in (None, "linear", "quadratic"):
@@ -157,11 +135,8 @@ class CohenKappa:
 
 
 @dataclass(frozen=True)
-class ScottPi:
+class ScottPi(Measure):
     for_two_raters = True
-
-    def rows(self, coded: Coded) -> Rows:
-        return _rated_by_both(coded)
 
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         totals = _category_totals(rows.codes, _present(rows.codes), coded)
@@ -194,8 +169,7 @@ class _Pairs:
         width, categories = self.codes.shape[1], len(self.coded.categories)
         if width * (width - 1) // 2 > categories and self.codes.shape[0] * categories <= DENSE:
             counts = _category_counts(self.codes, self.copies, self.coded)
-            alike: Floats = (counts**2).sum(axis=1) - (self.copies**2).sum(axis=1)
-            return alike
+            return np.asarray((counts**2).sum(axis=1) - (self.copies**2).sum(axis=1))
         same = np.zeros(len(self.codes))
         for left in range(width):
             for right in range(left + 1, width):
@@ -207,8 +181,7 @@ class _Pairs:
         """Return, per row, the sum over ordered pairs of the squared distance between the places of their labels."""
         at = points[self.codes]
         once, squared = (self.copies * at).sum(axis=1), (self.copies * at**2).sum(axis=1)
-        squares: Floats = np.maximum(0, 2 * (self.ratings * squared - once**2))
-        return squares
+        return np.asarray(np.maximum(0, 2 * (self.ratings * squared - once**2)))
 
 
 def _observed_agreement(pairs: _Pairs) -> Statistic:
@@ -319,8 +292,7 @@ def _over(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> 
 
 
 def _present(codes: Codes) -> Floats:
-    present: Floats = (codes != MISSING).astype(np.float64)
-    return present
+    return np.asarray(codes != MISSING, dtype=np.float64)
 
 
 def _category_counts(codes: Codes, amounts: Floats, coded: Coded) -> Floats:
@@ -336,29 +308,16 @@ def _category_totals(codes: Codes, amounts: Floats, coded: Coded) -> Statistic:
     """Weightings x categories: as `_category_counts`, summed over weighted rows."""
     categories = len(coded.categories)
     if len(codes) * categories <= DENSE:
-        return _weighted_sum(_category_counts(codes, amounts, coded))
+        counts = _category_counts(codes, amounts, coded)
+        return lambda weights: np.asarray(weights @ counts)
     cells = np.where(codes == MISSING, 0, codes).ravel()
     return lambda weights: np.stack(
         [np.bincount(cells, weights=(row[:, None] * amounts).ravel(), minlength=categories) for row in weights]
     )
 
 
-def _weighted_sum(per_row: Floats) -> Statistic:
-    def values(weights: Floats) -> Floats:
-        sums: Floats = weights @ per_row
-        return sums
-
-    return values
-
-
-def _rated_by_both(coded: Coded) -> Rows:
-    apart = by_rater(coded)
-    both = replace(apart, codes=apart.codes[(apart.codes != MISSING).all(axis=1)])
-    return distinct_units_by_rater(both)[0]
-
-
 def _distance(rows: Rows, weights: Weights | None) -> Floats:
-    steps: Floats = np.abs(rows.codes[:, 0] - rows.codes[:, 1]).astype(np.float64)
+    steps = np.abs(rows.codes[:, 0] - rows.codes[:, 1]).astype(np.float64)
     if weights is None:
         steps = np.minimum(steps, 1)
-    return steps**2 if weights == "quadratic" else steps
+    return np.asarray(steps**2 if weights == "quadratic" else steps)

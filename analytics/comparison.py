@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from analytics.intervals.bootstrap import LEVEL
 from analytics.people import ONE_PERSON, Answers, Spread, answers_of, evidence_of, share_interval, spread
 from analytics.ratings import Floats
-from analytics.scores import Bools, scores_in_range, truth_values
+from analytics.scores import scores_in_range, truth_values
 
 # Names of the tests, stored with results. "t over people" was used before.
 Test = Literal["clustered score test", "McNemar"]
@@ -74,7 +74,9 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     Example: only the first right on 1 question and only the second on 9: p = 2 (1 + 10) / 1024 = 0.0215,
     chi-squared 6.4.
     """
-    left, right = _paired(first, second)
+    left, right = truth_values(first), truth_values(second)
+    if left.ndim != 1 or left.shape != right.shape:
+        raise ValueError(f"A comparison takes two lists over the same questions, not {left.shape} and {right.shape}.")
     only_first, only_second = int((left & ~right).sum()), int((~left & right).sum())
     both, neither = int((left & right).sum()), int((~left & ~right).sum())
     apart = only_first + only_second
@@ -163,22 +165,21 @@ class _Both:
         people, found = float(given.means.mean()), spread(given)
         # Weights sum to 1 up to rounding.
         other = min(1.0, float((given.weights * its).sum()))
-        of_people, of_other = (_by_instance(given, values) for values in (given.values - people, its - other))
+        of_people, of_other = (
+            np.bincount(given.instance, weights=given.weights * apart, minlength=given.n_instances)
+            for apart in (given.values - people, its - other)
+        )
         most = max(2, given.n_instances)
         variance = float((of_other**2).sum()) * most / (most - 1)
         covariance = float((of_people * of_other).sum()) * most / (most - 1)
+        scale = sqrt((found.variance or 0.0) * variance)
         # A question counts once for the other answerer, however many people answered it.
         of_question = np.bincount(given.question, weights=given.weights)
         return cls(
             _share(people, found, given.weights, given.values, given.single_answers),
             _share(other, Spread(variance, most - 1.0), given.weights, its, 1 / float((of_question**2).sum())),
-            _correlation(covariance, found.variance or 0.0, variance),
+            max(-1.0, min(1.0, covariance / scale)) if scale > 0 else 0.0,
         )
-
-
-def _by_instance(given: Answers, apart: Floats) -> Floats:
-    sums = np.bincount(given.instance, weights=given.weights * apart, minlength=given.n_instances)
-    return sums.astype(np.float64)
 
 
 def _share(value: float, found: Spread, weights: Floats, values: Floats, most: float) -> _Share:
@@ -186,12 +187,6 @@ def _share(value: float, found: Spread, weights: Floats, values: Floats, most: f
     alone = float((weights * (values - value) ** 2).sum())
     told = evidence_of(value, found, alone, most)
     return _Share(value, told.n, told.degrees)
-
-
-def _correlation(covariance: float, first: float, second: float) -> float:
-    if not (first > 0 and second > 0):
-        return 0.0
-    return max(-1.0, min(1.0, covariance / sqrt(first * second)))
 
 
 def _between(both: _Both, level: float) -> tuple[float, float]:
@@ -233,10 +228,3 @@ def holm(probabilities: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min(1.0, (len(made) - before) * p))
         adjusted[index] = largest
     return adjusted
-
-
-def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Bools, Bools]:
-    left, right = truth_values(first), truth_values(second)
-    if left.ndim != 1 or left.shape != right.shape:
-        raise ValueError(f"A comparison takes two lists over the same questions, not {left.shape} and {right.shape}.")
-    return left, right

@@ -1,7 +1,7 @@
 """Counts of the ImageCoDe tables: sets and descriptions by source, and phenomena coded in descriptions."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 
 from analytics.scores import Score
@@ -79,8 +79,5 @@ def phenomenon(annotations: Sequence[str], code: str) -> Score:
     Example: ["s,q", ",s", ""] shows "s" in 2 of 3.
     """
     coded = annotations[: CODED_WIDELY if code in WIDE_CODES else CODED_NARROWLY]
-    return Score(sum(code in _codes(annotation) for annotation in coded), len(coded))
-
-
-def _codes(annotation: str) -> Iterable[str]:
-    return {code.strip() for code in annotation.split(",")}
+    codes = [{one.strip() for one in annotation.split(",")} for annotation in coded]
+    return Score(sum(code in of_one for of_one in codes), len(coded))

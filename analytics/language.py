@@ -158,16 +158,15 @@ def types_among(times: Iterable[int], drawn: int) -> float | None:
     total = sum(each * words for each, words in counts.items())
     if drawn > total:
         return None
-    return sum(words * (1 - _none_of(each, total, drawn)) for each, words in counts.items())
-
-
-def _none_of(times: int, total: int, drawn: int) -> float:
-    """Return the probability that a word of this frequency is not drawn."""
-    if total - times < drawn:
-        return 0.0
-    # C(total - times, drawn) / C(total, drawn), whose factorials are too large to write out.
-    left = lgamma(total - times + 1) - lgamma(total - times - drawn + 1)
-    return exp(left - lgamma(total + 1) + lgamma(total - drawn + 1))
+    found = 0.0
+    for each, words in counts.items():
+        missed, others = 0.0, total - each
+        if others >= drawn:
+            # C(others, drawn) / C(total, drawn), whose factorials are too large to write out.
+            left = lgamma(others + 1) - lgamma(others - drawn + 1)
+            missed = exp(left - lgamma(total + 1) + lgamma(total - drawn + 1))
+        found += words * (1 - missed)
+    return found
 
 
 @dataclass(frozen=True)

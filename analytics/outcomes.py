@@ -86,14 +86,7 @@ def outcome_of_question(state: str, *, answers: int, wanted: int, accepts: bool,
 # The outcome of an instance if one question has it, whatever the others; otherwise all must agree.
 DECIDING = (Outcome.UNDONE, Outcome.REJECTED, Outcome.NONE_YET, Outcome.CONFLICTING)
 # A part has the first of these outcomes among its attempts.
-BEST_FIRST = (
-    Outcome.ACCEPTED,
-    Outcome.AGREED,
-    Outcome.NONE_YET,
-    Outcome.CONFLICTING,
-    Outcome.REJECTED,
-    Outcome.UNDONE,
-)
+BEST_FIRST = (Outcome.ACCEPTED, Outcome.AGREED, Outcome.NONE_YET, Outcome.CONFLICTING, Outcome.REJECTED, Outcome.UNDONE)
 # The item of a question about all of its instance.
 WHOLE = ""
 

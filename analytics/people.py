@@ -15,13 +15,12 @@ pp. 334-364.
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analytics.ratings import Floats
-from analytics.scores import NOTHING, scores_in_range
+from analytics.ratings import Floats, numbered
+from analytics.scores import NOTHING, scores_in_range, t_quantile
 
 LEVEL = 0.95
 # People who differ a little near 1 differ more below. The design effect of a limit nearer to one half grows by this
@@ -110,8 +109,7 @@ class Answers:
     @property
     def means(self) -> Floats:
         """The mean of each person."""
-        means: Floats = np.bincount(self.person, weights=self.values, minlength=self.n_people) / self.per_person
-        return means
+        return np.bincount(self.person, weights=self.values, minlength=self.n_people) / self.per_person
 
     @property
     def single_answers(self) -> float:
@@ -121,8 +119,7 @@ class Answers:
     @property
     def weights(self) -> Floats:
         """The weight of each answer in the mean over people; they sum to 1."""
-        found: Floats = 1 / (self.n_people * self.per_person[self.person])
-        return found
+        return 1 / (self.n_people * self.per_person[self.person])
 
 
 def answers_of(
@@ -148,17 +145,15 @@ def answers_of(
         raise ValueError(f"Answer {int(np.isnan(numbers).argmax())} (counted from 0) is not a number.")
     if len(set(zip(people, questions, strict=True))) < numbers.size:
         raise ValueError("A person has answered a question twice; each answers a question once.")
-    columns = [_numbered(people), _numbered(questions), _numbered(about)]
-    counts = [int(column.max(initial=-1)) + 1 for column in columns]
-    return Answers(numbers, columns[0], columns[1], columns[2], counts[0], counts[1], counts[2])
+    columns = numbered(people), numbered(questions), numbered(about)
+    return Answers(numbers, *columns, *(int(column.max(initial=-1)) + 1 for column in columns))
 
 
 def number_answers(people: Sequence[int], instances: Sequence[int]) -> Answers:
     """Number people and instances by size, each answer with its own question; fast, and without values."""
     n = len(people)
-    (who, person), (about, instance) = (
-        np.unique(np.asarray(column, dtype=np.int64), return_inverse=True) for column in (people, instances)
-    )
+    who, person = np.unique(np.asarray(people, dtype=np.int64), return_inverse=True)
+    about, instance = np.unique(np.asarray(instances, dtype=np.int64), return_inverse=True)
     return Answers(np.zeros(n), person, np.arange(n), instance, who.size, n, about.size)
 
 
@@ -237,10 +232,7 @@ def share_interval(
             f"Not a share of {share} of {n} answers with a design effect of {design_effect}, {degrees} degrees of "
             f"freedom and level {level}."
         )
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
-    far = float(stdtrit(degrees, (1 + level) / 2))
+    far = t_quantile(level, degrees)
     least = max(share * (1 - share), 1 / (2 * n))
     few = FEW_DEGREES / degrees
     power = min(max(1.0, LARGEST_POWER - few), POWER + few + (1 - 2 * share) ** 2 / least / SKEWED)
@@ -320,8 +312,3 @@ def _lower_limit(share: float, n: float, design_effect: float, far: float, power
         limit = max(0.0, (share + beside / 2 - around) / (1 + beside))
         grown = max(1.0, limit * (1 - limit) / least) ** power if design_effect > 1 else 1.0
     return limit
-
-
-def _numbered(column: Sequence[Any]) -> NDArray[np.intp]:
-    index: dict[Any, int] = {}
-    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.intp)

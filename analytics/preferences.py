@@ -25,11 +25,14 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analytics.intervals.bootstrap import FEW_UNITS, LEAST_RATERS, LEVEL, SMALL
+from analytics.ratings import numbered
+from analytics.scores import t_quantile
 
 Floats = NDArray[np.float64]
 NOTHING = "Nothing was compared."
@@ -135,13 +138,8 @@ def preferences(comparisons: Iterable[Comparison], items: Sequence[str], *, leve
     if reason := _why_none(found, compared, model):
         return replace(plain, reason=reason)
     estimate = model.maximum()
-    scored = dict(zip(compared, _scored(model, estimate, plain, level), strict=True))
-    standings = [
-        replace(scored[each.item], shown=each.shown, preferred=each.preferred, tied=each.tied)
-        if each.item in scored
-        else each
-        for each in plain.standings
-    ]
+    scored = _scored(model, estimate, plain.people, level)
+    standings = [replace(each, **scored.get(each.item, {})) for each in plain.standings]
     worths = np.exp(estimate[len(compared) :]).tolist()
     return replace(plain, standings=standings, tie_worth=dict(zip(model.tied_sizes, worths, strict=True)))
 
@@ -183,14 +181,12 @@ class _Model:
         return np.vstack([own, tie])
 
     def answer(self, shown: tuple[str, ...], preferred: str | None) -> Floats:
-        row: Floats = self.answers[shown][-1 if preferred is None else shown.index(preferred)]
-        return row
+        return np.asarray(self.answers[shown][-1 if preferred is None else shown.index(preferred)])
 
     @cached_property
     def said(self) -> Floats:
         """The sufficient statistic: how often each parameter was in an answer."""
-        found: Floats = np.sum([times * self.answer(*which) for which, times in self.counts.items()], axis=0)
-        return found
+        return np.asarray(np.sum([times * self.answer(*which) for which, times in self.counts.items()], axis=0))
 
     def likelihood(self, at: Floats) -> float:
         most = sum(times * np.logaddexp.reduce(self.answers[shown] @ at) for shown, times in self.times.items())
@@ -233,8 +229,7 @@ class _Model:
 
 def _chances(powers: Floats) -> Floats:
     raised = np.exp(powers - powers.max())
-    found: Floats = raised / raised.sum()
-    return found
+    return np.asarray(raised / raised.sum())
 
 
 def _why_none(comparisons: Sequence[Comparison], items: Sequence[str], model: _Model) -> str | None:
@@ -295,8 +290,8 @@ def _listed(items: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
 
 
-def _scored(model: _Model, estimate: Floats, plain: Preferences, level: float) -> list[Standing]:
-    """Return the standing of each compared item, without what was counted."""
+def _scored(model: _Model, estimate: Floats, people: int, level: float) -> dict[str, dict[str, Any]]:
+    """Return the fields of each compared item's standing that are not counts."""
     k = len(model.items)
     scores = estimate[:k] - estimate[:k].mean()
     inverse: Floats = np.asarray(np.linalg.pinv(model.information(estimate), hermitian=True), dtype=np.float64)
@@ -309,30 +304,28 @@ def _scored(model: _Model, estimate: Floats, plain: Preferences, level: float) -
     instances = len({one.about for one in model.comparisons})
     warning = SMALL if instances < FEW_UNITS else ""
     ahead = (scores[:, None] < scores - ROUNDING).sum(axis=1)
-    return [
-        Standing(
-            *(item, 0, 0, 0),
-            score=float(score),
-            error=float(errors[place]),
-            rank=1 + int(ahead[place]),
-            over_questions=_limits(score, of_instance[place], instances, 2, "instances", level, warning),
-            over_both=_limits(score, of_both[place], plain.people, LEAST_RATERS, "people", level, warning),
-        )
+    return {
+        item: {
+            "score": score,
+            "error": float(errors[place]),
+            "rank": 1 + int(ahead[place]),
+            "over_questions": _limits(score, of_instance[place], instances, 2, "instances", level, warning),
+            "over_both": _limits(score, of_both[place], people, LEAST_RATERS, "people", level, warning),
+        }
         for place, (item, score) in enumerate(zip(model.items, scores.tolist(), strict=True))
-    ]
+    }
 
 
 def _spread(inverse: Floats, slopes: Floats, clusters: Sequence[Hashable], estimated: int = 1) -> Floats:
     """Return the variance of each parameter for resampled clusters (Liang and Zeger 1986)."""
-    place: dict[Hashable, int] = {}
-    which = np.array([place.setdefault(cluster, len(place)) for cluster in clusters])
-    if len(place) < 2:
+    which = numbered(clusters)
+    count = int(which.max()) + 1
+    if count < 2:
         return np.full(len(inverse), np.nan)
-    summed = np.zeros((len(place), slopes.shape[1]))
+    summed = np.zeros((count, slopes.shape[1]))
     np.add.at(summed, which, slopes)
     moved = summed @ inverse
-    variance: Floats = (moved**2).sum(axis=0) * len(place) / max(1, len(place) - estimated)
-    return variance
+    return np.asarray((moved**2).sum(axis=0) * count / max(1, count - estimated))
 
 
 def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of_instance: Floats) -> Floats:
@@ -345,7 +338,5 @@ def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of
 def _limits(score: float, variance: float, n: int, least: int, what: str, level: float, warning: str) -> Limits:
     if n < least:
         return Limits(None, None, f"Other {what} take {least} to tell, and there {'is' if n == 1 else 'are'} {n}.")
-    from scipy.special import stdtrit
-
-    far = float(stdtrit(n - 1, (1 + level) / 2)) * sqrt(variance)
+    far = t_quantile(level, n - 1) * sqrt(variance)
     return Limits(score - far, score + far, None, warning)

@@ -110,5 +110,4 @@ def _average_ranks(row: Floats) -> Floats:
     """Return the rank of each item from 1; tied items share the mean of their ranks."""
     before = (row[:, None] > row[None, :]).sum(axis=1)
     ties = (row[:, None] == row[None, :]).sum(axis=1)
-    ranks: Floats = before + (ties + 1) / 2
-    return ranks
+    return np.asarray(before + (ties + 1) / 2)

@@ -21,10 +21,6 @@ Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 MISSING = -1
-# Whole numbers in a range up to this are coded by subtraction instead of sorting.
-NARROW = 4096
-# Row keys up to this are counted in a table of all possible keys, which would be too large beyond.
-SMALL_KEY_SPACE = 1 << 22
 # Rows with longer keys, in bits, are not merged.
 KEY_BITS = 62
 
@@ -100,24 +96,18 @@ def long_table(answers: Iterable[tuple[Hashable, Hashable, Any]], categories: Ca
     rows = list(answers)
     given, labels = _code_labels([rating for _, _, rating in rows])
     rows = [row for row, label in zip(rows, given.tolist(), strict=True) if label != MISSING]
-    given, unit, rater = given[given != MISSING], _indices(row[0] for row in rows), _indices(row[1] for row in rows)
-    order = np.argsort(unit, kind="stable")
-    unit, rater, given = unit[order], rater[order], given[order]
+    given, unit, rater = given[given != MISSING], numbered(row[0] for row in rows), numbered(row[1] for row in rows)
     if np.unique(np.stack([unit, rater]), axis=1).shape[1] < unit.size:
         raise ValueError("A rater has rated a unit twice; each rates a unit once.")
-    _, first, counts = np.unique(unit, return_index=True, return_counts=True)
-    shape = (len(counts), max(1, int(counts.max(initial=0))))
-    cell = (np.repeat(np.arange(len(counts)), counts), np.arange(unit.size) - np.repeat(first, counts))
-    codes, raters = np.full(shape, MISSING, dtype=np.int32), np.full(shape, MISSING, dtype=np.int32)
-    codes[cell], raters[cell] = given, rater
-    return _declared(replace(_coded(codes, labels), raters=raters), categories)
+    laid_out = by_unit(unit, given, labels, rater)
+    return _declared(replace(_coded(laid_out.codes, labels), raters=laid_out.raters), categories)
 
 
 def by_unit(
-    units: Sequence[int],
-    labels: Sequence[int],
-    categories: Sequence[str],
-    raters: Sequence[int] | None = None,
+    units: Sequence[int] | NDArray[np.intp],
+    labels: Sequence[int] | Codes,
+    categories: Sequence[Any],
+    raters: Sequence[int] | NDArray[np.intp] | None = None,
     values: Sequence[float] | None = None,
 ) -> Coded:
     """Lay out coded ratings as units x the maximum number per unit, in no order of raters.
@@ -162,40 +152,25 @@ def _coded(codes: Codes, labels: tuple[Any, ...]) -> Coded:
     return Coded(codes, labels, values, ordered=True)
 
 
-def _indices(column: Iterable[Hashable]) -> Codes:
-    """Number the values of a column in order of appearance."""
+def numbered(column: Iterable[Hashable]) -> NDArray[np.intp]:
+    """Number the values of a column in order of appearance, from 0; equal ones have the same number."""
     index: dict[Hashable, int] = {}
-    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.int32)
+    return np.array([index.setdefault(value, len(index)) for value in column], dtype=np.intp)
 
 
 def _code_numbers(array: Floats) -> tuple[Codes, Floats]:
     present = ~np.isnan(array)
-    if not present.any():
-        return np.full(array.shape, MISSING, dtype=np.int32), np.empty(0)
-    low, high = float(np.nanmin(array)), float(np.nanmax(array))
-    _refuse_infinite(low, high)
-    if high - low <= NARROW:
-        steps = np.where(present, array - low, MISSING).astype(np.int32)
-        if np.array_equal(steps[present], array[present] - low):
-            return _without_gaps(steps, low)
-    values = np.unique(array[present])
+    values, places = np.unique(array[present], return_inverse=True)
+    if values.size:
+        _refuse_infinite(float(values[0]), float(values[-1]))
     codes = np.full(array.shape, MISSING, dtype=np.int32)
-    codes[present] = np.searchsorted(values, array[present])
+    codes[present] = places
     return codes, values
 
 
 def _refuse_infinite(low: float, high: float) -> None:
     if np.isinf(low) or np.isinf(high):
         raise ValueError("A rating is infinite; a rating is a finite number, and a missing one is nan.")
-
-
-def _without_gaps(steps: Codes, low: float) -> tuple[Codes, Floats]:
-    used = np.flatnonzero(np.bincount(steps.ravel() + 1)[1:])
-    rank = np.full(int(used[-1]) + 2, MISSING, dtype=np.int32)
-    rank[used] = np.arange(used.size)
-    # The last place of `rank` is MISSING, and MISSING is the index of the last place.
-    values: Floats = used.astype(np.float64) + low
-    return rank[steps], values
 
 
 def _code_labels(ratings: list[Any]) -> tuple[Codes, tuple[Any, ...]]:
@@ -288,18 +263,10 @@ def _count_rows(codes: Codes, categories: int, counts: Counts | None = None) -> 
     base, width = categories + 1, codes.shape[1]
     if width * np.log2(base) >= KEY_BITS:
         return _with_ratings(codes, np.ones(len(codes), dtype=np.int64) if counts is None else counts)
-    keys = _keys(codes, base)
-    if base**width <= max(SMALL_KEY_SPACE, len(codes)):
-        totals = np.bincount(keys, weights=counts, minlength=1)
-        found = np.flatnonzero(totals)
-        return _with_ratings(_decode(found, base, width), totals[found].astype(np.int64))
-    found, inverse = np.unique(keys, return_inverse=True)
-    return _with_ratings(_decode(found, base, width), np.bincount(inverse, weights=counts).astype(np.int64))
-
-
-def _decode(keys: Counts, base: int, width: int) -> Codes:
+    found, inverse = np.unique(_keys(codes, base), return_inverse=True)
     powers = base ** np.arange(width - 1, -1, -1, dtype=np.int64)
-    return (keys[:, None] // powers % base - 1).astype(np.int32)
+    merged = (found[:, None] // powers % base - 1).astype(np.int32)
+    return _with_ratings(merged, np.bincount(inverse, weights=counts).astype(np.int64))
 
 
 def _with_ratings(codes: Codes, counts: Counts) -> Rows:

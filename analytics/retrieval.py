@@ -14,11 +14,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha, long_table
+from analytics.agreement import Coefficient, estimate_coded, krippendorff_alpha
 from analytics.coefficients import KrippendorffAlpha, Metric
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.people import PeopleScore, score_of_people
-from analytics.ratings import Coded
+from analytics.ratings import Coded, long_table, numbered
 from analytics.scores import Score, score
 
 
@@ -61,11 +61,9 @@ class Retrieval:
 
 def select_answers(retrievals: Iterable[Retrieval], which: AnswerSelection) -> list[Retrieval]:
     """Return the answers in the selection `which`, in order."""
-    return [
-        one
-        for one in retrievals
-        if which is AnswerSelection.ALL or (one.accepted if which is AnswerSelection.ACCEPTED else not one.added)
-    ]
+    if which is AnswerSelection.ALL:
+        return list(retrievals)
+    return [one for one in retrievals if (one.accepted if which is AnswerSelection.ACCEPTED else not one.added)]
 
 
 def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[AnswerSelection, Coefficient]:
@@ -80,10 +78,8 @@ def alphas(retrievals: Sequence[Retrieval], *, metric: Metric) -> dict[AnswerSel
     Example: two answers 3, 3 and two answers 5, 7 with a third 5, both accepted: nominal alpha is 1/2 over all five
     and 2/5 over the first four (observed 1/2 of expected 5/6).
     """
-    return {
-        which: krippendorff_alpha(_ratings(select_answers(retrievals, which)), metric=metric)
-        for which in AnswerSelection
-    }
+    ratings = {which: _ratings(select_answers(retrievals, which)) for which in AnswerSelection}
+    return {which: krippendorff_alpha(coded, metric=metric) for which, coded in ratings.items()}
 
 
 def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: int) -> dict[AnswerSelection, Interval]:
@@ -101,25 +97,16 @@ def alpha_intervals(retrievals: Sequence[Retrieval], *, metric: Metric, seed: in
     measure = KrippendorffAlpha(metric)
     found = {}
     for which in AnswerSelection:
-        compared = _compared(select_answers(retrievals, which))
-        ratings, sets = _ratings(compared), _sets(compared)
+        selected = select_answers(retrievals, which)
+        times = Counter(one.description for one in selected)
+        compared = [one for one in selected if times[one.description] > 1]
+        # The set of each description, in order of the descriptions.
+        sets = numbered({one.description: one.about for one in compared}.values()).tolist()
+        ratings = _ratings(compared)
         alpha = estimate_coded(measure, ratings)
         rng = np.random.default_rng(seed)
         found[which] = interval_of(alpha, measure, ratings, rng=rng, method="BCa", clusters=sets)
     return found
-
-
-def _sets(retrievals: Sequence[Retrieval]) -> list[int]:
-    """Return the number of each description's set, in order of the descriptions."""
-    numbers: dict[Hashable, int] = {}
-    about = {one.description: one.about for one in retrievals}
-    return [numbers.setdefault(each, len(numbers)) for each in about.values()]
-
-
-def _compared(retrievals: Sequence[Retrieval]) -> list[Retrieval]:
-    """Return the answers to descriptions with several answers."""
-    times = Counter(one.description for one in retrievals)
-    return [one for one in retrievals if times[one.description] > 1]
 
 
 def _ratings(retrievals: Iterable[Retrieval]) -> Coded:
@@ -220,15 +207,13 @@ def phenomena(retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding
     Example: of two descriptions looked at for "s", one has it: found is 1 of 2.
     """
     codes = sorted({code for coding in codings.values() for code in coding.looked_for})
-    return [_phenomenon(code, retrievals, codings) for code in codes]
-
-
-def _phenomenon(code: str, retrievals: Sequence[Retrieval], codings: Mapping[Hashable, Coding]) -> Phenomenon:
-    looked_at = {description for description, coding in codings.items() if code in coding.looked_for}
-    having = {description for description in looked_at if code in codings[description].tags}
-    return Phenomenon(
-        code,
-        Score(len(having), len(looked_at)),
-        accuracy_of_retrievers([one for one in retrievals if one.description in having]),
-        accuracy_of_retrievers([one for one in retrievals if one.description in looked_at - having]),
-    )
+    found = []
+    for code in codes:
+        looked_at = {description for description, coding in codings.items() if code in coding.looked_for}
+        having = {description for description in looked_at if code in codings[description].tags}
+        with_it, without_it = (
+            accuracy_of_retrievers([one for one in retrievals if one.description in descriptions])
+            for descriptions in (having, looked_at - having)
+        )
+        found.append(Phenomenon(code, Score(len(having), len(looked_at)), with_it, without_it))
+    return found

@@ -92,6 +92,17 @@ def is_below(bound: float, right: float, of: int) -> bool:
     return interval is not None and interval[1] < bound
 
 
+def t_quantile(level: float, degrees: float) -> float:
+    """Return how many standard errors an interval of this level (0 to 1) reaches to either side, by Student's t.
+
+    degrees: of freedom, above 0. Example: 2.776 for a level of 0.95 and 4 degrees.
+    """
+    # Imported here: it takes longer than all other imports of a page.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + level) / 2))
+
+
 @dataclass(frozen=True)
 class Mean:
     """A mean over `n` groups, each counting once; None exactly when `reason` says why."""
@@ -170,15 +181,6 @@ class Outcomes:
         """Return the outcomes of selected instances, by index or by truth value."""
         return Outcomes(*(column[members] for column in self._questions()))
 
-    def patterns(self) -> dict[str, int]:
-        """Count the instances by their outcomes, written as four digits in the order Ipos2T Ineg2T Tpos2I Tneg2I.
-
-        "1100" and "0011" contradict each other's comparisons: strict comparisons of one score matrix never give them.
-        """
-        codes = 8 * self.ipos2t + 4 * self.ineg2t + 2 * self.tpos2i + 1 * self.tneg2i
-        counts = np.bincount(codes.astype(np.int64), minlength=16)
-        return {f"{code:04b}": int(count) for code, count in enumerate(counts) if count}
-
     def _questions(self) -> tuple[Bools, Bools, Bools, Bools]:
         return self.ipos2t, self.ineg2t, self.tpos2i, self.tneg2i
 
@@ -232,8 +234,7 @@ def outcomes_of_detectors(text: ArrayLike, image: ArrayLike) -> Outcomes:
 
 def seen_as_natural(probabilities: Floats) -> Bools:
     """Return which probabilities of being synthetic, 0 to 1, round to natural; 0.5 does."""
-    natural: Bools = np.rint(probabilities) == 0
-    return natural
+    return np.asarray(np.rint(probabilities) == 0)
 
 
 def detection_accuracy(probabilities: ArrayLike) -> Score:
@@ -265,8 +266,7 @@ def truth_values(values: ArrayLike) -> Bools:
     for index, value in enumerate(flat):
         if not isinstance(value, (bool, int, float, np.bool_, np.number)) or value not in (0, 1):
             raise ValueError(f"Value {index} (counted from 0) is {value!r}, neither true nor false.")
-    truths: Bools = array.astype(np.bool_)
-    return truths
+    return array.astype(np.bool_)
 
 
 def scores_in_range(values: ArrayLike) -> Floats:
@@ -276,7 +276,7 @@ def scores_in_range(values: ArrayLike) -> Floats:
     if array.dtype.kind not in "bfiu":
         # Truth values and numbers of several types; everything else is named.
         return truth_values(values).astype(np.float64)
-    numbers: Floats = array.astype(np.float64)
+    numbers = array.astype(np.float64)
     outside = ~((numbers >= 0) & (numbers <= 1))
     if outside.any():
         index = int(outside.ravel().argmax())

@@ -5,15 +5,21 @@ from django_stubs_ext import StrOrPromise
 
 
 class AnnotationError(Exception):
-    """Base class; `status` is the HTTP status of the page that shows it."""
+    """Base class. status: of the HTTP response that shows it. rule: name of the eligibility rule behind it, if any."""
 
     status = 400
     heading: StrOrPromise = gettext_lazy("Something went wrong")
 
-    def __init__(self, message: str, what_next: str = "") -> None:
+    def __init__(self, message: str, what_next: str = "", *, rule: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.what_next = what_next
+        self.rule = rule
+
+    @property
+    def whole(self) -> str:
+        """The message, and what to do next."""
+        return f"{self.message} {self.what_next}".strip()
 
 
 class BadEntry(AnnotationError):
@@ -57,13 +63,9 @@ class CannotTakePart(AnnotationError):
 
 
 class NotEligible(CannotTakePart):
-    """A rule of the study excludes the annotator; `rule` is its name."""
+    """A rule of the study excludes the annotator."""
 
     heading = gettext_lazy("This study is for other people")
-
-    def __init__(self, message: str, what_next: str = "", *, rule: str) -> None:
-        super().__init__(message, what_next)
-        self.rule = rule
 
 
 class NotOpen(CannotTakePart):
@@ -77,10 +79,6 @@ class NothingLeft(AnnotationError):
 
     status = 200
     heading = gettext_lazy("All places are taken")
-
-    def __init__(self, message: str, what_next: str = "", *, rule: str = "") -> None:
-        super().__init__(message, what_next)
-        self.rule = rule
 
 
 class NothingYet(NothingLeft):

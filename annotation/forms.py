@@ -122,18 +122,20 @@ def _measurements(post: Mapping[str, str]) -> dict[str, Any]:
 
 def _writing(text: str) -> dict[str, Any] | None:
     """Return the writing measurements of the page; None if they are unreadable."""
-    if not text or len(text) > _LONGEST_WRITING:
-        return None
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    said = _read_json(text) if len(text) <= _LONGEST_WRITING else None
     if not isinstance(said, dict):
         return None
     counted = {name: _whole_number(said.get(name)) for name in WRITING}
     pasted = said.get(PASTED)
     lengths = pasted[:_MOST_PASTES_NOTED] if isinstance(pasted, list) else []
     return counted | {PASTED: [length for one in lengths if (length := _whole_number(one)) is not None]}
+
+
+def _read_json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _whole_number(value: object) -> int | None:
@@ -144,10 +146,7 @@ def _whole_number(value: object) -> int | None:
 
 
 def _images(text: str) -> list[dict[str, Any]]:
-    try:
-        images = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return []
+    images = _read_json(text)
     if not isinstance(images, list):
         return []
     rows = (image for image in images[:MOST_IMAGES] if isinstance(image, dict))

@@ -1,8 +1,7 @@
 """Notices about answers that do not stand: which question, which answer counts, which does not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.template.loader import render_to_string
 from django.utils.translation import gettext, gettext_lazy
@@ -10,7 +9,7 @@ from django_stubs_ext import StrOrPromise
 
 from annotation.actions.answering import answer_notices, responses
 from annotation.models import AnswerNotice, Response, Session, SessionState, Slot
-from annotation.pages import answer_text, session_urls
+from annotation.pages import answer_text, change_url, session_urls
 
 Why = AnswerNotice.Why
 # Limit per page; further notices appear after these are seen.
@@ -42,8 +41,7 @@ WITHDRAWN: Mapping[str, StrOrPromise] = {
 }
 
 
-@dataclass(frozen=True)
-class NoticePage:
+class NoticePage(NamedTuple):
     """A notice as shown; `change`: address for changing the counted answer, "" if it cannot be changed."""
 
     pk: str
@@ -78,14 +76,14 @@ def _page(session: Session, notice: AnswerNotice, stands: Response | None) -> No
         text += " " + gettext("Your answer: “%(said)s”.") % {"said": said}
     may_change = session.state == SessionState.WORKING and stands is not None and stands.is_counted
     is_own = may_change and stands is not None and stands.session_id == session.pk
-    return NoticePage(str(notice.pk), text, session_urls(session.token).change_of(slot.pk) if is_own else "")
+    return NoticePage(str(notice.pk), text, change_url(session.token, slot.pk) if is_own else "")
 
 
 def _words(session: Session, slot: Slot, value: Any) -> str:
     question = slot.question
     order = responses.order_for(session=session, question=question)
     try:
-        return answer_text(question.kind, question.content, order, value, study=question.study_id)
+        return answer_text(question, order, value, study=question.study_id)
     except (KeyError, StopIteration):
         # The question is redacted: its author has withdrawn.
         return ""

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from math import ceil, log
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.template.loader import get_template
 from django.urls import reverse
@@ -17,7 +17,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from analytics.work.working_time import FEWEST_ANSWERS, LAST_ANSWERS, seconds_per_question
+from annotation.actions import sessions
 from annotation.actions.answering import session_time
+from annotation.actions.answering.answer_sql import NextSlot
 from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
 from annotation.language import translated, translator
 from annotation.models import Session, SessionState
@@ -25,8 +27,11 @@ from annotation.money import format_pay
 from studies.importing.pictures import sizes_between
 from studies.kinds import Option, Picture, Writing, fields_of, get_kind, in_shown_order, posted_values
 from studies.kinds.base import CHOICE, TARGET, digits_of
+from studies.models import PracticeQuestion, Question
 from studies.picture_handles import handle_of
 
+# A question or practice question.
+Asked = Question | PracticeQuestion | NextSlot
 LETTERS = string.ascii_uppercase
 # Number of questions that a page holds besides the current one, so that slow or lost connections cause no wait.
 QUESTIONS_AHEAD = 3
@@ -83,15 +88,13 @@ class ShownImage:
     mark: str = ""
 
 
-@dataclass(frozen=True)
-class FixedOption:
+class FixedOption(NamedTuple):
     value: str
     label: str
     digit: str
 
 
-@dataclass(frozen=True)
-class GroupPage:
+class GroupPage(NamedTuple):
     """One of several things asked at once: its field name, its text, and the chosen value, "" for none."""
 
     name: str
@@ -157,32 +160,6 @@ class QuestionPage:
 
 
 @dataclass(frozen=True)
-class TimeLeft:
-    """The time left for the remaining questions; the page's script continues from these numbers, in seconds.
-
-    own: seconds of each answer so far. estimate: seconds per question by the study's estimate, None without one.
-    """
-
-    own: list[float]
-    estimate: float | None
-    minutes: int | None
-    worked_minutes: int
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """When the lease of a session ends: in words (UTC), as a timestamp, and in seconds from now.
-
-    more_minutes: minutes that can still be requested, 0 for none.
-    """
-
-    words: str
-    moment: str
-    seconds: int
-    more_minutes: int
-
-
-@dataclass(frozen=True)
 class Bar:
     """The header of every page of a session.
 
@@ -194,66 +171,29 @@ class Bar:
     total: int
     show_progress: bool
     pay: str = ""
-    left: TimeLeft | None = None
-    until: Deadline | None = None
+    left: Mapping[str, Any] | None = None
+    until: Mapping[str, Any] | None = None
     half: int = 0
     is_preview: bool = False
 
 
-@dataclass(frozen=True)
-class Urls:
-    page: str
-    here: str
-    consent: str
-    begin: str
-    wait: str
-    other_role: str
-    practice: str
-    answer: str
-    draft: str
-    skip: str
-    change: str
-    go_on: str
-    give_up: str
-    comment: str
-    help: str
-    report: str
-    more_time: str
-    take_back: str
-    finish: str
-    seen: str
-
-    def change_of(self, slot: int | str) -> str:
-        """Return the address for changing the answer in `slot`."""
-        return f"{self.change}{slot}/"
+# The addresses of a session, besides that of its current page.
+SESSION_ADDRESSES = (
+    *("here", "consent", "begin", "wait", "other-role", "practice", "answer", "draft", "skip", "change", "go-on"),
+    *("give-up", "comment", "help", "report", "more-time", "take-back", "finish", "seen"),
+)
 
 
 @lru_cache(maxsize=1000)
-def session_urls(token: str) -> Urls:
-    """Return the addresses of a session, all below the one with its token."""
+def session_urls(token: str) -> dict[str, str]:
+    """Return the addresses of a session by name, all below the one with its token."""
     page = reverse("session", args=[token])
-    return Urls(
-        page=page,
-        here=f"{page}here/",
-        consent=f"{page}consent/",
-        begin=f"{page}begin/",
-        wait=f"{page}wait/",
-        other_role=f"{page}other-role/",
-        practice=f"{page}practice/",
-        answer=f"{page}answer/",
-        draft=f"{page}draft/",
-        skip=f"{page}skip/",
-        change=f"{page}change/",
-        go_on=f"{page}go-on/",
-        give_up=f"{page}give-up/",
-        comment=f"{page}comment/",
-        help=f"{page}help/",
-        report=f"{page}report/",
-        more_time=f"{page}more-time/",
-        take_back=f"{page}take-back/",
-        finish=f"{page}finish/",
-        seen=f"{page}seen/",
-    )
+    return {"page": page} | {address.replace("-", "_"): f"{page}{address}/" for address in SESSION_ADDRESSES}
+
+
+def change_url(token: str, slot: int | str) -> str:
+    """Return the address for changing the answer in `slot`."""
+    return f"{session_urls(token)['change']}{slot}/"
 
 
 def session_bar(session: Session, *, now: datetime) -> Bar:
@@ -266,47 +206,44 @@ def session_bar(session: Session, *, now: datetime) -> Bar:
         show_progress=is_working,
         pay=format_pay(session.study.design.pay),
         left=_time_left(session) if is_working else None,
-        until=_deadline(session, now),
+        until=deadline(session, now),
         half=(total + 1) // 2 if total >= FEWEST_FOR_A_BREAK else 0,
     )
 
 
-def _time_left(session: Session) -> TimeLeft:
+def _time_left(session: Session) -> dict[str, Any]:
+    """Return the time left for the remaining questions; the page's script continues from these numbers, in seconds.
+
+    own: seconds of each answer so far. estimate: seconds per question by the study's estimate, None without one.
+    """
     own = session_time.worked(session=session)
     estimate = None if len(own) >= FEWEST_ANSWERS else session_time.estimated_seconds(session=session)
     each = seconds_per_question(own, estimate=estimate)
     left = session.questions_total - session.questions_answered
-    return TimeLeft(
-        own=[round(seconds, 1) for seconds in own[-LAST_ANSWERS:]],
-        estimate=estimate,
-        minutes=None if each is None else round(each * left / 60),
-        worked_minutes=int(sum(own) // 60),
-    )
+    return {
+        "own": [round(seconds, 1) for seconds in own[-LAST_ANSWERS:]],
+        "estimate": estimate,
+        "minutes": None if each is None else round(each * left / 60),
+        "worked_minutes": int(sum(own) // 60),
+    }
 
 
-def _deadline(session: Session, now: datetime) -> Deadline | None:
+def deadline(session: Session, now: datetime) -> dict[str, Any] | None:
+    """Return when the lease of `session` ends: in words (UTC), as a timestamp, and in seconds from `now`.
+
+    more_minutes: minutes that can still be requested, 0 for none. None before the time has begun, and without a lease.
+    """
     ending = session_time.ending(session=session)
     if ending is None:
         return None
     # The server does not know the reader's time zone; the browser converts the time.
-    day = "H:i" if ending.at.date() == now.date() else "j N, H:i"
-    return Deadline(
-        words=gettext("%(time)s UTC") % {"time": date_format(ending.at, day)},
-        moment=ending.at.isoformat(),
-        seconds=int((ending.at - now).total_seconds()),
-        more_minutes=ending.more_minutes,
-    )
-
-
-def _image_url(handle: str, size: str) -> str:
-    # Written out, because reversing eight addresses takes longer than the rest of the page.
-    return f"/images/{handle}/{size}"
-
-
-def _srcset(picture: Picture, handle: str) -> str:
-    """Return the sizes from which a browser chooses, so that slow connections load no more than is visible."""
-    sizes = _sizes(picture.width, picture.height)
-    return ", ".join(f"{_image_url(handle, size)} {width}w" for size, width in sizes)
+    day = "H:i" if ending.date() == now.date() else "j N, H:i"
+    return {
+        "words": gettext("%(time)s UTC") % {"time": date_format(ending, day)},
+        "moment": ending.isoformat(),
+        "seconds": int((ending - now).total_seconds()),
+        "more_minutes": sessions.more_minutes(session=session),
+    }
 
 
 @lru_cache(maxsize=1000)
@@ -336,11 +273,14 @@ def _width(wide: int, high: int, ratio: float) -> str:
 
 
 def _image_attributes(picture: Picture, study: int) -> dict[str, Any]:
-    handle = handle_of(picture.sha256, study=study)
+    """Return the addresses of an image, in sizes from which a browser chooses no more than is visible."""
+    # Written out, because reversing eight addresses takes longer than the rest of the page.
+    address = f"/images/{handle_of(picture.sha256, study=study)}"
+    sizes = _sizes(picture.width, picture.height)
     return {
-        "view_url": _image_url(handle, "view"),
-        "full_url": _image_url(handle, "full"),
-        "srcset": _srcset(picture, handle),
+        "view_url": f"{address}/view",
+        "full_url": f"{address}/full",
+        "srcset": ", ".join(f"{address}/{size} {width}w" for size, width in sizes),
         "width": str(picture.width),
         "height": str(picture.height),
     }
@@ -367,15 +307,24 @@ def _option_pages(
             _option_page(option, study=study, value=value, position=position, digit=digits[position])
             for position, (value, option) in enumerate(shuffled)
         ],
-        [FixedOption(value=value, label=fixed_label(option), digit=option.digit) for value, option in fixed],
+        [
+            FixedOption(
+                value=value, label=option.label if option.is_own_words else translated(option.label), digit=option.digit
+            )
+            for value, option in fixed
+        ],
     )
 
 
+def _own_or_translated(option: Option) -> str:
+    """Return the label of a fixed option, translated if its kind provides it."""
+    return option.label if option.is_own_words else translated(option.label)
+
+
 def question_page(
+    asked: Asked,
     *,
     study: int,
-    kind_name: str,
-    content: Mapping[str, Any],
     order: Sequence[str],
     slot: int,
     number: int,
@@ -395,7 +344,7 @@ def question_page(
     posted: the values of its form; chosen_key: the chosen option, if the answer is one. draft: address for drafts, if
     the kind has any.
     """
-    kind = get_kind(kind_name)
+    kind, content, posted = get_kind(asked.kind), asked.content, posted or {}
     shown = kind.shown(content)
     values = posted_values(kind, content, order)
     options, fixed = _option_pages(kind.options(content), values, study=study)
@@ -403,7 +352,7 @@ def question_page(
         slot=str(slot),
         number=number,
         total=total,
-        template=f"kinds/{kind_name}.html",
+        template=f"kinds/{asked.kind}.html",
         texts=[text.text for text in shown.texts],
         images=[
             ShownImage(**_image_attributes(picture, study), mark=picture.mark)
@@ -411,15 +360,12 @@ def question_page(
         ],
         options=options,
         fixed=fixed,
-        groups=[
-            GroupPage(name, group.text, (posted or {}).get(name, ""))
-            for name, group in fields_of(kind, content).items()
-        ],
+        groups=[GroupPage(name, group.text, posted.get(name, "")) for name, group in fields_of(kind, content).items()],
         writing=kind.writing(content),
         submission=str(uuid.uuid4()),
         action=action,
-        chosen=next((value for value, key in values.items() if key == chosen_key), (posted or {}).get(CHOICE, "")),
-        posted=posted or {},
+        chosen=next((value for value, key in values.items() if key == chosen_key), posted.get(CHOICE, "")),
+        posted=posted,
         replaces=replaces,
         skip=skip,
         draft=draft if kind.is_written else "",
@@ -439,40 +385,31 @@ def question_html(
 
 
 def practice_feedback(
-    shown: QuestionPage, *, content: Mapping[str, Any], kind_name: str, order: Sequence[str], right: str, feedback: str
+    shown: QuestionPage, asked: Asked, *, order: Sequence[str], right: str, feedback: str
 ) -> dict[str, Any]:
     """Return the feedback on a practice question: `shown` with the given answer; `right` is a key."""
-    values = posted_values(get_kind(kind_name), content, order)
+    values = posted_values(get_kind(asked.kind), asked.content, order)
     right_value = next(value for value, key in values.items() if key == right)
+    labels = _labels(shown.options, shown.fixed)
     return {
         "page": shown,
         "was_right": shown.chosen == right_value,
-        "right_label": option_label(shown, right_value),
-        "own_label": option_label(shown, shown.chosen) if shown.chosen else "",
+        "right_label": labels[right_value],
+        "own_label": labels[shown.chosen] if shown.chosen else "",
         "right_value": right_value,
         "feedback": feedback,
     }
 
 
-def answer_text(kind_name: str, content: Mapping[str, Any], order: Sequence[str], value: Any, *, study: int) -> str:
+def _labels(options: Sequence[OptionPage], fixed: Sequence[FixedOption]) -> dict[str, str]:
+    """Return the names of options by their posted value: "Image B", "None of these"."""
+    return {option.value: option.name for option in options} | {option.value: option.label for option in fixed}
+
+
+def answer_text(asked: Asked, order: Sequence[str], value: Any, *, study: int) -> str:
     """Return an answer in words: "Image B", "None of these", the beginning of a text; "" for any other."""
-    kind = get_kind(kind_name)
+    kind, content = get_kind(asked.kind), asked.content
     if written := kind.words(value):
         return written if len(written) <= LONGEST_QUOTE else f"{written[:LONGEST_QUOTE].rstrip()}…"
-    options, fixed = _option_pages(kind.options(content), posted_values(kind, content, order), study=study)
-    names = {option.value: option.name for option in options} | {option.value: option.label for option in fixed}
-    said = [names[posted] for posted in kind.posted(content, order, value).values() if posted in names]
-    return ", ".join(said)
-
-
-def fixed_label(option: Option) -> str:
-    """Return the label of a fixed option, translated if its kind provides it."""
-    return option.label if option.is_own_words else translated(option.label)
-
-
-def option_label(page: QuestionPage, value: str) -> str:
-    """Return the name of the option with this posted value: "Image B", "None of these"."""
-    for option in page.options:
-        if option.value == value:
-            return option.name
-    return next(option.label for option in page.fixed if option.value == value)
+    names = _labels(*_option_pages(kind.options(content), posted_values(kind, content, order), study=study))
+    return ", ".join(names[posted] for posted in kind.posted(content, order, value).values() if posted in names)

@@ -19,6 +19,22 @@ from config.logs import mask_handlers
 EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
 EVERY_HOUR = crontab(minute="17")
+# What a task does: its name, when it is sent, and the seconds after which a waiting message is dropped: while all
+# workers are busy, only the last one matters.
+PERIODIC = {
+    "give back what lapsed": ("annotation.expire_sessions", EVERY_MINUTE, None),
+    "note which studies have all their answers": ("workspace.note_completed", EVERY_MINUTE, 60),
+    "go on with jobs whose worker was lost": ("background.resume_jobs", EVERY_MINUTE, 60),
+    "send again what models were to score": ("predictions.send_again", EVERY_MINUTE, 60),
+    "look for near duplicates of new pictures": ("predictions.look_for_near_duplicates", EVERY_FIVE_MINUTES, 300),
+    "make exports that the version before was asked for": ("results.resume_exports", EVERY_FIVE_MINUTES, None),
+    "send what webhooks are to be told": ("workspace.deliver", EVERY_MINUTE, 60),
+    "look for news that webhooks are to be told": ("workspace.note_news", EVERY_FIVE_MINUTES, 300),
+    "delete what was uploaded a week ago": ("studies.discard_uploads", EVERY_HOUR, None),
+    "forget browsers that are signed out": ("workspace.forget_sessions", EVERY_HOUR, None),
+    "delete pictures that nobody used for a month": ("workspace.discard_images", EVERY_HOUR, None),
+    "delete files that hold answers of people who withdrew": ("results.discard_files", EVERY_FIVE_MINUTES, None),
+}
 
 app = Celery("lineup")
 app.conf.update(
@@ -34,49 +50,8 @@ app.conf.update(
     # All periodic tasks run at least hourly, so no schedule file is needed, which a kill could cut off.
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
-        "give back what lapsed": {"task": "annotation.expire_sessions", "schedule": EVERY_MINUTE},
-        "note which studies have all their answers": {
-            "task": "workspace.note_completed",
-            "schedule": EVERY_MINUTE,
-            "options": {"expires": 60},
-        },
-        # While all workers are busy, only the last of these messages matters.
-        "go on with jobs whose worker was lost": {
-            "task": "background.resume_jobs",
-            "schedule": EVERY_MINUTE,
-            "options": {"expires": 60},
-        },
-        "send again what models were to score": {
-            "task": "predictions.send_again",
-            "schedule": EVERY_MINUTE,
-            "options": {"expires": 60},
-        },
-        "look for near duplicates of new pictures": {
-            "task": "predictions.look_for_near_duplicates",
-            "schedule": EVERY_FIVE_MINUTES,
-            "options": {"expires": 300},
-        },
-        "make exports that the version before was asked for": {
-            "task": "results.resume_exports",
-            "schedule": EVERY_FIVE_MINUTES,
-        },
-        "send what webhooks are to be told": {
-            "task": "workspace.deliver",
-            "schedule": EVERY_MINUTE,
-            "options": {"expires": 60},
-        },
-        "look for news that webhooks are to be told": {
-            "task": "workspace.note_news",
-            "schedule": EVERY_FIVE_MINUTES,
-            "options": {"expires": 300},
-        },
-        "delete what was uploaded a week ago": {"task": "studies.discard_uploads", "schedule": EVERY_HOUR},
-        "forget browsers that are signed out": {"task": "workspace.forget_sessions", "schedule": EVERY_HOUR},
-        "delete pictures that nobody used for a month": {"task": "workspace.discard_images", "schedule": EVERY_HOUR},
-        "delete files that hold answers of people who withdrew": {
-            "task": "results.discard_files",
-            "schedule": EVERY_FIVE_MINUTES,
-        },
+        name: {"task": task, "schedule": schedule, "options": {"expires": seconds}}
+        for name, (task, schedule, seconds) in PERIODIC.items()
     },
 )
 app.autodiscover_tasks()

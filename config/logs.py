@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Callable
 from typing import Any
 
 # The secret part of paths that work without signing in: a session, an invitation, a password reset, the confirmation of
@@ -76,23 +77,22 @@ class LineFormatter(logging.Formatter):
         return "\n".join(f"| {escape_control_characters(line)}" for line in lines)
 
 
+FILTERS: dict[str, Callable[[], logging.Filter]] = {
+    "lower_client_errors": LowerClientErrors,
+    "shorten_outages": ShortenOutages,
+    "mask_secrets": MaskSecrets,
+}
 LINE = "{asctime} {levelname} {name} {message}"
 LINES: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {
-        "lower_client_errors": {"()": LowerClientErrors},
-        "shorten_outages": {"()": ShortenOutages},
-        "mask_secrets": {"()": MaskSecrets},
-    },
-    "formatters": {
-        "line": {"()": LineFormatter, "format": LINE, "style": "{"},
-    },
+    "filters": {name: {"()": each} for name, each in FILTERS.items()},
+    "formatters": {"line": {"()": LineFormatter, "format": LINE, "style": "{"}},
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["lower_client_errors", "shorten_outages", "mask_secrets"],
+            "filters": list(FILTERS),
         },
     },
     # Without this one the development server uses its own handler.
@@ -103,6 +103,6 @@ LINES: dict[str, Any] = {
 def mask_handlers(logger: logging.Logger) -> None:
     """Give the handlers of `logger` the site's filters and format."""
     for handler in logger.handlers:
-        for line_filter in (LowerClientErrors(), ShortenOutages(), MaskSecrets()):
-            handler.addFilter(line_filter)
+        for line_filter in FILTERS.values():
+            handler.addFilter(line_filter())
         handler.setFormatter(LineFormatter(LINE, style="{"))

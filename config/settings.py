@@ -7,39 +7,22 @@ import django_stubs_ext
 import drf_spectacular_sidecar
 from csp.constants import NONE, SELF
 
-from config.environment import (
-    read_amount,
-    read_cache,
-    read_database,
-    read_distance,
-    read_flag,
-    read_folder,
-    read_issuer,
-    read_level,
-    read_list,
-    read_mail,
-    read_number,
-    read_proxies,
-    read_secret,
-    read_site,
-    read_text,
-    read_token,
-)
+from config import environment as env
 from config.logs import LINES
 
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = read_folder("DATA_DIR", BASE_DIR / "var")
-DEBUG = read_flag("DEBUG", default=False)
+DATA_DIR = env.read_folder("DATA_DIR", BASE_DIR / "var")
+DEBUG = env.read_flag("DEBUG", default=False)
 # Production is served over https; a single machine on loopback is not.
-HTTPS = read_flag("HTTPS", default=False)
+HTTPS = env.read_flag("HTTPS", default=False)
 
-SECRET_KEY = read_secret("SECRET_KEY", DATA_DIR / "secret_key", https=HTTPS)
-ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
-CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS")
+SECRET_KEY = env.read_secret("SECRET_KEY", DATA_DIR / "secret_key", https=HTTPS)
+ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # The public address of the site; links for Prolific and the demo start with it.
-SITE_URL = read_site("SITE_URL", "http://127.0.0.1:8000")
+SITE_URL = env.read_site("SITE_URL", "http://127.0.0.1:8000")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -108,9 +91,9 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": read_database(
-        read_text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
-        connection_seconds=read_number("DATABASE_CONNECTION_SECONDS", 600),
+    "default": env.read_database(
+        env.read_text("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+        connection_seconds=env.read_number("DATABASE_CONNECTION_SECONDS", 600),
     )
 }
 
@@ -118,17 +101,15 @@ LANGUAGE_CODE = "en"
 # Languages of the annotators' pages: CONTRIBUTING says how to add one.
 LANGUAGES = [("en", "English"), ("es", "Español"), ("eu", "Euskara"), ("ar", "العربية")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_I18N = True
-USE_TZ = True
 TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
-STATIC_ROOT = Path(read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STATIC_ROOT = Path(env.read_text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
 # Swagger UI shows the API on /api/docs/; the package's other viewer is not served.
 _SWAGGER_UI = Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"
 STATICFILES_DIRS = [BASE_DIR / "static", ("vendor/swagger-ui", _SWAGGER_UI)]
-WHITENOISE_USE_FINDERS = read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
-MEDIA_ROOT = Path(read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
+WHITENOISE_USE_FINDERS = env.read_flag("STATIC_WITHOUT_COLLECT", default=DEBUG)
+MEDIA_ROOT = Path(env.read_text("MEDIA_ROOT", str(DATA_DIR / "media")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -139,19 +120,19 @@ STORAGES = {
 }
 
 # Pixels: a larger image is refused as a decompression bomb.
-IMAGE_MAX_PIXELS = read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
+IMAGE_MAX_PIXELS = env.read_number("IMAGE_MAX_PIXELS", 50_000_000, least=1)
 # Limits of one upload, packed and unpacked.
-UPLOAD_MAX_BYTES = read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
+UPLOAD_MAX_BYTES = env.read_number("UPLOAD_MAX_BYTES", 50_000_000_000, least=1)
 # How images are compared in the search for near duplicates: a contrastive model (which the site's own worker then
 # loads), or colour and gradient if empty; the distance limit; known test sets to compare with.
-NEAR_DUPLICATE_MODEL = read_text("NEAR_DUPLICATE_MODEL")
-NEAR_DUPLICATE_BELOW = read_distance("NEAR_DUPLICATE_BELOW")
-KNOWN_SETS_DIR = read_text("KNOWN_SETS_DIR")
+NEAR_DUPLICATE_MODEL = env.read_text("NEAR_DUPLICATE_MODEL")
+NEAR_DUPLICATE_BELOW = env.read_distance("NEAR_DUPLICATE_BELOW")
+KNOWN_SETS_DIR = env.read_text("KNOWN_SETS_DIR")
 PROLIFIC_COMPLETION_URL = "https://app.prolific.com/submissions/complete"
 
 LOGIN_URL = "sign_in"
 # Whether all users may create a project; else superusers only.
-ANYBODY_MAKES_PROJECTS = read_flag("ANYBODY_MAKES_PROJECTS", default=True)
+ANYBODY_MAKES_PROJECTS = env.read_flag("ANYBODY_MAKES_PROJECTS", default=True)
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign_in"
 AUTH_PASSWORD_VALIDATORS = [
@@ -160,21 +141,21 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 # Mail for invitations and forgotten passwords. Without a server or a sender, links are handed over by hand.
-_MAIL = read_mail("MAIL_URL")
+_MAIL = env.read_mail("MAIL_URL")
 EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
 EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL.encrypted, _MAIL.starttls
 EMAIL_TIMEOUT = 10
-MAIL_FROM = read_text("MAIL_FROM").strip() if EMAIL_HOST else ""
+MAIL_FROM = env.read_text("MAIL_FROM").strip() if EMAIL_HOST else ""
 PASSWORD_RESET_TIMEOUT = 3600
 
 # Single sign-on by OpenID Connect, off unless an issuer is named. New accounts need an invitation, unless everybody
 # whom the provider lets in may have one.
-OIDC_ISSUER = read_issuer("OIDC_ISSUER")
-OIDC_CLIENT_ID = read_text("OIDC_CLIENT_ID", needed=bool(OIDC_ISSUER))
-OIDC_CLIENT_SECRET = read_text("OIDC_CLIENT_SECRET", needed=bool(OIDC_ISSUER))
-OIDC_NAME = read_text("OIDC_NAME", "your organisation")
-OIDC_SIGN_UP = read_flag("OIDC_SIGN_UP", default=False)
+OIDC_ISSUER = env.read_issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = env.read_text("OIDC_CLIENT_ID", needed=bool(OIDC_ISSUER))
+OIDC_CLIENT_SECRET = env.read_text("OIDC_CLIENT_SECRET", needed=bool(OIDC_ISSUER))
+OIDC_NAME = env.read_text("OIDC_NAME", "your organisation")
+OIDC_SIGN_UP = env.read_flag("OIDC_SIGN_UP", default=False)
 SOCIALACCOUNT_ADAPTER = "workspace.single_sign_on.SignOnAdapter"
 ACCOUNT_ADAPTER = "workspace.single_sign_on.AccountAdapter"
 # The site's own pages confirm addresses and count attempts.
@@ -183,20 +164,18 @@ ACCOUNT_UNIQUE_EMAIL = False
 ACCOUNT_RATE_LIMITS = False
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_HTTPONLY = True
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_HSTS_SECONDS = read_number("HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+SECURE_HSTS_SECONDS = env.read_number("HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 # A TLS proxy in front sets this header; without one the header must not be trusted.
-if read_flag("BEHIND_PROXY", default=False):
+if env.read_flag("BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Trusted proxies in X-Forwarded-For, for limits per network: none by default.
-TRUSTED_PROXIES = read_proxies("TRUSTED_PROXIES")
+TRUSTED_PROXIES = env.read_proxies("TRUSTED_PROXIES")
 # The container requests these two over plain http.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 # Entry links contain Prolific ids: they must never reach another site in a Referer.
 SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -209,35 +188,35 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # Store of rate limit counts: the database, or the Redis server named here.
-CACHE_URL = read_cache("CACHE_URL")
+CACHE_URL = env.read_cache("CACHE_URL")
 # Requests per token of the API and minute; 0 is unlimited.
-API_REQUESTS_PER_MINUTE = read_number("API_REQUESTS_PER_MINUTE", 600)
+API_REQUESTS_PER_MINUTE = env.read_number("API_REQUESTS_PER_MINUTE", 600)
 # Prolific's fee in percent of annotators' pay, for the cost shown before a launch.
-PLATFORM_FEE_PERCENT = read_amount("PLATFORM_FEE_PERCENT", "33.33")
+PLATFORM_FEE_PERCENT = env.read_amount("PLATFORM_FEE_PERCENT", "33.33")
 # Minimum hourly pay in dollars without a warning; Prolific allows no less than this.
-LEAST_HOURLY_PAY = read_amount("LEAST_HOURLY_PAY", "8.00")
+LEAST_HOURLY_PAY = env.read_amount("LEAST_HOURLY_PAY", "8.00")
 # New annotators per network in ten minutes; 0 is unlimited. A university is one network.
-ARRIVALS_PER_NETWORK = read_number("ARRIVALS_PER_NETWORK", 60)
+ARRIVALS_PER_NETWORK = env.read_number("ARRIVALS_PER_NETWORK", 60)
 # Percentage of a study's open places that one network may hold; 0 is unlimited. Five places are always allowed.
-PLACES_PER_NETWORK = read_number("PLACES_PER_NETWORK", 10)
+PLACES_PER_NETWORK = env.read_number("PLACES_PER_NETWORK", 10)
 # Whether the times that browsers report are compared with the server's clock. Off where programs answer, for tests.
-CHECK_TIMES = read_flag("CHECK_TIMES", default=True)
+CHECK_TIMES = env.read_flag("CHECK_TIMES", default=True)
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = read_text("CELERY_BROKER_URL", "filesystem://localhost")
+CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", "filesystem://localhost")
 # Token of workers with models that do not share this machine's media folder; without it no worker may fetch images.
-WORKER_TOKEN = read_token("LINEUP_WORKER_TOKEN")
+WORKER_TOKEN = env.read_token("LINEUP_WORKER_TOKEN")
 # Models that pages and scripts may run. A spec says what a worker loads, also from its own disks, so other models need
 # a shell on the server.
-MODELS_OFFERED = read_list(
+MODELS_OFFERED = env.read_list(
     "MODELS_OFFERED",
     "text-only:ngrams,image-only:colour-and-gradient,open_clip:ViT-B-32/openai,open_clip:ViT-L-14/openai,"
     "hf:google/siglip-base-patch16-224,hf:Salesforce/blip-itm-base-coco",
 )
 # Whether webhooks may use private networks, this machine and plain http: for tests.
-WEBHOOKS_TO_PRIVATE_ADDRESSES = read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
+WEBHOOKS_TO_PRIVATE_ADDRESSES = env.read_flag("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
 # Where releases are pushed to: the Hugging Face Hub, or a compatible server.
-HUB_URL = read_site("HF_ENDPOINT", "https://huggingface.co")
+HUB_URL = env.read_site("HF_ENDPOINT", "https://huggingface.co")
 # Called with every event, in its transaction: lower rooms do not know the listeners.
 TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
 # Kinds of jobs: name in the database -> its `background.work.Work`.
@@ -280,4 +259,4 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
 }
 
-LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": read_level("LOG_LEVEL", "INFO")}}
+LOGGING = LINES | {"root": {"handlers": ["stderr"], "level": env.read_level("LOG_LEVEL", "INFO")}}

@@ -52,7 +52,7 @@ def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share
 def partners(count: int, *, rng: random.Random) -> list[int]:
     """Return for each of `count` images another one, each once. Raises BenchmarkError for less than two images."""
     if count < 2:
-        raise BenchmarkError(["An image is mixed with another one, and there is but one."])
+        raise BenchmarkError("An image is mixed with another one, and there is but one.")
     order = rng.sample(range(count), count)
     after = dict(zip(order, [*order[1:], order[0]], strict=True))
     return [after[place] for place in range(count)]
@@ -105,7 +105,7 @@ def substitutes_of(said: Mapping[str, Any], file: str) -> Substitutes:
         or not _are_texts(list(danger.values()))
     ):
         raise BenchmarkError(
-            [f"{file} needs groups (name: words), vocabulary (words) and danger (name of a group, or empty: word)."]
+            f"{file} needs groups (name: words), vocabulary (words) and danger (name of a group, or empty: word)."
         )
     return Substitutes(groups, vocabulary or [], danger)
 
@@ -128,7 +128,7 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
     vectors = np.asarray(embed(texts), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
     if not (lengths > 0).all():
-        raise BenchmarkError([f"The model gives {texts[0]!r}, or what is left of it, an embedding of length 0."])
+        raise BenchmarkError(f"The model gives {texts[0]!r}, or what is left of it, an embedding of length 0.")
     influence: Floats = 1 - vectors[1:] @ vectors[0] / (lengths[1:] * lengths[0])
     return influence
 

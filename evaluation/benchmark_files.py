@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +33,17 @@ def records_of(path: Path, format: str) -> list[Record]:
                 elif not isinstance(item, Note):
                     records.append(item)
     except OSError as error:
-        raise BenchmarkError([f"{path} cannot be read ({error.strerror})."]) from error
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror}).") from error
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
     return records
 
 
 def nothing_there(folder: Path, expected: str) -> BenchmarkError:
     """Return the error for a folder in which nothing can be read; `expected` ends the sentence."""
     if not folder.is_dir():
-        return BenchmarkError([f"There is no folder {folder}. Name the benchmark's folder with --data."])
-    return BenchmarkError([f"The folder {folder} holds nothing of the benchmark: {expected}"])
+        return BenchmarkError(f"There is no folder {folder}. Name the benchmark's folder with --data.")
+    return BenchmarkError(f"The folder {folder} holds nothing of the benchmark: {expected}")
 
 
 def filename_of(record: Record, role: str) -> str:
@@ -63,6 +62,11 @@ def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Describe
     )
 
 
+def labels_of(instances: Sequence[Described]) -> tuple[list[str], list[str]]:
+    """Return by what parts are told apart: the type of every instance, and the type with the subtype."""
+    return [one.type for one in instances], [f"{one.type}_{one.subtype}" for one in instances]
+
+
 def columns_of(path: Path) -> set[str]:
     """Return the names in the header of a CSV file, nothing for any other file."""
     if path.suffix.lower() != ".csv":
@@ -74,17 +78,10 @@ def columns_of(path: Path) -> set[str]:
         return set()
 
 
-@dataclass(frozen=True)
-class Places:
-    """places: for every instance, the place of its row among those of a file; left_out: about rows of no instance."""
-
-    places: list[int]
-    left_out: list[str]
-
-
-def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> Places:
+def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> tuple[list[int], list[str]]:
     """Find the row of every instance, by captions, type and subtype (`evaluation.instance_lookup`).
 
+    Returns for every instance the place of its row, and a sentence about every row of no instance.
     Raises BenchmarkError where an instance has no row, and where it is unclear which one is its.
     """
     known = [
@@ -99,34 +96,33 @@ def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Describ
         first = instances[missing[0]].caption
         problems = [f"{path.name} says nothing of {len(missing):,} of {len(instances):,}, the first of them {first!r}."]
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
     left_out = [
         f"{path.name}: Record {number + 1} is about no instance of the benchmark: {rows[number].caption!r}."
         for number in sorted(joined.unknown)
     ]
-    return Places([by_instance[number] for number in range(len(instances))], left_out)
+    return [by_instance[number] for number in range(len(instances))], left_out
 
 
 def json_object(path: Path) -> dict[str, Any]:
     """Return the object that a JSON file is. Raises BenchmarkError for any other file."""
-    content = _json(path)
-    if not isinstance(content, dict):
-        raise BenchmarkError([f"{path.name} is not a JSON object."])
+    content: dict[str, Any] = _json(path, dict, "object")
     return content
 
 
 def json_list(path: Path) -> list[Any]:
     """Return the list that a JSON file is. Raises BenchmarkError for any other file."""
-    content = _json(path)
-    if not isinstance(content, list):
-        raise BenchmarkError([f"{path.name} is not a JSON list."])
+    content: list[Any] = _json(path, list, "list")
     return content
 
 
-def _json(path: Path) -> Any:
+def _json(path: Path, type: type[Any], name: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise BenchmarkError([f"{path} cannot be read ({error.strerror})."]) from error
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError([f"{path.name} is not JSON that can be read."]) from error
+        raise BenchmarkError(f"{path.name} is not JSON that can be read.") from error
+    if not isinstance(content, type):
+        raise BenchmarkError(f"{path.name} is not a JSON {name}.")
+    return content

@@ -1,8 +1,8 @@
 """Which instance a row of a result file is about."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from evaluation.result_files import Described
 from studies.importing.captions import bivlc_release
@@ -30,9 +30,9 @@ class Known:
 class Joined:
     """Row number -> id of its instance; and a sentence for each row that joins none, and for each that is unclear."""
 
-    instances: Mapping[int, int]
-    unknown: Mapping[int, str]
-    unclear: Mapping[int, str]
+    instances: dict[int, int] = field(default_factory=dict)
+    unknown: dict[int, str] = field(default_factory=dict)
+    unclear: dict[int, str] = field(default_factory=dict)
 
 
 def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joined:
@@ -50,42 +50,27 @@ def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joine
     for instance in known:
         by_key[instance.key] = instance
         by_text[_category(instance)].append(instance)
-    joining = _Joining()
+    joined = Joined()
     alike: dict[tuple[_Category, str], list[int]] = defaultdict(list)
     for number, row in rows:
-        if row.key:
-            joining.by_key(number, row.key, by_key)
+        if row.key in by_key:
+            joined.instances[number] = by_key[row.key].id
+        elif row.key:
+            joined.unknown[number] = f"The project has no instance with the key {_short(row.key)}."
         elif not row.caption:
-            joining.unclear[number] = "The row has neither captions nor a key, so it cannot be told what it is about."
+            joined.unclear[number] = "The row has neither captions nor a key, so it cannot be told what it is about."
         else:
             alike[_category(row), row.filename].append(number)
     for (category, filename), numbers in alike.items():
         fitting = [one for one in by_text.get(category, ()) if not (filename and one.filename not in ("", filename))]
-        joining.by_text(numbers, category, fitting)
-    return Joined(joining.instances, joining.unknown, joining.unclear)
-
-
-class _Joining:
-    def __init__(self) -> None:
-        self.instances: dict[int, int] = {}
-        self.unknown: dict[int, str] = {}
-        self.unclear: dict[int, str] = {}
-
-    def by_key(self, number: int, key: str, by_key: Mapping[str, Known]) -> None:
-        if key in by_key:
-            self.instances[number] = by_key[key].id
-        else:
-            self.unknown[number] = f"The project has no instance with the key {_short(key)}."
-
-    def by_text(self, numbers: Sequence[int], category: _Category, fitting: Sequence[Known]) -> None:
         if len(numbers) == len(fitting):
-            self.instances.update((number, one.id) for number, one in zip(numbers, fitting, strict=True))
-            return
-        for number in numbers:
-            if not fitting:
-                self.unknown[number] = f"The project has no instance like this: {_words(category)}."
-            else:
-                self.unclear[number] = _unclear(numbers, category, fitting)
+            joined.instances.update((number, one.id) for number, one in zip(numbers, fitting, strict=True))
+        elif fitting:
+            joined.unclear.update(dict.fromkeys(numbers, _unclear(numbers, category, fitting)))
+        else:
+            unknown = f"The project has no instance like this: {_words(category)}."
+            joined.unknown.update(dict.fromkeys(numbers, unknown))
+    return joined
 
 
 def _category(row: Described | Known) -> _Category:

@@ -62,9 +62,9 @@ class Loaded:
         scores = list(self.model.score(pairs, self.pictures.open))
         failed = next((each for each in scores if isinstance(each, Exception)), None)
         if failed is not None:
-            raise BenchmarkError([str(failed)])
+            raise BenchmarkError(str(failed))
         if len(scores) != len(pairs):
-            raise BenchmarkError([f"The model gave {len(scores):,} scores for {len(pairs):,} pairs."])
+            raise BenchmarkError(f"The model gave {len(scores):,} scores for {len(pairs):,} pairs.")
         return np.array(scores, dtype=np.float64)
 
 

@@ -1,8 +1,10 @@
 """Datasets as the Hugging Face Hub has them: Parquet files whose rows hold the bytes of their images."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +33,11 @@ def texts_of(path: Path, columns: Sequence[str], images: Sequence[str]) -> Itera
     names = table.schema_arrow.names
     lacking = [name for name in (*columns, *images) if name not in names]
     if lacking:
-        raise BenchmarkError([f"{path.name} lacks {', '.join(lacking)}; it has {', '.join(names)}."])
+        raise BenchmarkError(f"{path.name} lacks {', '.join(lacking)}; it has {', '.join(names)}.")
     for number, row in enumerate(table.read(columns=list(columns)).to_pylist(), start=1):
         wrong = [name for name in columns if not isinstance(row[name], str)]
         if wrong:
-            raise BenchmarkError([f"{path.name}: Record {number}: {wrong[0]} is no text."])
+            raise BenchmarkError(f"{path.name}: Record {number}: {wrong[0]} is no text.")
         yield row
 
 
@@ -57,19 +59,16 @@ class Cells:
             return None
         path = (self.folder / found["file"]).resolve()
         if not path.is_file() or not path.is_relative_to(self.folder.resolve()):
-            raise BenchmarkError([f"The file {found['file']} is not in {self.folder}."])
-        row, first = int(found["row"]), 0
-        table = self._opened(path)
-        if found["column"] in table.schema_arrow.names:
-            for group in range(table.num_row_groups):
-                count = table.metadata.row_group(group).num_rows
-                if row < first + count:
-                    image = self._groups(path, group, found["column"])[row - first]
-                    if isinstance(image, dict) and isinstance(image.get("bytes"), bytes):
-                        return bytes(image["bytes"])
-                    break
-                first += count
-        raise BenchmarkError([f"There is no image {name}."])
+            raise BenchmarkError(f"The file {found['file']} is not in {self.folder}.")
+        row, table = int(found["row"]), self._opened(path)
+        if found["column"] in table.schema_arrow.names and row < table.metadata.num_rows:
+            counts = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
+            ends = list(accumulate(counts))
+            group = bisect_right(ends, row)
+            image = self._groups(path, group, found["column"])[row - ends[group] + counts[group]]
+            if isinstance(image, dict) and isinstance(image.get("bytes"), bytes):
+                return bytes(image["bytes"])
+        raise BenchmarkError(f"There is no image {name}.")
 
     def _group(self, path: Path, group: int, column: str) -> list[Any]:
         rows: list[Any] = self._opened(path).read_row_group(group, columns=[column]).column(column).to_pylist()
@@ -84,4 +83,4 @@ def _opened(path: Path) -> Any:
     try:
         return parquet.ParquetFile(path)
     except (pyarrow.ArrowException, OSError) as error:
-        raise BenchmarkError([f"{path.name} is not a Parquet file that can be read."]) from error
+        raise BenchmarkError(f"{path.name} is not a Parquet file that can be read.") from error

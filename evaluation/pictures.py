@@ -33,7 +33,7 @@ class Pictures:
                 data = cut(data, part.box, max_pixels=MOST_PIXELS)
             return decode(data, max_pixels=MOST_PIXELS)[1]
         except (NotAPicture, NoSuchPlace) as error:
-            raise BenchmarkError([f"{name}: {error}"]) from error
+            raise BenchmarkError(f"{name}: {error}") from error
 
     def _file_of(self, name: str) -> str:
         place = place_named(name)
@@ -43,11 +43,11 @@ class Pictures:
         for root in (self.folder, self.folder / IMAGES):
             if (root / folder).is_dir():
                 return in_order(folder, [path.name for path in (root / folder).iterdir()], size)
-        raise BenchmarkError([f"The folder {folder} is not in {self.folder}."])
+        raise BenchmarkError(f"The folder {folder} is not in {self.folder}.")
 
     def _bytes(self, file: str) -> bytes:
         for root in (self.folder, self.folder / IMAGES):
             path = (root / file).resolve()
             if path.is_file() and path.is_relative_to(root.resolve()):
                 return path.read_bytes()
-        raise BenchmarkError([f"The image {file} is not in {self.folder}."])
+        raise BenchmarkError(f"The image {file} is not in {self.folder}.")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from evaluation.errors import BenchmarkError
@@ -45,14 +45,12 @@ def relation_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]
                 if other not in by_id or (other, name, thing.id) in said:
                     continue
                 one, two = thing.name, by_id[other].name
-                cases.append(
-                    {
-                        **_region(image, thing, by_id[other]),
-                        "relation_name": name,
-                        "true_caption": f"the {one} is {name} the {two}",
-                        "false_caption": f"the {two} is {name} the {one}",
-                    }
-                )
+                case = {
+                    "relation_name": name,
+                    "true_caption": f"the {one} is {name} the {two}",
+                    "false_caption": f"the {two} is {name} the {one}",
+                }
+                cases.append(_region(image, thing, by_id[other]) | case)
     return cases
 
 
@@ -65,18 +63,14 @@ def attribution_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, An
     cases: list[dict[str, Any]] = []
     for image, things in _scenes(graphs, file):
         for one, two in combinations(things, 2):
-            for first in one.attributes:
-                for second in two.attributes:
-                    if first in two.attributes or second in one.attributes:
-                        continue
-                    cases.append(
-                        {
-                            **_region(image, one, two),
-                            "attributes": [first, second],
-                            "true_caption": f"the {first} {one.name} and the {second} {two.name}",
-                            "false_caption": f"the {second} {one.name} and the {first} {two.name}",
-                        }
-                    )
+            for first, second in product(one.attributes, two.attributes):
+                if first not in two.attributes and second not in one.attributes:
+                    case = {
+                        "attributes": [first, second],
+                        "true_caption": f"the {first} {one.name} and the {second} {two.name}",
+                        "false_caption": f"the {second} {one.name} and the {first} {two.name}",
+                    }
+                    cases.append(_region(image, one, two) | case)
     return cases
 
 
@@ -95,16 +89,11 @@ def _scenes(graphs: Mapping[str, Any], file: str) -> Iterator[tuple[str, list[Th
             things = [_thing(id, found) for id, found in graph["objects"].items()]
             width, height = float(graph["width"]), float(graph["height"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError([f"{file}: {image} is no scene graph with width, height and objects."]) from error
+            raise BenchmarkError(f"{file}: {image} is no scene graph with width, height and objects.") from error
         names = Counter(thing.name for thing in things)
-        yield (
-            image,
-            [
-                thing
-                for thing in things
-                if names[thing.name] == 1 and thing.width >= LEAST_SIDE * width and thing.height >= LEAST_SIDE * height
-            ],
-        )
+        alone = [thing for thing in things if names[thing.name] == 1]
+        least = LEAST_SIDE * width, LEAST_SIDE * height
+        yield image, [thing for thing in alone if thing.width >= least[0] and thing.height >= least[1]]
 
 
 def _thing(id: str, found: Mapping[str, Any]) -> Thing:

@@ -11,6 +11,8 @@ from analytics.scores import Floats
 from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import Block
 
+# Yields the scores of blocks, images x texts.
+Matrices = Callable[[Iterable[Block]], Iterator[Floats]]
 COLUMNS = ("image", "text", "score")
 FORMS = (
     "Write a CSV or Parquet file with the columns image, text and score, or with the column image and one for each "
@@ -32,124 +34,112 @@ class ScoreFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.name = path.name
-        self._find = _reader(path)
+        self._matrices = _reader(path)
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Floats]:
-        return self._find.matrices(blocks)
+        return self._matrices(blocks)
 
 
-class _ByName:
-    """scores: a matrix whose rows are images and whose columns are texts; nan where a pair has none."""
+def _by_name(file: str, images: Sequence[str], texts: Sequence[str], scores: Floats) -> Matrices:
+    """Look up a matrix whose rows are images and whose columns are texts."""
+    rows = {name: row for row, name in enumerate(images)}
+    columns = {text: column for column, text in enumerate(texts)}
 
-    def __init__(self, file: str, images: Sequence[str], texts: Sequence[str], scores: Floats) -> None:
-        self.file, self.scores = file, scores
-        self.images = {name: row for row, name in enumerate(images)}
-        self.texts = {text: column for column, text in enumerate(texts)}
-
-    def matrices(self, blocks: Iterable[Block]) -> Iterator[Floats]:
-        for block in blocks:
-            rows = [self._place(self.images, name, "image") for name in block.images]
-            columns = [self._place(self.texts, text, "text") for text in block.texts]
-            yield self.scores[np.ix_(rows, columns)]
-
-    def _place(self, places: dict[str, int], name: str, what: str) -> int:
+    def place(places: dict[str, int], name: str, what: str) -> int:
         if name not in places:
-            raise BenchmarkError([f"{self.file} has no score of the {what} {name!r}."])
+            raise BenchmarkError(f"{file} has no score of the {what} {name!r}.")
         return places[name]
 
-
-class _ByPair:
-    def __init__(self, file: str, scores: dict[tuple[str, str], float]) -> None:
-        self.file, self.scores = file, scores
-
-    def matrices(self, blocks: Iterable[Block]) -> Iterator[Floats]:
+    def matrices(blocks: Iterable[Block]) -> Iterator[Floats]:
         for block in blocks:
-            yield np.array([[self._score(image, text) for text in block.texts] for image in block.images])
+            of_images = [place(rows, name, "image") for name in block.images]
+            yield scores[np.ix_(of_images, [place(columns, text, "text") for text in block.texts])]
 
-    def _score(self, image: str, text: str) -> float:
-        if (image, text) not in self.scores:
-            raise BenchmarkError([f"{self.file} has no score of {image} and {text!r}."])
-        return self.scores[image, text]
+    return matrices
 
 
-class _InOrder:
-    def __init__(self, file: str, scores: Floats) -> None:
-        self.file, self.scores = file, scores
+def _by_pair(file: str, scores: dict[tuple[str, str], float]) -> Matrices:
+    def score(image: str, text: str) -> float:
+        if (image, text) not in scores:
+            raise BenchmarkError(f"{file} has no score of {image} and {text!r}.")
+        return scores[image, text]
 
-    def matrices(self, blocks: Iterable[Block]) -> Iterator[Floats]:
+    def matrices(blocks: Iterable[Block]) -> Iterator[Floats]:
+        for block in blocks:
+            yield np.array([[score(image, text) for text in block.texts] for image in block.images])
+
+    return matrices
+
+
+def _in_order(file: str, scores: Floats) -> Matrices:
+    def matrices(blocks: Iterable[Block]) -> Iterator[Floats]:
+        there, images, texts = scores.shape
         count = 0
         for count, block in enumerate(blocks, start=1):
-            if self.scores.shape[1:] != (len(block.images), len(block.texts)):
+            if (images, texts) != (len(block.images), len(block.texts)):
                 raise BenchmarkError(
-                    [
-                        f"{self.file} has blocks of {self.scores.shape[1]} images x {self.scores.shape[2]} texts, and "
-                        f"block {count:,} of the benchmark has {len(block.images)} x {len(block.texts)}."
-                    ]
+                    f"{file} has blocks of {images} images x {texts} texts, and block {count:,} of the benchmark "
+                    f"has {len(block.images)} x {len(block.texts)}."
                 )
-            if count > len(self.scores):
-                raise BenchmarkError([f"{self.file} has {len(self.scores):,} blocks, and the benchmark has more."])
-            yield self.scores[count - 1]
-        if count < len(self.scores):
-            raise BenchmarkError([f"{self.file} has {len(self.scores):,} blocks, and the benchmark has {count:,}."])
+            if count > there:
+                raise BenchmarkError(f"{file} has {there:,} blocks, and the benchmark has more.")
+            yield scores[count - 1]
+        if count < there:
+            raise BenchmarkError(f"{file} has {there:,} blocks, and the benchmark has {count:,}.")
+
+    return matrices
 
 
-def _reader(path: Path) -> _ByName | _ByPair | _InOrder:
-    readers: dict[str, Callable[[Path], _ByName | _ByPair | _InOrder]] = {
-        ".csv": _read_csv,
-        ".parquet": _read_parquet,
-        ".npz": _read_npz,
-        ".npy": _read_npy,
-    }
+def _reader(path: Path) -> Matrices:
+    readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy}
     if path.suffix.lower() not in readers:
-        raise BenchmarkError([f"{path.name} is no file of scores that is known. {FORMS}"])
+        raise BenchmarkError(f"{path.name} is no file of scores that is known. {FORMS}")
     try:
         return readers[path.suffix.lower()](path)
     except OSError as error:
-        raise BenchmarkError([f"{path} cannot be read ({error.strerror or error})."]) from error
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error}).") from error
 
 
-def _read_csv(path: Path) -> _ByPair | _ByName:
-    problems: list[str] = []
-    scores: dict[tuple[str, str], float] = {}
+def _read_csv(path: Path) -> Matrices:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
-            columns = list(reader.fieldnames or ())
-            if _is_matrix(columns):
-                return _matrix(path, columns[1:], reader)
-            _check_columns(path, columns)
-            for number, row in enumerate(reader, start=1):
-                _add(scores, number, row, problems)
+            return _read_rows(path, list(reader.fieldnames or ()), reader)
     except UnicodeDecodeError as error:
-        raise BenchmarkError([f"{path.name} is not UTF-8 text."]) from error
+        raise BenchmarkError(f"{path.name} is not UTF-8 text.") from error
     except csv.Error as error:
-        raise BenchmarkError([f"{path.name} is not CSV: {error}."]) from error
-    if problems:
-        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
-    return _ByPair(path.name, scores)
+        raise BenchmarkError(f"{path.name} is not CSV: {error}.") from error
 
 
-def _read_parquet(path: Path) -> _ByPair | _ByName:
+def _read_parquet(path: Path) -> Matrices:
     # Here, because nothing else of a command needs it, and it takes long to load.
     import pyarrow
     from pyarrow import parquet
 
     try:
         table = parquet.ParquetFile(path)
-        if _is_matrix(names := table.schema_arrow.names):
-            return _matrix(path, names[1:], table.read().to_pylist())
-        _check_columns(path, names)
-        rows = table.read(columns=list(COLUMNS)).to_pylist()
+        names = table.schema_arrow.names
+        wanted = names if _is_matrix(names) else [name for name in COLUMNS if name in names]
+        rows = table.read(columns=wanted).to_pylist()
     except pyarrow.ArrowException as error:
-        raise BenchmarkError([f"{path.name} is not a Parquet file that can be read."]) from error
+        raise BenchmarkError(f"{path.name} is not a Parquet file that can be read.") from error
+    return _read_rows(path, names, rows)
+
+
+def _read_rows(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> Matrices:
+    if _is_matrix(columns):
+        return _matrix(path, columns[1:], rows)
+    lacking = [name for name in COLUMNS if name not in columns]
+    if lacking:
+        there = ", ".join(columns) or "nothing"
+        raise BenchmarkError(f"{path.name} lacks {', '.join(lacking)}; it has {there}. {FORMS}")
     problems: list[str] = []
     scores: dict[tuple[str, str], float] = {}
     for number, row in enumerate(rows, start=1):
         _add(scores, number, row, problems)
     if problems:
-        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
-    return _ByPair(path.name, scores)
+        raise BenchmarkError(*(f"{path.name}: {problem}" for problem in problems))
+    return _by_pair(path.name, scores)
 
 
 def _is_matrix(columns: Sequence[str]) -> bool:
@@ -157,7 +147,7 @@ def _is_matrix(columns: Sequence[str]) -> bool:
     return len(columns) > 1 and columns[0] == COLUMNS[0] and not set(COLUMNS[1:]) & set(columns)
 
 
-def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) -> _ByName:
+def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) -> Matrices:
     """Read a row for each image, with its name in the column image and a score under each text; it has all of them."""
     images: list[str] = []
     scores: list[list[float]] = []
@@ -171,17 +161,8 @@ def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) ->
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
         problems.append("It names an image or a text twice.")
     if problems:
-        raise BenchmarkError([f"{path.name}: {problem}" for problem in problems])
-    return _ByName(path.name, images, texts, np.array(scores, dtype=np.float64).reshape(len(images), len(texts)))
-
-
-def _check_columns(path: Path, columns: Iterable[str]) -> None:
-    there = list(columns)
-    lacking = [name for name in COLUMNS if name not in there]
-    if lacking:
-        raise BenchmarkError(
-            [f"{path.name} lacks {', '.join(lacking)}; it has {', '.join(there) or 'nothing'}. {FORMS}"]
-        )
+        raise BenchmarkError(*(f"{path.name}: {problem}" for problem in problems))
+    return _by_name(path.name, images, texts, np.array(scores, dtype=np.float64).reshape(len(images), len(texts)))
 
 
 def _add(scores: dict[tuple[str, str], float], number: int, row: dict[str, Any], problems: list[str]) -> None:
@@ -197,41 +178,41 @@ def _add(scores: dict[tuple[str, str], float], number: int, row: dict[str, Any],
         problems.append(f"Record {number}: {image} and {text!r} have another score above.")
 
 
-def _read_npz(path: Path) -> _ByName:
+def _read_npz(path: Path) -> Matrices:
     arrays = _load(path)
     if not isinstance(arrays, np.lib.npyio.NpzFile):
-        raise BenchmarkError([f"{path.name} is one array, not several with names. {FORMS}"])
+        raise BenchmarkError(f"{path.name} is one array, not several with names. {FORMS}")
     with arrays:
         lacking = [name for name in ("images", "texts", "scores") if name not in arrays.files]
         if lacking:
-            raise BenchmarkError([f"{path.name} lacks {', '.join(lacking)}. {FORMS}"])
+            raise BenchmarkError(f"{path.name} lacks {', '.join(lacking)}. {FORMS}")
         images, texts = ([str(name) for name in arrays[part].ravel()] for part in ("images", "texts"))
         scores = _numbers(path, arrays["scores"])
     if scores.shape != (len(images), len(texts)):
         raise BenchmarkError(
-            [f"{path.name} has scores of the shape {scores.shape} for {len(images)} images and {len(texts)} texts."]
+            f"{path.name} has scores of the shape {scores.shape} for {len(images)} images and {len(texts)} texts."
         )
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
-        raise BenchmarkError([f"{path.name} names an image or a text twice."])
-    return _ByName(path.name, images, texts, scores)
+        raise BenchmarkError(f"{path.name} names an image or a text twice.")
+    return _by_name(path.name, images, texts, scores)
 
 
-def _read_npy(path: Path) -> _InOrder:
+def _read_npy(path: Path) -> Matrices:
     scores = _numbers(path, _load(path))
     if scores.ndim != 3:
-        raise BenchmarkError([f"{path.name} has the shape {scores.shape}, not blocks x images x texts."])
-    return _InOrder(path.name, scores)
+        raise BenchmarkError(f"{path.name} has the shape {scores.shape}, not blocks x images x texts.")
+    return _in_order(path.name, scores)
 
 
 def _load(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise BenchmarkError([f"{path.name} is not a NumPy file of numbers and names."]) from error
+        raise BenchmarkError(f"{path.name} is not a NumPy file of numbers and names.") from error
 
 
 def _numbers(path: Path, array: Any) -> Floats:
     if not np.issubdtype(array.dtype, np.number) or np.issubdtype(array.dtype, np.complexfloating):
-        raise BenchmarkError([f"The scores of {path.name} are no numbers."])
+        raise BenchmarkError(f"The scores of {path.name} are no numbers.")
     numbers: Floats = array
     return numbers

@@ -17,3 +17,11 @@ class Connection(Protocol):
     def rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]: ...
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response: ...
+
+
+class ProjectPart:
+    """A part of a project. path: of the project, below the address of the API."""
+
+    def __init__(self, site: Connection, path: str) -> None:
+        self._site = site
+        self._path = path

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from lineup_client.connection import PAGE, Connection
+from lineup_client.connection import PAGE, ProjectPart
 from lineup_client.errors import LineupError
 from lineup_client.rows import Rows
 from lineup_client.waiting import Import
@@ -27,12 +27,8 @@ class Table(Protocol):
     def to_dict(self, orient: Literal["records"]) -> Sequence[Mapping[Any, Any]]: ...
 
 
-class Instances:
+class Instances(ProjectPart):
     """The instances of a project; call it to list them."""
-
-    def __init__(self, site: Connection, path: str) -> None:
-        self._site = site
-        self._path = path
 
     def __call__(self, **filters: str | float) -> Rows:
         """Return the instances that match the filters, or have this `key`.
@@ -57,13 +53,7 @@ class Instances:
         while batch := list(islice(listed, ROWS_AT_ONCE)):
             sent = self._send_images(dict.fromkeys(name for row in batch for name in _image_names(row)), images)
             manifest = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in batch)
-            answer = self._site.json(
-                "POST",
-                f"{self._path}instances/",
-                makes=True,
-                data={"format": "jsonl", "images_later": str(images_later).lower()},
-                files={"manifest": ("rows.jsonl", manifest.encode()), "images": ("images.json", json.dumps(sent))},
-            )
+            answer = self._import("rows.jsonl", manifest.encode(), sent, format="jsonl", images_later=images_later)
             told = {name: count + answer[name] for name, count in told.items()}
         return told
 
@@ -72,16 +62,15 @@ class Instances:
 
         options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
         """
-        names = images if isinstance(images, Mapping) else {}
-        sent = self._send_images(names, images)
-        with file.open("rb") as manifest:
-            return self._site.json(
-                "POST",
-                f"{self._path}instances/",
-                makes=True,
-                data={"format": format} | {name: str(value).lower() for name, value in options.items()},
-                files={"manifest": (file.name, manifest.read()), "images": ("images.json", json.dumps(sent))},
-            )
+        sent = self._send_images(images if isinstance(images, Mapping) else {}, images)
+        return self._import(file.name, file.read_bytes(), sent, format=format, **options)
+
+    def _import(
+        self, name: str, manifest: bytes, sent: Mapping[str, str], *, format: str, **options: Any
+    ) -> dict[str, Any]:
+        data = {"format": format} | {option: str(value).lower() for option, value in options.items()}
+        files = {"manifest": (name, manifest), "images": ("images.json", json.dumps(sent))}
+        return self._site.json("POST", f"{self._path}instances/", makes=True, data=data, files=files)
 
     def import_later(
         self, rows: Path | Sequence[Path], format: str, images: Sequence[Path] = (), **options: Any

@@ -4,17 +4,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lineup_client.connection import PAGE, Connection
+from lineup_client.connection import PAGE, ProjectPart
 from lineup_client.rows import Rows
 from lineup_client.waiting import Run
 
 
-class Predictions:
+class Predictions(ProjectPart):
     """The predictions of a project; call it to list them."""
-
-    def __init__(self, site: Connection, path: str) -> None:
-        self._site = site
-        self._path = path
 
     def __call__(self, **filters: str) -> Rows:
         """Return the predictions, of `model` or `kind` if given."""

@@ -4,17 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lineup_client.connection import PAGE, Connection
+from lineup_client.connection import PAGE, Connection, ProjectPart
 from lineup_client.rows import Rows
 from lineup_client.waiting import Export
 
 
-class Studies:
+class Studies(ProjectPart):
     """The studies of a project; call it to list them."""
-
-    def __init__(self, site: Connection, path: str) -> None:
-        self._site = site
-        self._path = path
 
     def __call__(self) -> list[dict[str, Any]]:
         """Return the studies with their details, oldest first."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -12,44 +12,50 @@ from lineup_client.connection import PAGE, Connection
 from lineup_client.errors import MOST_SHOWN, LineupError
 from lineup_client.rows import Rows
 
-IMPORT_ENDED = frozenset({"done", "failed", "cancelled"})
-EXPORT_ENDED = frozenset({"ready", "failed", "withdrawn"})
-PUSH_ENDED = frozenset({"pushed", "failed"})
-RUN_ENDED = frozenset({"done", "failed", "cancelled"})
 
+class BackgroundWork:
+    """Background work of the server. `told` is its last known state."""
 
-def _wait_until_ended(
-    site: Connection,
-    path: str,
-    told: Mapping[str, Any],
-    ended: frozenset[str],
-    seconds: float,
-    look_every_seconds: float,
-) -> Mapping[str, Any]:
-    """Poll background work until its `state` is in `ended`. Raises TimeoutError."""
-    until = time.monotonic() + seconds
-    while told["state"] not in ended:
-        if time.monotonic() > until:
-            raise TimeoutError(f"It is still {told['state']}.")
-        time.sleep(look_every_seconds)
-        told = site.json("GET", path)
-    return told
-
-
-class Import:
-    """A background import. `told` is its last known state."""
+    _kind: str
+    _succeeds: str
+    _ends: frozenset[str]
+    _patience_seconds: float
 
     def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
         self._site = site
         self.told = told
-        self.path = f"{project}imports/{told['id']}/"
+        self._project = project
+        self.path = f"{project}{self._kind}/{told['id']}/"
 
-    def wait(self, *, seconds: float = 7200, look_every_seconds: float = 1) -> "Import":
-        """Wait until it ends. Raises TimeoutError, and LineupError with the bad rows if it failed."""
-        self.told = _wait_until_ended(self._site, self.path, self.told, IMPORT_ENDED, seconds, look_every_seconds)
-        if self.told["state"] != "done":
-            raise LineupError(422, {"detail": self.told["error"], "errors": list(islice(self.problems(), MOST_SHOWN))})
+    def wait(self, *, seconds: float | None = None, look_every_seconds: float = 1) -> Self:
+        """Wait until it ends. Raises TimeoutError, and LineupError if it failed: for an import, with the bad rows.
+
+        seconds: the longest wait; None for what such work may take.
+        """
+        until = time.monotonic() + (self._patience_seconds if seconds is None else seconds)
+        while self.told["state"] not in self._ends:
+            if time.monotonic() > until:
+                raise TimeoutError(f"It is still {self.told['state']}.")
+            time.sleep(look_every_seconds)
+            self.told = self._site.json("GET", self.path)
+        if self.told["state"] != self._succeeds:
+            raise self._failure()
         return self
+
+    def _failure(self) -> LineupError:
+        return LineupError(409, {"detail": self.told["error"] or "It was cancelled."})
+
+
+class Import(BackgroundWork):
+    """A background import. `told` is its last known state."""
+
+    _kind, _succeeds, _patience_seconds = "imports", "done", 7200
+    _ends = frozenset({"done", "failed", "cancelled"})
+
+    def _failure(self) -> LineupError:
+        """Return the error with the first bad rows."""
+        bad = list(islice(self.problems(), MOST_SHOWN))
+        return LineupError(422, {"detail": self.told["error"], "errors": bad})
 
     def problems(self) -> Rows:
         """Return all bad rows, with number, field and reason."""
@@ -62,23 +68,17 @@ class Import:
     def again(self) -> "Import":
         """Repeat it after a failure, or run it after a check."""
         told = self._site.json("POST", f"{self.path}again/", makes=True)
-        return Import(self._site, self.path.partition("imports/")[0], told)
+        return Import(self._site, self._project, told)
 
 
-class Export:
+class Export(BackgroundWork):
     """A file that is written in the background. `told` is its last known state."""
 
-    def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
-        self._site = site
-        self.told = told
-        self.path = f"{project}exports/{told['id']}/"
+    _kind, _succeeds, _patience_seconds = "exports", "ready", 600
+    _ends = frozenset({"ready", "failed", "withdrawn"})
 
-    def wait(self, *, seconds: float = 600, look_every_seconds: float = 1) -> "Export":
-        """Wait until it is ready. Raises TimeoutError, and LineupError if it failed."""
-        self.told = _wait_until_ended(self._site, self.path, self.told, EXPORT_ENDED, seconds, look_every_seconds)
-        if self.told["state"] != "ready":
-            raise LineupError(410, {"detail": self.told["error"] or "It is no longer given out."})
-        return self
+    def _failure(self) -> LineupError:
+        return LineupError(410, {"detail": self.told["error"] or "It is no longer given out."})
 
     def save(self, to: Path) -> Path:
         """Download its file, continuing an interrupted download. Raises LineupError.
@@ -101,36 +101,18 @@ class Export:
         return to
 
 
-class HubPush:
+class HubPush(BackgroundWork):
     """A push to the Hub. `told` is its last known state."""
 
-    def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
-        self._site = site
-        self.told = told
-        self.path = f"{project}hub-pushes/{told['id']}/"
-
-    def wait(self, *, seconds: float = 3600, look_every_seconds: float = 1) -> "HubPush":
-        """Wait until it ends. Raises TimeoutError, and LineupError if it failed."""
-        self.told = _wait_until_ended(self._site, self.path, self.told, PUSH_ENDED, seconds, look_every_seconds)
-        if self.told["state"] != "pushed":
-            raise LineupError(409, {"detail": self.told["error"]})
-        return self
+    _kind, _succeeds, _patience_seconds = "hub-pushes", "pushed", 3600
+    _ends = frozenset({"pushed", "failed"})
 
 
-class Run:
+class Run(BackgroundWork):
     """A model run. `told` is its last known state."""
 
-    def __init__(self, site: Connection, project: str, told: Mapping[str, Any]) -> None:
-        self._site = site
-        self.told = told
-        self.path = f"{project}runs/{told['id']}/"
-
-    def wait(self, *, seconds: float = 7200, look_every_seconds: float = 1) -> "Run":
-        """Wait until it ends. Raises TimeoutError, and LineupError if it failed."""
-        self.told = _wait_until_ended(self._site, self.path, self.told, RUN_ENDED, seconds, look_every_seconds)
-        if self.told["state"] != "done":
-            raise LineupError(409, {"detail": self.told["error"] or "It was cancelled."})
-        return self
+    _kind, _succeeds, _patience_seconds = "runs", "done", 7200
+    _ends = frozenset({"done", "failed", "cancelled"})
 
     def cancel(self) -> None:
         """Cancel it; scores so far are kept. Raises LineupError if it has ended."""

@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lineup_client.connection import Connection
+from lineup_client.connection import ProjectPart
 from lineup_client.rows import Rows
 
 
-class Webhooks:
+class Webhooks(ProjectPart):
     """The webhooks of a project; call it to list them."""
-
-    def __init__(self, site: Connection, path: str) -> None:
-        self._site = site
-        self._path = path
 
     def __call__(self) -> Rows:
         return Rows(lambda: self._site.rows(f"{self._path}webhooks/"))

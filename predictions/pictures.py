@@ -60,24 +60,26 @@ def reader_of(where: str, *, token: str, account: Account | None = None) -> Read
                 "LINEUP_IMAGES is the address of a site, which gives pictures to nobody without a token. Set "
                 "LINEUP_WORKER_TOKEN to what the site has there."
             )
-        return _FromSite(where.rstrip("/"), token)
+        return _from_site(where.rstrip("/"), token)
     if where.startswith("s3://"):
         bucket, _, prefix = where.removeprefix("s3://").partition("/")
         if not bucket:
             raise CannotReadPictures(f"LINEUP_IMAGES is {where!r}, which names no bucket. Write s3://BUCKET/PREFIX.")
-        return _FromBucket(bucket, prefix.strip("/"), account or Account())
+        return _from_bucket(bucket, prefix.strip("/"), account or Account())
     if "://" in where:
         raise CannotReadPictures(
             f"LINEUP_IMAGES is {where!r}. Write the site's media folder as this machine sees it, s3://BUCKET/PREFIX "
             "with a copy of it, or the site's address."
         )
-    return _FromFolder(Path(where))
+    return _from_folder(Path(where))
 
 
 def opener(read: ReadBytes, *, max_pixels: int) -> OpenPicture:
     """Return what opens a picture as people see it, upright and in sRGB; a larger one is refused before decoding."""
 
     def open_picture(sha256: str) -> Image.Image:
+        if not _SHA256.fullmatch(sha256):
+            raise NoPicture(f"{sha256[:64]!r} is no SHA-256 of a picture.")
         data = read(sha256)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise NoPicture(f"The picture {sha256[:12]} has other bytes than those imported. Import it again.")
@@ -89,26 +91,23 @@ def opener(read: ReadBytes, *, max_pixels: int) -> OpenPicture:
     return open_picture
 
 
-class _FromFolder:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, sha256: str) -> bytes:
-        _check(sha256)
-        path = self.folder / _name(sha256)
+def _from_folder(folder: Path) -> ReadBytes:
+    def read(sha256: str) -> bytes:
         try:
-            return path.read_bytes()
+            return (folder / _name(sha256)).read_bytes()
         except OSError as error:
             # Where a disk is not mounted, not even the folder of all pictures is there.
-            if error.errno in OF_THE_FILE and (self.folder / IMAGES).is_dir():
+            if error.errno in OF_THE_FILE and (folder / IMAGES).is_dir():
                 raise NoPicture(
                     f"The picture {sha256[:12]} cannot be read on the worker ({error.strerror}). Check its "
                     "LINEUP_IMAGES, or import the picture again."
                 ) from error
             raise SourceUnavailable(
-                f"The worker cannot read the folder {self.folder} ({error.strerror}). Check that it is mounted, and "
+                f"The worker cannot read the folder {folder} ({error.strerror}). Check that it is mounted, and "
                 "the worker's LINEUP_IMAGES."
             ) from error
+
+    return read
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -123,58 +122,48 @@ class _NoRedirects(HTTPRedirectHandler):
 _web = build_opener(_NoRedirects)
 
 
-class _FromSite:
-    def __init__(self, site: str, token: str) -> None:
-        self.site = site
-        self.token = token
-
-    def __call__(self, sha256: str) -> bytes:
-        _check(sha256)
-        address = f"{self.site}/worker/images/{sha256}"
+def _from_site(site: str, token: str) -> ReadBytes:
+    def read(sha256: str) -> bytes:
         try:
-            return _fetch(address, lambda: {"Authorization": f"Bearer {self.token}"})
+            return _fetch(f"{site}/worker/images/{sha256}", lambda: {"Authorization": f"Bearer {token}"})
         except _NotFetched as error:
             if error.status in GONE:
                 raise NoPicture(
-                    f"The picture {sha256[:12]} is missing: {self.site} {error}. Import the picture again, or check "
+                    f"The picture {sha256[:12]} is missing: {site} {error}. Import the picture again, or check "
                     "the worker's LINEUP_IMAGES."
                 ) from error
             advice = "Check the worker's LINEUP_WORKER_TOKEN" if error.status in REFUSED else "Check that the site runs"
-            raise SourceUnavailable(f"{self.site} {error}. {advice}, and the worker's LINEUP_IMAGES.") from error
+            raise SourceUnavailable(f"{site} {error}. {advice}, and the worker's LINEUP_IMAGES.") from error
+
+    return read
 
 
-class _FromBucket:
-    def __init__(self, bucket: str, prefix: str, account: Account) -> None:
-        self.bucket = bucket
-        self.prefix = prefix
-        self.account = account
-        # Whether anything was ever read: so the keys are good.
-        self.has_read = False
+def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
+    # Whether anything was ever read: so the keys are good.
+    has_read = False
 
-    def __call__(self, sha256: str) -> bytes:
-        _check(sha256)
-        address = address_of(self.bucket, f"{self.prefix}/{_name(sha256)}".lstrip("/"), self.account)
+    def read(sha256: str) -> bytes:
+        nonlocal has_read
+        address = address_of(bucket, f"{prefix}/{_name(sha256)}".lstrip("/"), account)
         try:
             # Signed anew each time: a signature holds for some minutes.
-            data = _fetch(address, lambda: headers_to_get(address, self.account, datetime.now(UTC)))
+            data = _fetch(address, lambda: headers_to_get(address, account, datetime.now(UTC)))
         except _NotFetched as error:
-            if self._is_missing(error):
+            # It says that there is no such object, or denies it to who may read others.
+            is_denied = error.status == 403 and error.code == ACCESS_DENIED and has_read
+            if is_denied or (error.status in GONE and error.code in ("", "NoSuchKey")):
                 raise NoPicture(
-                    f"The picture {sha256[:12]} is missing: the bucket {self.bucket} {error}. Copy the picture there, "
+                    f"The picture {sha256[:12]} is missing: the bucket {bucket} {error}. Copy the picture there, "
                     "or check the worker's LINEUP_IMAGES."
                 ) from error
             advice = "what it has of AWS_..." if error.status in REFUSED else "that the storage can be reached"
             raise SourceUnavailable(
-                f"The bucket {self.bucket} {error}. Check the worker's LINEUP_IMAGES and {advice}."
+                f"The bucket {bucket} {error}. Check the worker's LINEUP_IMAGES and {advice}."
             ) from error
-        self.has_read = True
+        has_read = True
         return data
 
-    def _is_missing(self, error: "_NotFetched") -> bool:
-        """Return whether the storage says that there is no such object, or denies it to who may read others."""
-        if error.status in GONE:
-            return error.code in ("", "NoSuchKey")
-        return error.status == 403 and error.code == ACCESS_DENIED and self.has_read
+    return read
 
 
 class _NotFetched(Exception):
@@ -226,8 +215,3 @@ def _code_in(error: HTTPError) -> str:
 def _name(sha256: str) -> str:
     """Return what the site calls a picture in its media folder."""
     return f"{IMAGES}/{sha256[:2]}/{sha256}"
-
-
-def _check(sha256: str) -> None:
-    if not _SHA256.fullmatch(sha256):
-        raise NoPicture(f"{sha256[:64]!r} is no SHA-256 of a picture.")

@@ -48,15 +48,13 @@ def _send_load(run: Run) -> None:
 
 def _send_chunks(chunks: Iterable[Chunk]) -> None:
     for chunk in chunks:
-        baseline = fitted_baseline(chunk.run.spec)
-        if baseline is not None and chunk.pictures:
-            _send(EMBED, run=chunk.run_id, chunk=chunk.pk, spec=baseline.model, pictures=chunk.pictures)
-            continue
-        if baseline is not None:
-            score_blind.send((chunk.run_id, chunk.pk), expires=runs.LOST_AFTER.total_seconds())
-            continue
-        items = runs.items_of(chunk=chunk)
-        _send(SCORE, run=chunk.run_id, chunk=chunk.pk, spec=chunk.run.spec, items=items)
+        run, baseline = chunk.run, fitted_baseline(chunk.run.spec)
+        if baseline is None:
+            _send(SCORE, run=run.pk, chunk=chunk.pk, spec=run.spec, items=runs.items_of(chunk=chunk))
+        elif chunk.pictures:
+            _send(EMBED, run=run.pk, chunk=chunk.pk, spec=baseline.model, pictures=chunk.pictures)
+        else:
+            score_blind.send((run.pk, chunk.pk), expires=runs.LOST_AFTER.total_seconds())
 
 
 def _send(name: str, **content: Any) -> None:

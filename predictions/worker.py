@@ -45,9 +45,7 @@ from predictions.messages import (
     SCORE,
     STORE,
     UNREACHABLE,
-    EmbeddedChunk,
     Item,
-    LoadedModel,
     ScoredChunk,
 )
 from predictions.pictures import CannotReadPictures, SourceUnavailable, opener, reader_of
@@ -85,13 +83,9 @@ def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -
 
 
 def _pictures(folder: Path) -> OpenPicture:
-    most = _count("IMAGE_MAX_PIXELS", MAX_PIXELS)
-    try:
-        where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
-        source = reader_of(where, token=token, account=_account())
-    except CannotReadPictures as error:
-        raise CannotStart(str(error)) from error
-    return opener(source, max_pixels=most)
+    where, token = read("LINEUP_IMAGES", str(folder / "media")), read("LINEUP_WORKER_TOKEN", "")
+    source = reader_of(where, token=token, account=_account())
+    return opener(source, max_pixels=_count("IMAGE_MAX_PIXELS", MAX_PIXELS))
 
 
 def _count(name: str, default: str) -> int:
@@ -161,7 +155,7 @@ def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
 
 try:
     app, open_picture, numbers, kept_vectors = _make()
-except CannotStart as stop:
+except (CannotReadPictures, CannotStart) as stop:
     sys.exit(str(stop))
 
 
@@ -191,17 +185,12 @@ _loaded = _Loaded()
 def load(*, run: int, spec: str) -> None:
     """Load the model that `spec` names, and say which one it is and how fast."""
     _answer(BEGUN, run=run, chunk=0)
-
-    def work() -> LoadedModel:
-        return loaded_as(*_loaded.get(spec))
-
-    _answer(LOADED, run=run, answer=_in_words(work))
+    _answer(LOADED, run=run, answer=_in_words(lambda: loaded_as(*_loaded.get(spec))))
 
 
 @app.task(name=SCORE)
 def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
     """Score questions with the model that `spec` names."""
-    _answer(BEGUN, run=run, chunk=chunk)
 
     def work() -> ScoredChunk:
         scorer, half = _loaded.get(spec)
@@ -213,16 +202,13 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
 @app.task(name=EMBED)
 def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
     """Give the vectors of pictures (SHA-256) by the model that `spec` names, computed in float32."""
-    _answer(BEGUN, run=run, chunk=chunk)
-
-    def work() -> EmbeddedChunk:
-        return embed_pictures(_loaded.get(spec)[0], pictures, open_picture)
-
-    _answer_chunk(EMBEDDED, run, chunk, work)
+    _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_picture))
 
 
 def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[str, Any]]) -> None:
-    """Send what came of a chunk or, where its pictures cannot be reached, why, so that it is sent again later."""
+    """Say that a chunk is begun, and then what came of it or, where its pictures cannot be reached, why, so that it is
+    sent again later."""
+    _answer(BEGUN, run=run, chunk=chunk)
     try:
         answer = _in_words(work)
     except SourceUnavailable as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from ipaddress import IPv6Address
 from math import isclose
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
@@ -37,7 +37,6 @@ from studies.models import PracticeQuestion, Question, Study
 MOST_TRIES = 20
 # Answers drawn until one is right, or wrong.
 MOST_DRAWN = 500
-STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 TIMEOUT_SECONDS = 30
 # Nobody uses the rest of a page; parsing it too takes half as long again.
 LOOKED_AT = ["main", "h1", "progress"]
@@ -71,14 +70,6 @@ class Page:
 
 def _read(source: bytes) -> BeautifulSoup:
     return BeautifulSoup(source, "html.parser", parse_only=SoupStrainer(LOOKED_AT))
-
-
-class Browser(Protocol):
-    """One person's browser, with its own cookies."""
-
-    def open(self, path: str) -> Page: ...
-
-    def send(self, path: str, fields: Mapping[str, str]) -> Page: ...
 
 
 class BrowserInProcess:
@@ -158,6 +149,10 @@ class BrowserOverHttp:
         return Page(urlsplit(response.url).path, status, _read(response.read()))
 
 
+Browser = BrowserInProcess | BrowserOverHttp
+"""One person's browser, with its own cookies."""
+
+
 @dataclass(frozen=True)
 class SimulatedAnnotator:
     """A simulated annotator. `accuracy`: chance of the reference answer. `leaves`: stops half way."""
@@ -169,7 +164,7 @@ class SimulatedAnnotator:
 
     def ids(self) -> tuple[str, str]:
         """Return ids of person and submission; the same seed and number are the same person."""
-        ids = random.Random(f"{self.seed}|{self.number}|ids")  # noqa: S311 (made-up people)
+        ids = self.dice("ids")
         return f"{ids.getrandbits(96):024x}", f"{ids.getrandbits(96):024x}"
 
     def entry(self, study: Study) -> str:
@@ -178,11 +173,8 @@ class SimulatedAnnotator:
         query = urlencode({"PROLIFIC_PID": person, "STUDY_ID": f"{SIMULATED_STUDY}{study.slug}", "SESSION_ID": session})
         return f"{reverse('take', args=[study.entry_name])}?{query}"
 
-    def dice(self) -> random.Random:
-        return random.Random(f"{self.seed}|{self.number}|answers")  # noqa: S311 (made-up people)
-
-    def pace(self) -> random.Random:
-        return random.Random(f"{self.seed}|{self.number}|times")  # noqa: S311 (made-up people)
+    def dice(self, of: str) -> random.Random:
+        return random.Random(f"{self.seed}|{self.number}|{of}")  # noqa: S311 (made-up people)
 
 
 def annotators(*, count: int, accuracy: float, seed: str, leave: float = 0.0) -> Iterator[SimulatedAnnotator]:
@@ -242,7 +234,7 @@ def _release_place(*, study: Study, person: SimulatedAnnotator) -> None:
 
 
 def _visit(*, browser: Browser, study: Study, person: SimulatedAnnotator) -> VisitResult:
-    visit = _Visit(browser, person, _arrive(browser, person.entry(study)), person.dice(), person.pace())
+    visit = _Visit(browser, person, _arrive(browser, person.entry(study)), person.dice("answers"), person.dice("times"))
     for _ in range(MOST_PAGES):
         following = _next_page(visit)
         if following is None:
@@ -276,7 +268,7 @@ def _step(form: Tag) -> str:
 def _form_to_send(page: Page) -> Tag | None:
     """Return the form that leads on, not the hidden one of the next question."""
     forms = (form for form in page.html.select("main form") if form.find_parent(hidden=True) is None)
-    return next((form for form in forms if _step(form) in STEPS), None)
+    return next((form for form in forms if _step(form) in _SENDERS), None)
 
 
 def _hidden_fields(form: Tag) -> dict[str, str]:
@@ -314,14 +306,13 @@ def _answer(visit: _Visit, form: Tag) -> Page:
     kind = get_kind(question.kind)
     order = responses.order_for(session=_session(visit), question=question)
     whole = _choose_scored_answer(visit, question, order)
-    label = "" if whole is not None else _choose_label(visit, question)
+    label = said = "" if whole is not None else _choose_label(visit, question)
     for _ in range(1 if kind.writing(question.content) is None else MOST_TRIES):
-        fields = _hidden_fields(form)
-        said = "" if whole is not None else label or _choose_text(visit, question)
-        if whole is None:
-            fields |= kind.simulate(question.content, order, dice=visit.dice, label=said)
-        else:
-            fields |= whole
+        chosen = whole
+        if chosen is None:
+            said = label or _choose_text(visit, question)
+            chosen = kind.simulate(question.content, order, dice=visit.dice, label=said)
+        fields = _hidden_fields(form) | dict(chosen)
         _check_offered(form, fields)
         fields |= _measured_times(visit)
         page = visit.browser.send(str(form["action"]), fields)
@@ -428,10 +419,11 @@ def _check_offered(form: Tag, fields: Mapping[str, str]) -> None:
 def _read_result(visit: _Visit) -> VisitResult:
     sitting, page = visit.sitting, visit.page
     if page.path.startswith("/s/"):
-        sitting.state = Session.objects.get(token=page.path.split("/")[2]).state
+        session = _session(visit)
+        sitting.state = session.state
         if sitting.state == SessionState.WAITING:
             # Nobody else is working meanwhile, so nothing new would come.
-            _release_place(study=_session(visit).study, person=visit.person)
+            _release_place(study=session.study, person=visit.person)
             sitting.turned_away, sitting.nothing_left = page.text or page.title, True
         elif sitting.state in OPEN_STATES:
             raise CannotRead(f'The page "{page.title}" (status {page.status}) offers nothing that leads on.')

@@ -45,11 +45,13 @@ def problem_with_line(text: str) -> str:
     return ""
 
 
-def problem_with_name(name: str) -> str:
-    """Return why `name` is not a single line of visible characters, or "".
+def problem_with_name(name: str, longest: int | None = None) -> str:
+    """Return why `name` is not a single line of visible characters, at most `longest` if given, or "".
 
     Example: "model\u200b" ends with a zero-width space and would look like another model in every table.
     """
+    if longest is not None and len(name) > longest:
+        return f"Write at most {longest} characters."
     if name.isascii() and name.isprintable() and name == name.strip() and name:
         # Fast path for nearly all names: an import has tens of thousands.
         return ""

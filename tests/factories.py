@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 import PIL.Image
 import yaml
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db.models import Model as DjangoModel
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session
@@ -48,12 +49,19 @@ from studies.models import (
 )
 from studies.rules import Vote, VoteContext, decide
 
+Row = TypeVar("Row", bound=DjangoModel)
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PASSWORD = "a password of the tests"
 # Who acts, where it does not matter who does.
 TESTS = "tests"
 CONTACT = "Ada Lovelace, ada@example.org"
 ASK = {"caption": "negative_caption", "images": "candidate", "becomes": "negative_image"}
+
+
+def fresh(row: Row) -> Row:
+    """Return `row` itself, with the values that the database has now."""
+    row.refresh_from_db()
+    return row
 
 
 def make_person(name: str, *, superuser: bool = False) -> User:

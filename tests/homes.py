@@ -53,7 +53,6 @@ ONE_AFTER_ANOTHER = (
     "tests/annotation/test_how_texts_are_written.py",
     "tests/annotation/test_orders.py",
     "tests/annotation/test_pipeline.py",
-    "tests/annotation/test_qualifying.py",
     "tests/annotation/test_removals.py",
     "tests/annotation/test_repetitions.py",
     "tests/annotation/test_skip_question.py",

@@ -21,221 +21,121 @@ ROOMS = (
     workspace.actions,
 )
 
+
+def named(text: str) -> set[str]:
+    """Return the full names of a list of `room/module: functions`, which may go on in the next line."""
+    names, module = set(), ""
+    for word in text.split():
+        if word.endswith(":"):
+            module = word.removesuffix(":").replace("/", ".actions.")
+        else:
+            names.add(f"{module}.{word}")
+    return names
+
+
 # An annotator does these, and what is stored is the record: a session, an answer, a count at the door.
-OF_ANNOTATORS = {
-    "annotation.actions.arriving.entry_links.count_newcomer",
-    "annotation.actions.arriving.entry_links.personal_link",
-    "annotation.actions.arriving.entry_links.personal_links",
-    "annotation.actions.answering.drafts.count_draft",
-    "annotation.actions.answering.drafts.save",
-    "annotation.actions.answering.drafts.drafts_by_slot",
-    "annotation.actions.arriving.suspicious_arrivals.digest",
-    "annotation.actions.arriving.suspicious_arrivals.note",
-    "annotation.actions.answering.practice.answer",
-    "annotation.actions.answering.practice.completed_round",
-    "annotation.actions.answering.practice.next_question",
-    "annotation.actions.answering.practice.order_for",
-    "annotation.actions.answering.practice.skip_question_without_images",
-    "annotation.actions.answering.practice.previous_round",
-    "annotation.actions.answering.practice.round_number",
-    "annotation.actions.answering.practice.terms",
-    "annotation.actions.answering.question_reports.report",
-    "annotation.actions.answering.responses.answer_in",
-    "annotation.actions.arriving.admission.check_open_to",
-    "annotation.actions.arriving.admission.has_taken_part",
-    "annotation.actions.arriving.admission.nothing_left",
-    "annotation.actions.arriving.lobby.may_wait",
-    "annotation.actions.answering.live_sessions.remaining_questions",
-    "annotation.actions.arriving.lobby.has_questions_ready",
-    "annotation.actions.arriving.lobby.is_page_open",
-    "annotation.actions.arriving.lobby.may_get_questions",
-    "annotation.actions.arriving.lobby.may_get_questions_later",
-    "annotation.actions.arriving.lobby.take_seat",
-    "annotation.actions.arriving.lobby.wait_deadline",
-    "annotation.actions.arriving.switch_role.is_offered",
-    "annotation.actions.arriving.switch_role.switch",
-    "annotation.actions.arriving.switch_role.session_switched_to",
-    "annotation.actions.answering.responses.is_skipped_or_withdrawn",
-    "annotation.actions.answering.responses.set_aside_answers",
-    "annotation.actions.answering.responses.open_slots",
-    "annotation.actions.answering.responses.own_answers",
-    "annotation.actions.answering.responses.own_slots",
-    "annotation.actions.answering.responses.order_for",
-    "annotation.actions.answering.responses.questions_in_part",
-    "annotation.actions.answering.responses.stored_answers",
-    "annotation.actions.answering.responses.submit",
-    "annotation.actions.answering.responses.was_skipped",
-    "annotation.actions.answering.responses.was_withdrawn",
-    "annotation.actions.answering.answer_notices.add",
-    "annotation.actions.answering.answer_notices.drop",
-    "annotation.actions.answering.answer_notices.see",
-    "annotation.actions.answering.answer_notices.discard_for_answer",
-    "annotation.actions.answering.old_pages.shows_image",
-    "annotation.actions.answering.practice_rounds.is_required",
-    "annotation.actions.answering.practice_rounds.begun_rounds",
-    "annotation.actions.answering.practice_rounds.current_round",
-    "annotation.actions.answering.practice_rounds.new_round",
-    "annotation.actions.answering.practice_rounds.practice_answers",
-    "annotation.actions.answering.practice_rounds.has_failed",
-    "annotation.actions.answering.practice_rounds.has_passed",
-    "annotation.actions.sessions.grant_more_time",
-    "annotation.actions.sessions.is_silent",
-    "annotation.actions.arriving.network_places.admit",
-    "annotation.actions.arriving.network_places.open_sessions_from_same_network",
-    "annotation.actions.arriving.network_places.is_exempt",
-    "annotation.actions.arriving.network_places.most_places",
-    "annotation.actions.sessions.record_open_page",
-    "annotation.actions.answering.advance_session.begin",
-    "annotation.actions.sessions.finish_unless_last_look",
-    "annotation.actions.ending.platform_outcome.save_comment",
-    "annotation.actions.sessions.consent",
-    "annotation.actions.sessions.can_revive",
-    "annotation.actions.sessions.find",
-    "annotation.actions.sessions.record_visit",
-    "annotation.actions.ending.platform_outcome.code_for",
-    "annotation.actions.sessions.finish",
-    "annotation.actions.sessions.give_up",
-    "annotation.actions.answering.advance_session.advance",
-    "annotation.actions.ending.platform_outcome.show_completion_code",
-    "annotation.actions.sessions.waits_for_last_look",
-    "annotation.actions.sessions.leave",
-    "annotation.actions.answering.advance_session.update_waiting",
-    "annotation.actions.sessions.check_can_start",
-    "annotation.actions.sessions.more_minutes",
-    "annotation.actions.answering.advance_session.finish_if_done",
-    "annotation.actions.sessions.resume",
-    "annotation.actions.sessions.revive",
-    "annotation.actions.sessions.start",
-    "annotation.actions.answering.skip_question.skip",
-    "annotation.actions.answering.skip_question.skip_practice",
-    "annotation.actions.answering.skip_allowance.remaining",
-    "annotation.actions.answering.skip_allowance.outweigh_answers",
-    "annotation.actions.answering.skip_allowance.unproven",
-    "annotation.actions.answering.session_time.ending",
-    "annotation.actions.answering.session_time.estimated_seconds",
-    "annotation.actions.answering.session_time.worked",
-}
+OF_ANNOTATORS = named(
+    """
+    annotation/answering.advance_session: advance begin finish_if_done update_waiting
+    annotation/answering.answer_notices: add discard_for_answer drop see
+    annotation/answering.drafts: count_draft drafts_by_slot save
+    annotation/answering.live_sessions: remaining_questions
+    annotation/answering.old_pages: shows_image
+    annotation/answering.practice: answer completed_round next_question order_for previous_round round_number
+        skip_question_without_images terms
+    annotation/answering.practice_rounds: begun_rounds current_round has_failed has_passed is_required new_round
+        practice_answers
+    annotation/answering.question_reports: report
+    annotation/answering.responses: answer_in is_skipped_or_withdrawn open_slots order_for own_answers own_slots
+        questions_in_part set_aside_answers stored_answers submit was_skipped was_withdrawn
+    annotation/answering.session_time: ending estimated_seconds worked
+    annotation/answering.skip_allowance: outweigh_answers remaining unproven
+    annotation/answering.skip_question: skip skip_practice
+    annotation/arriving.admission: check_open_to has_taken_part nothing_left
+    annotation/arriving.entry_links: count_newcomer personal_link personal_links
+    annotation/arriving.lobby: has_questions_ready is_page_open may_get_questions may_get_questions_later may_wait
+        take_seat wait_deadline
+    annotation/arriving.network_places: admit is_exempt most_places open_sessions_from_same_network
+    annotation/arriving.suspicious_arrivals: digest note
+    annotation/arriving.switch_role: is_offered session_switched_to switch
+    annotation/ending.platform_outcome: code_for save_comment show_completion_code
+    annotation/sessions: can_revive check_can_start consent find finish finish_unless_last_look give_up
+        grant_more_time is_silent leave more_minutes record_open_page record_visit resume revive start
+        waits_for_last_look
+    """
+)
 # Steps of an action or of an answer; whoever takes them has recorded, or records, what they are part of.
-STEPS = {
-    "annotation.actions.launching.reopen_studies.reopen",
-    "annotation.actions.launching.reopen_studies.reopen_asking",
-    "annotation.actions.launching.reopen_studies.reopen_with_open_slots",
-    "annotation.actions.launching.complete_study.is_complete",
-    "annotation.actions.deciding.decisions.decide_question",
-    "annotation.actions.deciding.decisions.decide_source_questions",
-    "annotation.actions.deciding.decisions.recount",
-    "annotation.actions.arriving.draw_questions.could_draw",
-    "annotation.actions.arriving.draw_questions.draw",
-    "annotation.actions.arriving.eligibility.barred",
-    "annotation.actions.arriving.eligibility.barred_by_rule",
-    "annotation.actions.arriving.eligibility.check",
-    "annotation.actions.removing.erasure.delete_rows",
-    "annotation.actions.removing.removals.lock",
-    "annotation.actions.removing.removals.remove_answers",
-    "annotation.actions.removing.reopen_places.free_places",
-    "annotation.actions.removing.reopen_places.restore_places",
-    "annotation.actions.seats.claim",
-    "annotation.actions.seats.close_if_answered",
-    "annotation.actions.seats.has_free_seat",
-    "annotation.actions.answering.drafts.discard",
-    "annotation.actions.seats.open_seats",
-    "annotation.actions.seats.release",
-    "annotation.actions.seats.record_filled_seat",
-    "annotation.actions.answering.skip_question.leave_out",
-    "annotation.actions.answering.answer_sql.supports_one_statement",
-    "annotation.actions.answering.answer_sql.count_answer",
-    "annotation.actions.answering.answer_sql.next_slots",
-    "annotation.actions.answering.answer_sql.store_in_one_statement",
-    "annotation.actions.answering.answer_sql.take_slot",
-    "annotation.actions.ending.time_checks.check_times",
-    "annotation.actions.deciding.undo_acceptance.update_downstream",
-    "annotation.actions.deciding.undo_acceptance.update_downstream_of_answers",
-    "annotation.actions.deciding.undo_acceptance.update_downstream_of_questions",
-    "annotation.actions.removing.redact_descriptions.redact",
-    "results.actions.exports.describe_exports",
-    "results.actions.exports.discard_files",
-    "results.actions.exports.exportable_studies",
-    "results.actions.exports.exportable_study",
-    "results.actions.exports.write_export",
-    "results.actions.exports.write_export_of_project",
-    "results.actions.participants.person_called",
-    "results.actions.participants.person_with_id",
-    "results.actions.releases.write_release",
-    "results.actions.reports.write_report",
-    "predictions.actions.solvability.note",
-    "studies.actions.completion_codes.add_code",
-    "studies.actions.completion_codes.completion_code",
-    "studies.actions.conditions.note_blind_score",
-    "studies.actions.images.rendition",
-    "studies.actions.imports.importer.refuse_unknown",
-    "studies.actions.studies.add_surveys",
-    "studies.actions.studies.fill_survey",
-    "workspace.actions.accounts.sign_up",
-    "workspace.actions.webhooks.queue_event",
-    "workspace.actions.webhooks.queue_message",
-}
+STEPS = named(
+    """
+    annotation/answering.answer_sql: count_answer next_slots store_in_one_statement supports_one_statement take_slot
+    annotation/answering.drafts: discard
+    annotation/answering.skip_question: leave_out
+    annotation/arriving.draw_questions: could_draw draw
+    annotation/arriving.eligibility: barred barred_by_rule check
+    annotation/deciding.decisions: decide_question decide_source_questions recount
+    annotation/deciding.undo_acceptance: update_downstream update_downstream_of_answers update_downstream_of_questions
+    annotation/ending.time_checks: check_times
+    annotation/launching.complete_study: is_complete
+    annotation/launching.reopen_studies: reopen reopen_asking reopen_with_open_slots
+    annotation/removing.erasure: delete_rows
+    annotation/removing.redact_descriptions: redact
+    annotation/removing.removals: lock remove_answers
+    annotation/removing.reopen_places: free_places restore_places
+    annotation/seats: claim close_if_answered has_free_seat open_seats record_filled_seat release
+    predictions/solvability: note
+    results/exports: describe_exports discard_files exportable_studies exportable_study write_export
+        write_export_of_project
+    results/participants: person_called person_with_id
+    results/releases: write_release
+    results/reports: write_report
+    studies/completion_codes: add_code completion_code
+    studies/conditions: note_blind_score
+    studies/images: rendition
+    studies/imports.importer: refuse_unknown
+    studies/studies: add_surveys fill_survey
+    workspace/accounts: sign_up
+    workspace/webhooks: queue_event queue_message
+    """
+)
 # What the clock sends of what others have noted.
-BY_THE_CLOCK = {
-    "annotation.actions.arriving.network_places.forget_networks",
-    "workspace.actions.acceptance_messages.queue_acceptance_messages",
-    "workspace.actions.deliveries.deliver",
-    "workspace.actions.deliveries.delete_old",
-}
+BY_THE_CLOCK = named(
+    """
+    annotation/arriving.network_places: forget_networks
+    workspace/acceptance_messages: queue_acceptance_messages
+    workspace/deliveries: delete_old deliver
+    """
+)
 # What a worker goes on with after somebody asked for it, who is named where they asked.
-ASKED_FOR_BEFORE = {
-    "predictions.actions.mismatched_predictions.delete_mismatched",
-    "predictions.actions.blind.begin",
-    "predictions.actions.blind.begin_with_vectors",
-    "predictions.actions.blind.score",
-    "predictions.actions.vectors.keep",
-    "predictions.actions.runs.due",
-    "predictions.actions.runs.items_of",
-    "predictions.actions.runs.waiting_for_too_long",
-    "predictions.actions.store_scores.note_begun",
-    "predictions.actions.store_scores.note_unreachable",
-    "predictions.actions.store_scores.plan",
-    "predictions.actions.store_scores.store",
-    "results.actions.exports.adopt_exports",
-    "results.actions.exports.job_of",
-    "results.actions.exports.make_export",
-    "results.actions.releases.freeze_release",
-}
+ASKED_FOR_BEFORE = named(
+    """
+    predictions/blind: begin begin_with_vectors score
+    predictions/mismatched_predictions: delete_mismatched
+    predictions/runs: due items_of waiting_for_too_long
+    predictions/store_scores: note_begun note_unreachable plan store
+    predictions/vectors: keep
+    results/exports: adopt_exports job_of make_export
+    results/releases: freeze_release
+    """
+)
 # What people do with their own account and tokens, and what their scripts send: the row is the record, and names them.
-OF_OWN_ACCOUNT = {
-    "workspace.actions.browser_sessions.end_session",
-    "workspace.actions.browser_sessions.end_sessions",
-    "workspace.actions.browser_sessions.delete_ended",
-    "workspace.actions.browser_sessions.record_browser",
-    "workspace.actions.browser_sessions.replace_session_key",
-    "workspace.actions.browser_sessions.open_sessions",
-    "workspace.actions.linked_accounts.unlink",
-    "workspace.actions.own_account.change_mail",
-    "workspace.actions.own_account.change_name",
-    "workspace.actions.own_account.confirm_mail",
-    "workspace.actions.own_account.follow_link",
-    "workspace.actions.idempotent_responses.claim",
-    "workspace.actions.idempotent_responses.find",
-    "workspace.actions.idempotent_responses.store",
-    "workspace.actions.tokens.find_token",
-    "workspace.actions.tokens.make_token",
-    "workspace.actions.tokens.record_use",
-    "workspace.actions.tokens.revoke_token",
-    "workspace.actions.uploaded_images.discard_unused",
-    "workspace.actions.uploaded_images.upload_image",
-}
+OF_OWN_ACCOUNT = named(
+    """
+    workspace/browser_sessions: delete_ended end_session end_sessions open_sessions record_browser replace_session_key
+    workspace/idempotent_responses: claim find store
+    workspace/linked_accounts: unlink
+    workspace/own_account: change_mail change_name confirm_mail follow_link
+    workspace/tokens: find_token make_token record_use revoke_token
+    workspace/uploaded_images: discard_unused upload_image
+    """
+)
 # What is kept can be made again from the rows it was made from: numbers of pages, and names.
-DERIVED = {
-    "predictions.actions.duplicates.below",
-    "predictions.actions.duplicates.compare_again",
-    "predictions.actions.duplicates.embedding_in_use",
-    "predictions.actions.duplicates.look_for_new",
-    "results.actions.cached_statistics.drop",
-    "results.actions.cached_statistics.look_up",
-    "results.actions.cached_statistics.made_at_once",
-    "results.actions.cached_statistics.make",
-    "results.actions.pseudonyms.name_annotators",
-    "results.actions.pseudonyms.name_for_release",
-}
+DERIVED = named(
+    """
+    predictions/duplicates: below compare_again embedding_in_use look_for_new
+    results/cached_statistics: drop look_up made_at_once make
+    results/pseudonyms: name_annotators name_for_release
+    """
+)
 
 
 def actions() -> Iterator[tuple[str, inspect.Signature]]:

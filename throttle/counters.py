@@ -11,17 +11,20 @@ rollback would take the count back, and an open transaction blocks everybody wit
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
+from typing import TypeVar
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 from redis.exceptions import RedisError
 
-from throttle.stores import DATABASE, RedisStore, Store
+from throttle.stores import DatabaseStore, RedisStore, Store
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,30 +48,19 @@ def hit(*, scope: str, key: str, limit: int, window: timedelta, now: datetime) -
     uses its own clock.
     """
     digest = _digest(scope, key)
-    try:
-        hits, seconds_left = _store().hit(digest, window=window, now=now)
-    except RedisError as error:
-        hits, seconds_left = _fallback(error).hit(digest, window=window, now=now)
+    hits, seconds_left = _in_store(lambda store: store.hit(digest, window=window, now=now))
     allowed = hits <= limit
     return Verdict(allowed=allowed, retry_after=0 if allowed else max(1, seconds_left), hits=hits)
 
 
 def take_back(*, scope: str, key: str) -> None:
     """Take back one hit that turned out not to count against the limit."""
-    digest = _digest(scope, key)
-    try:
-        _store().take_back(digest)
-    except RedisError as error:
-        _fallback(error).take_back(digest)
+    _in_store(lambda store: store.take_back(_digest(scope, key)))
 
 
 def reset(*, scope: str, key: str) -> None:
     """Reset the count of `key` in `scope`."""
-    digest = _digest(scope, key)
-    try:
-        _store().reset(digest)
-    except RedisError as error:
-        _fallback(error).reset(digest)
+    _in_store(lambda store: store.reset(_digest(scope, key)))
 
 
 def _digest(scope: str, key: str) -> str:
@@ -76,10 +68,11 @@ def _digest(scope: str, key: str) -> str:
     return salted_hmac(f"throttle.{scope}", key, algorithm="sha256").hexdigest()
 
 
-def _store() -> Store:
-    return RedisStore(settings.CACHE_URL) if settings.CACHE_URL else DATABASE
-
-
-def _fallback(error: RedisError) -> Store:
-    logger.warning("The cache cannot be reached (%s). Counting in the database instead.", error)
-    return DATABASE
+def _in_store(count: Callable[[Store], T]) -> T:
+    """Count in the site's store; in the database if Redis cannot be reached."""
+    if settings.CACHE_URL:
+        try:
+            return count(RedisStore(settings.CACHE_URL))
+        except RedisError as error:
+            logger.warning("The cache cannot be reached (%s). Counting in the database instead.", error)
+    return count(DatabaseStore())

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from functools import cache
 from math import ceil
-from typing import Protocol
 
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
@@ -31,18 +30,9 @@ REDIS_SECONDS = 1
 COUNT_DOWN = "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end"
 
 
-class Store(Protocol):
-    def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
-        """Return the hits of the current window, this one included, and the seconds until it ends."""
-        ...
-
-    def take_back(self, digest: str) -> None: ...
-
-    def reset(self, digest: str) -> None: ...
-
-
 class DatabaseStore:
     def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
+        """Return the hits of the current window, this one included, and the seconds until it ends."""
         seconds = int(now.timestamp())
         with connection.cursor() as cursor:
             cursor.execute(HIT, [digest, seconds + ceil(window.total_seconds()), seconds, seconds])
@@ -78,6 +68,7 @@ class RedisStore:
         self.client = _client(url)
 
     def hit(self, digest: str, *, window: timedelta, now: datetime) -> tuple[int, int]:
+        """Return as `DatabaseStore.hit` does; `now` is Redis's own clock."""
         key = _key(digest)
         with self.client.pipeline(transaction=True) as steps:
             steps.set(key, 0, ex=ceil(window.total_seconds()), nx=True)
@@ -102,4 +93,4 @@ def _client(url: str) -> Redis:
     return Redis.from_url(url, socket_connect_timeout=REDIS_SECONDS, socket_timeout=REDIS_SECONDS)
 
 
-DATABASE = DatabaseStore()
+Store = DatabaseStore | RedisStore

@@ -32,11 +32,11 @@ from analytics.intervals.jackknife import (
     MOST_ROWS,
     leave_clusters_out,
     leave_one_out,
-    variance_over_clusters,
     variance_over_raters,
     variance_over_units,
 )
 from analytics.ratings import MISSING, Categories, Coded, Counts, Floats, Ratings, code
+from analytics.scores import t_quantile
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -46,8 +46,6 @@ DRAWN_AT_ONCE = 4_000_000
 FEW_UNITS_PER_ROW = 8
 # Units drawn per call when drawn one by one: many enough for cheap calls, few enough for the cache.
 DRAWN_PER_CALL = 50_000
-# With this many units or more, one call per resample is as fast.
-MANY_UNITS = 1_000
 # BCa divides by a term that would be 0 for a spread that grows without bound.
 SMALLEST_DIVISOR = 1e-3
 # If more than this share of resamples is undefined, percentiles of the others would mislead.
@@ -65,7 +63,6 @@ LEAST_RATERS = 5
 SMALL = f"Fewer than {FEW_UNITS} questions: no interval can be relied on."
 RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: no interval can be relied on."
 
-Over = Literal["units", "both"]
 Method = Literal["percentile", "BCa", "jackknife"]
 
 
@@ -73,18 +70,14 @@ Method = Literal["percentile", "BCa", "jackknife"]
 class Interval:
     """Interval from `low` to `high`, both None exactly when `reason` says why.
 
-    over: what was drawn anew; n: how many of them ("both": of annotators). n_undefined: resamples without a value,
-    which are left out (at most one in twenty). method: how it was made; warning: why not to rely on it, "" mostly.
+    n: how many units, clusters of them or annotators there were to draw anew or leave out. method: how it was made;
+    warning: why not to rely on it, "" mostly.
     """
 
     low: float | None
     high: float | None
     reason: str | None
-    over: Over
     n: int
-    n_undefined: int
-    resamples: int
-    level: float
     method: Method = "percentile"
     warning: str = ""
 
@@ -130,15 +123,15 @@ def interval_of(
     clusters: for each unit its instance. If several units are about one, the interval is for other instances: the
     jackknife of `_over_clusters` instead of `method`.
     """
-    settings = _Settings("units", resamples, level)
+    _refuse(resamples, level)
     if found.value is None:
-        return settings.undefined(found.reason or "", found.n_units)
-    if clusters is not None and len(set(clusters)) < len(clusters):
-        return _over_clusters(measure, coded, found, np.asarray(clusters, dtype=np.int64), level)
+        return Interval(None, None, found.reason, found.n_units)
+    if (shared := _shared(clusters)) is not None:
+        return _over_clusters(measure, coded, found, shared, level)
     rows = measure.rows(coded)
     statistic = measure.statistic(coded, rows)
     correction = _correction(statistic, rows.counts, found.value) if method == "BCa" else None
-    interval = _over_units(statistic, rows.counts, settings, rng, correction)
+    interval = _over_units(statistic, rows.counts, resamples, level, rng, correction)
     return replace(interval, warning=warning_of(coded)) if interval.reason is None else interval
 
 
@@ -168,35 +161,37 @@ def agreement_over_both(
     Parameters as for `agreement_over_units`; raises ValueError for coefficients of two raters.
     Source: Efron and Tibshirani 1993, chapter 11.
     """
-    settings = _Settings("both", 1, level)
+    _refuse(1, level)
     if measure.for_two_raters:
         raise ValueError("A coefficient of two raters has no annotators to draw anew; resample its units.")
-    coded = _with_active_raters(code(ratings, categories))
+    coded = code(ratings, categories)
+    if coded.raters is None:
+        coded = replace(coded, codes=coded.codes[:, (coded.codes != MISSING).any(axis=0)])
     found = estimate_coded(measure, coded)
-    reason = found.reason
-    if found.n_raters < LEAST_RATERS and reason is None:
+    undefined = Interval(None, None, found.reason, found.n_raters, "jackknife")
+    if found.value is None:
+        return undefined
+    if found.n_raters < LEAST_RATERS:
         reason = f"Other annotators take {LEAST_RATERS} to tell, and there are {found.n_raters}."
-    if found.value is None or reason is not None:
-        return replace(settings.undefined(reason or "", found.n_raters), resamples=0)
-    several = clusters is not None and len(set(clusters)) < len(clusters)
-    return _jackknifed(measure, coded, found, level, np.asarray(clusters, dtype=np.int64) if several else None)
-
-
-def _jackknifed(
-    measure: Measure, coded: Coded, found: Coefficient, level: float, clusters: Counts | None = None
-) -> Interval:
-    from scipy.special import stdtrit
-
+        return replace(undefined, reason=reason)
     people, groups = variance_over_raters(measure, coded, found.n_raters)
-    if clusters is None:
-        units = variance_over_units(measure, coded)
-    else:
-        units = variance_over_clusters(measure, coded, clusters)
-    if people is None or units is None or found.value is None:
-        return Interval(None, None, NOTHING_LEFT, "both", found.n_raters, 0, 0, level, "jackknife")
-    half = float(stdtrit(groups - 1, (1 + level) / 2)) * sqrt(people + units)
+    units = variance_over_units(measure, coded, _shared(clusters))
+    if people is None or units is None:
+        return replace(undefined, reason=NOTHING_LEFT)
+    half = t_quantile(level, groups - 1) * sqrt(people + units)
     low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
-    return Interval(low, high, None, "both", found.n_raters, 0, 0, level, "jackknife", warning_of(coded))
+    return replace(undefined, low=low, high=high, warning=warning_of(coded))
+
+
+def _shared(clusters: Sequence[int] | None) -> Counts | None:
+    """Return the clusters if any of them has several units."""
+    several = clusters is not None and len(set(clusters)) < len(clusters)
+    return np.asarray(clusters, dtype=np.int64) if several else None
+
+
+def _refuse(resamples: int, level: float) -> None:
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError(f"Not {resamples} resamples at level {level}: at least 1, and between 0 and 1.")
 
 
 def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters: Counts, level: float) -> Interval:
@@ -212,7 +207,7 @@ def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters:
     """
     values = leave_clusters_out(measure, coded, clusters)
     n = values.size
-    undefined = Interval(None, None, None, "units", n, 0, 0, level, "jackknife")
+    undefined = Interval(None, None, None, n, "jackknife")
     if n < 2 or found.value is None:
         return replace(undefined, reason=ONE_INSTANCE)
     if np.isnan(values).any():
@@ -235,11 +230,8 @@ def _lowest(measure: Measure, found: Coefficient, coded: Coded) -> float:
 
 
 def _of_pseudo_values(value: float, without: Floats, lowest: float, level: float) -> tuple[float, float]:
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
     n = without.size
-    far = float(stdtrit(n - 1, (1 + level) / 2))
+    far = t_quantile(level, n - 1)
     if min(value, float(without.min())) - lowest < ROUNDING:
         half = far * _error(without)
         return max(-1.0, value - half), min(1.0, value + half)
@@ -274,40 +266,16 @@ def mean_over_units(
 
     Example: 90 right and 10 wrong answers give about 0.84 to 0.95.
     """
-    settings = _Settings("units", resamples, level)
-    values, counts = np.unique(_numbers(outcomes), return_counts=True)
-    total = int(counts.sum())
-    if not total:
-        return settings.undefined("There is nothing to average.", 0)
-    return _over_units(lambda draws: draws @ (values / total), counts, settings, rng)
-
-
-@dataclass(frozen=True)
-class _Settings:
-    over: Over
-    resamples: int
-    level: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.level < 1 or self.resamples < 1:
-            raise ValueError(f"Not {self.resamples} resamples at level {self.level}: at least 1, and between 0 and 1.")
-
-    def undefined(self, reason: str, n: int, n_undefined: int = 0) -> Interval:
-        return Interval(None, None, reason, self.over, n, n_undefined, self.resamples, self.level)
-
-    def interval(self, values: Floats, n: int, correction: "_Correction | None" = None) -> Interval:
-        missing = int(np.isnan(values).sum())
-        if missing > UNDEFINED_ALLOWED * self.resamples:
-            return self.undefined(f"{missing} of {self.resamples} resamples leave it undefined.", n, missing)
-        tail = (1 - self.level) / 2
-        percentiles: list[float] = [tail, 1 - tail]
-        method: Method = "percentile"
-        if correction is not None:
-            percentiles, method = correction.percentiles(values[~np.isnan(values)], tail), "BCa"
-        low, high = np.nanquantile(values, percentiles)
-        if high - low < ROUNDING:
-            return self.undefined(ALL_ALIKE, n, missing)
-        return Interval(float(low), float(high), None, self.over, n, missing, self.resamples, self.level, method)
+    _refuse(resamples, level)
+    numbers = np.asarray(outcomes, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"Outcomes are one number per question, not an array of {numbers.ndim} dimensions.")
+    if np.isnan(numbers).any():
+        raise ValueError(f"Outcome {int(np.isnan(numbers).argmax())} (counted from 0) is not a number.")
+    if not numbers.size:
+        return Interval(None, None, "There is nothing to average.", 0)
+    values, counts = np.unique(numbers, return_counts=True)
+    return _over_units(lambda draws: draws @ (values / numbers.size), counts, resamples, level, rng)
 
 
 @dataclass(frozen=True)
@@ -345,15 +313,24 @@ def _correction(statistic: Statistic, counts: Counts, value: float) -> _Correcti
 def _over_units(
     statistic: Statistic,
     counts: Counts,
-    settings: _Settings,
+    resamples: int,
+    level: float,
     rng: np.random.Generator,
     correction: _Correction | None = None,
 ) -> Interval:
     n = int(counts.sum())
     if n < 2:
-        return settings.undefined("Drawing units anew takes two, and there is one.", n)
-    batches = [statistic(draws) for draws in _unit_draws(counts, settings.resamples, rng)]
-    return settings.interval(np.concatenate(batches), n, correction)
+        return Interval(None, None, "Drawing units anew takes two, and there is one.", n)
+    values = np.concatenate([statistic(draws) for draws in _unit_draws(counts, resamples, rng)])
+    missing = np.isnan(values)
+    if missing.sum() > UNDEFINED_ALLOWED * resamples:
+        return Interval(None, None, f"{missing.sum()} of {resamples} resamples leave it undefined.", n)
+    tail = (1 - level) / 2
+    percentiles = [tail, 1 - tail] if correction is None else correction.percentiles(values[~missing], tail)
+    low, high = np.nanquantile(values, percentiles).tolist()
+    if high - low < ROUNDING:
+        return Interval(None, None, ALL_ALIKE, n)
+    return Interval(low, high, None, n, "percentile" if correction is None else "BCa")
 
 
 def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
@@ -373,10 +350,7 @@ def _unit_draws(counts: Counts, resamples: int, rng: np.random.Generator) -> Ite
 def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.Generator) -> Floats:
     """Return `size` resamples x rows. The number drawn per call does not change the numbers."""
     units = len(row_of_unit)
-    if units >= MANY_UNITS:
-        each = [np.bincount(row_of_unit[rng.integers(units, size=units)], minlength=rows) for _ in range(size)]
-        return np.array(each, dtype=np.float64)
-    per_call = DRAWN_PER_CALL // units
+    per_call = max(1, DRAWN_PER_CALL // units)
     drawn = np.empty((size, rows), dtype=np.float64)
     for start in range(0, size, per_call):
         here = min(per_call, size - start)
@@ -385,18 +359,3 @@ def _drawn_one_by_one(row_of_unit: Counts, rows: int, size: int, rng: np.random.
         bins += rows * np.arange(here)[:, np.newaxis]
         drawn[start : start + here] = np.bincount(bins.ravel(), minlength=here * rows).reshape(here, rows)
     return drawn
-
-
-def _with_active_raters(coded: Coded) -> Coded:
-    if coded.raters is not None:
-        return coded
-    return replace(coded, codes=coded.codes[:, (coded.codes != MISSING).any(axis=0)])
-
-
-def _numbers(outcomes: ArrayLike) -> Floats:
-    values = np.asarray(outcomes, dtype=np.float64)
-    if values.ndim != 1:
-        raise ValueError(f"Outcomes are one number per question, not an array of {values.ndim} dimensions.")
-    if np.isnan(values).any():
-        raise ValueError(f"Outcome {int(np.isnan(values).argmax())} (counted from 0) is not a number.")
-    return values

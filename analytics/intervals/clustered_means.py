@@ -60,12 +60,8 @@ def clustered_mean(
     """
     numbers = np.asarray(values, dtype=np.float64)
     who = [None] * numbers.size if people is None else people
-    return mean_of(
-        answers_of(numbers, who, range(numbers.size), instances),
-        bounds=bounds,
-        level=level,
-        by_person=people is not None,
-    )
+    given = answers_of(numbers, who, range(numbers.size), instances)
+    return mean_of(given, bounds=bounds, level=level, by_person=people is not None)
 
 
 def mean_of(
@@ -79,7 +75,8 @@ def mean_of(
         raise ValueError(f"An answer is outside {bounds[0]:g} to {bounds[1]:g}.")
     value = float(given.values.mean())
     sd = float(given.values.std(ddof=1)) if given.values.size > 1 else None
-    found = _over_both(given) if by_person else _over_instances(given)
+    answers = given.values.size
+    found = spread(given, np.full(answers, 1 / answers)) if by_person else _over_instances(given)
     if found.variance is None or found.degrees is None:
         return ClusteredMean(value, None, None, sd, *counts, found.reason)
     width = bounds[1] - bounds[0]
@@ -88,10 +85,6 @@ def mean_of(
     told = evidence_of(share, Spread(found.variance / width**2, found.degrees), alone, given.values.size)
     low, high = share_interval(share, told.most, told.design_effect, told.degrees, level=level)
     return ClusteredMean(value, bounds[0] + width * low, bounds[0] + width * high, sd, *counts)
-
-
-def _over_both(given: Answers) -> Spread:
-    return spread(given, np.full(given.values.size, 1 / given.values.size))
 
 
 def _over_instances(given: Answers) -> Spread:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 
 from analytics.coefficients import KrippendorffAlpha
-from analytics.intervals.bootstrap import Interval, agreement_over_units
+from analytics.intervals.bootstrap import agreement_over_units
 from analytics.people import ONE_PERSON, Answers, score_of
 from analytics.ratings import Coded, Floats
 
@@ -114,8 +114,7 @@ def _drawn(
 
 
 def _chance(logits: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-logits))
-    return found
+    return np.asarray(1 / (1 + np.exp(-logits)))
 
 
 @lru_cache(maxsize=256)
@@ -181,12 +180,9 @@ def expected_alpha(
         raise ValueError(f"Not {questions} questions with an alpha of {alpha} and a label of {rare}.")
     if answers < 2:
         return ExpectedInterval(None, None, "Agreement takes two answers to a question.")
-    found = _interval(_typical(questions, answers, alpha, rare), seed)
+    ratings = _typical(questions, answers, alpha, rare)
+    found = agreement_over_units(KrippendorffAlpha(), ratings, rng=np.random.default_rng(seed), method="BCa")
     return ExpectedInterval(found.low, found.high, found.reason and TOO_FEW)
-
-
-def _interval(ratings: Coded, seed: int) -> Interval:
-    return agreement_over_units(KrippendorffAlpha(), ratings, rng=np.random.default_rng(seed), method="BCa")
 
 
 def _typical(questions: int, answers: int, alpha: float, rare: float) -> Coded:

@@ -26,8 +26,13 @@ def leave_one_out(statistic: Statistic, counts: Counts) -> Floats:
     return statistic(counts - np.eye(len(counts)))
 
 
-def variance_over_units(measure: Measure, coded: Coded) -> float | None:
-    """Return the jackknife variance over units, None where leaving some out leaves nothing to compare."""
+def variance_over_units(measure: Measure, coded: Coded, clusters: Counts | None = None) -> float | None:
+    """Return the jackknife variance over units or clusters of them, None where leaving some out leaves nothing.
+
+    clusters: for each unit a number that the units of its cluster share; they are then left out together.
+    """
+    if clusters is not None:
+        return _variance(leave_clusters_out(measure, coded, clusters))
     rows = measure.rows(coded)
     statistic, counts = measure.statistic(coded, rows), rows.counts
     if len(counts) <= MOST_ROWS:
@@ -36,7 +41,7 @@ def variance_over_units(measure: Measure, coded: Coded) -> float | None:
     weights = np.tile(counts.astype(np.float64), (UNIT_GROUPS, 1))
     for group in range(UNIT_GROUPS):
         weights[group, group::UNIT_GROUPS] = 0
-    return _variance(statistic(weights), np.ones(UNIT_GROUPS))
+    return _variance(statistic(weights))
 
 
 def leave_clusters_out(measure: Measure, coded: Coded, clusters: Counts) -> Floats:
@@ -57,12 +62,6 @@ def leave_clusters_out(measure: Measure, coded: Coded, clusters: Counts) -> Floa
     return measure.statistic(coded, rows)(rows.counts.astype(np.float64) - without)
 
 
-def variance_over_clusters(measure: Measure, coded: Coded, clusters: Counts) -> float | None:
-    """Return the jackknife variance over clusters, None where leaving some out leaves nothing to compare."""
-    values = leave_clusters_out(measure, coded, clusters)
-    return _variance(values, np.ones(values.size))
-
-
 def variance_over_raters(measure: Measure, coded: Coded, raters: int) -> tuple[float | None, int]:
     """Return the jackknife variance over annotators, and from how many groups of them it is estimated.
 
@@ -76,13 +75,14 @@ def variance_over_raters(measure: Measure, coded: Coded, raters: int) -> tuple[f
     for group in range(groups):
         kept = present & (who % groups != group)
         values[group] = measure.statistic(coded, rows, kept.astype(np.float64))(once)[0]
-    return _variance(values, np.ones(groups)), groups
+    return _variance(values), groups
 
 
-def _variance(values: Floats, counts: Floats) -> float | None:
-    """Return (n - 1) / n times the squares around the mean, each value standing for `counts` of `n`."""
+def _variance(values: Floats, counts: Floats | None = None) -> float | None:
+    """Return (n - 1) / n times the squares around the mean, each value standing for `counts` (by default 1) of `n`."""
     if np.isnan(values).any():
         return None
+    counts = np.ones(values.size) if counts is None else counts
     n = counts.sum()
     apart = values - counts @ values / n
     return float((n - 1) / n * (counts @ apart**2))

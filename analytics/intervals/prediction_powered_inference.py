@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analytics.scores import Floats, Outcomes
+from analytics.scores import Floats, Outcomes, t_quantile
 
 LEVEL = 0.95
 # The name of the estimator and its interval, which results carry. Version 1 had normal limits cut off at the bounds,
@@ -30,6 +30,8 @@ METHOD = "prediction-powered-v2"
 # Pseudo-instances added to the labelled ones, for the correlation only: this many on which only people are right, and
 # this many on which only the model is. A few instances cannot show that a model never errs.
 PSEUDO_INSTANCES = 0.5
+# The fields of an estimate that are in the unit of its answers.
+IN_THE_UNIT = ("value", "low", "high", "alone", "alone_low", "alone_high")
 # With fewer labelled instances than this, or fewer on which people and the model differ, variances are unreliable.
 FEW_INSTANCES, FEW_APART = 20, 10
 SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
@@ -107,8 +109,15 @@ def prediction_powered_mean(
     elif not further.size:
         weight = 0.0
     if bounds is None:
-        return _estimate(labelled, predicted, further, weight, level)
-    return _within(bounds, labelled, predicted, further, weight, level)
+        return _estimate(labelled, predicted, further, weight, level, is_share=False)
+    least, width = bounds[0], bounds[1] - bounds[0]
+    labelled, predicted, further = ((numbers - least) / width for numbers in (labelled, predicted, further))
+    found = _estimate(labelled, predicted, further, weight, level, is_share=True)
+    scaled: dict[str, Any] = {}
+    for name in IN_THE_UNIT:
+        share = getattr(found, name)
+        scaled[name] = None if share is None else least + width * share
+    return replace(found, **scaled)
 
 
 def _by_instance(
@@ -179,61 +188,34 @@ def best_weight(labelled: Floats, predicted: Floats, further: Floats) -> float:
     return min(1.0, max(0.0, together / ((1 + n / further_n) * spread)))
 
 
-def _estimate(labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float) -> PredictionPowered:
-    """Return the estimate without bounds, with Student's t."""
-    if labelled.size < 2:
-        return _too_few(labelled, predicted, further, weight)
-    counts = (labelled.size, further.size)
-    value, alone = _value(labelled, predicted, further, weight), float(labelled.mean())
-    parts = [_Part(labelled - weight * predicted)] + ([_Part(weight * further)] if further.size > 1 and weight else [])
-    half, alone_half = _half_width(parts, level), _half_width([_Part(labelled)], level)
-    if half is None or alone_half is None:
-        return PredictionPowered(value, None, None, weight, alone, None, None, *counts, ALL_ALIKE)
-    limits = (value - half, value + half), (alone - alone_half, alone + alone_half)
-    warning = _warning(labelled, predicted, weight)
-    return PredictionPowered(value, *limits[0], weight, alone, *limits[1], *counts, None, warning)
-
-
-def _too_few(labelled: Floats, predicted: Floats, further: Floats, weight: float) -> PredictionPowered:
-    alone = float(labelled.mean()) if labelled.size else None
-    value = _value(labelled, predicted, further, weight) if labelled.size else None
-    reason = FEW.format("is one" if labelled.size else "is none")
-    return PredictionPowered(value, None, None, weight, alone, None, None, labelled.size, further.size, reason)
-
-
-def _within(
-    bounds: tuple[float, float], labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float
+def _estimate(
+    labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float, *, is_share: bool
 ) -> PredictionPowered:
-    """Return the estimate between bounds, as a share of the range."""
-    least, width = bounds[0], bounds[1] - bounds[0]
-    shares = [(numbers - least) / width for numbers in (labelled, predicted, further)]
-    found = _share(shares[0], shares[1], shares[2], weight, level)
-
-    def back(share: float | None) -> float | None:
-        return None if share is None else least + width * share
-
-    return replace(
-        found,
-        value=back(found.value),
-        low=back(found.low),
-        high=back(found.high),
-        alone=back(found.alone),
-        alone_low=back(found.alone_low),
-        alone_high=back(found.alone_high),
-    )
-
-
-def _share(labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float) -> PredictionPowered:
-    if labelled.size < 2:
-        found = _too_few(labelled, predicted, further, weight)
-        return replace(found, value=None if found.value is None else min(1.0, max(0.0, found.value)))
-    alone = float(labelled.mean())
-    value = min(1.0, max(0.0, _value(labelled, predicted, further, weight)))
-    single = _single_instances(labelled)
-    worth = single / _relative_variance(labelled, predicted, further, weight)
-    warning = SMALL if labelled.size < FEW_INSTANCES else ""
-    limits = _exact(value, worth, level), _exact(alone, single, level)
+    """Return the estimate: of a share from 0 to 1 with exact limits, of another mean with those of Student's t."""
     counts = (labelled.size, further.size)
+    if not labelled.size:
+        return PredictionPowered(None, None, None, weight, None, None, None, *counts, FEW.format("is none"))
+    alone = value = float(labelled.mean())
+    if further.size:
+        value += weight * float(further.mean() - predicted.mean())
+    if is_share:
+        value = min(1.0, max(0.0, value))
+    undefined = PredictionPowered(value, None, None, weight, alone, None, None, *counts, FEW.format("is one"))
+    if labelled.size < 2:
+        return undefined
+    warning = SMALL if labelled.size < FEW_INSTANCES else ""
+    if is_share:
+        single = _single_instances(labelled)
+        worth = single / _relative_variance(labelled, predicted, further, weight)
+        limits = _exact(value, worth, level), _exact(alone, single, level)
+    else:
+        parts = [labelled - weight * predicted] + ([weight * further] if further.size > 1 and weight else [])
+        half, alone_half = _half_width(parts, level), _half_width([labelled], level)
+        if half is None or alone_half is None:
+            return replace(undefined, reason=ALL_ALIKE)
+        limits = (value - half, value + half), (alone - alone_half, alone + alone_half)
+        if not warning and weight and int((labelled != predicted).sum()) < FEW_APART:
+            warning = HARDLY_APART
     return PredictionPowered(value, *limits[0], weight, alone, *limits[1], *counts, None, warning)
 
 
@@ -275,32 +257,14 @@ def _exact(share: float, n: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def _warning(labelled: Floats, predicted: Floats, weight: float) -> str:
-    if labelled.size < FEW_INSTANCES:
-        return SMALL
-    return HARDLY_APART if weight and int((labelled != predicted).sum()) < FEW_APART else ""
+def _half_width(parts: Sequence[Floats], level: float) -> float | None:
+    """Return half the width of the interval of a sum of means; None without variation.
 
-
-def _value(labelled: Floats, predicted: Floats, further: Floats, weight: float) -> float:
-    alone = float(labelled.mean())
-    return alone + weight * float(further.mean() - predicted.mean()) if further.size else alone
-
-
-class _Part:
-    """Numbers whose mean is part of the estimate: the variance of that mean, and its degrees of freedom."""
-
-    def __init__(self, numbers: Floats) -> None:
-        self.variance = float(numbers.var(ddof=1)) / numbers.size
-        self.degrees = numbers.size - 1
-
-
-def _half_width(parts: Sequence[_Part], level: float) -> float | None:
-    """Return half the width of the interval of a sum of means; None without variation."""
-    variance = sum(part.variance for part in parts)
+    parts: the numbers behind each mean, at least two.
+    """
+    variances = [float(numbers.var(ddof=1)) / numbers.size for numbers in parts]
+    variance = sum(variances)
     if not variance:
         return None
-    # Imported here: it takes longer than all other imports of a page.
-    from scipy.special import stdtrit
-
-    degrees = variance**2 / sum(part.variance**2 / part.degrees for part in parts)
-    return float(stdtrit(degrees, (1 + level) / 2)) * sqrt(variance)
+    degrees = variance**2 / sum(each**2 / (len(part) - 1) for each, part in zip(variances, parts, strict=True))
+    return t_quantile(level, degrees) * sqrt(variance)

@@ -139,17 +139,13 @@ def hourly_wage(per_session: Decimal, sessions: Sequence[PaidSession], per_answe
         raise ValueError("A session that was paid took more than 0 seconds.")
     if not sessions:
         return Wage(0, None, None, "Nobody has finished yet.")
-    rewards = [
-        (per_session if session.reward is None else session.reward) + per_answer * session.answers
-        for session in sessions
-    ]
+    fixed = [per_session if session.reward is None else session.reward for session in sessions]
+    rewards = [paid + per_answer * session.answers for paid, session in zip(fixed, sessions, strict=True)]
+    durations = [session.seconds for session in sessions]
     if len(set(rewards)) == 1:
         # The same as below, without a rounding.
-        durations = [session.seconds for session in sessions]
         middle, slow = (rewards[0] * SECONDS_PER_HOUR / Decimal(percentile(durations, at)) for at in _WAGES_AT)
         return Wage(len(sessions), middle, slow)
-    per_unit = [
-        session.seconds / float(reward) if reward else inf for session, reward in zip(sessions, rewards, strict=True)
-    ]
+    per_unit = [took / float(reward) if reward else inf for took, reward in zip(durations, rewards, strict=True)]
     middle, slow = (SECONDS_PER_HOUR / Decimal(percentile(per_unit, at)) for at in _WAGES_AT)
     return Wage(len(sessions), middle, slow)

@@ -88,26 +88,29 @@ def _barred_in(study: Study, bars: Barred) -> Q:
     return Q(question__in=Question.objects.filter(is_barred(bars), study=study).values("pk"))
 
 
-def _free_seats(*, study: Study, annotator: Annotator | None, slots: QuerySet[Slot]) -> QuerySet[Seat]:
-    """Return the seats that `annotator` may claim: free, and with at least one of `slots`.
+def _free_seats(
+    *, study: Study, annotator: Annotator | None, bars: Barred, seat: Seat | None
+) -> tuple[QuerySet[Slot], QuerySet[Seat]]:
+    """Return the open slots that `annotator` receives with a seat, and the free seats with at least one of them.
 
     Except in live studies, a seat with an open question that they hold or have answered is left out. In live studies
     such questions move to another seat: seats are split there, and one question could keep two people from every seat.
+    seat: only this one, if given.
     """
+    slots = _slots_for(study=study, annotator=annotator, bars=bars)
     seats = Seat.objects.filter(Exists(slots.filter(seat=OuterRef("pk"))), study=study, session=None, filled_at=None)
-    if annotator is None:
-        return seats
-    if not live_sessions.may_grow(study):
+    if annotator is not None and not live_sessions.may_grow(study):
         clash = Slot.objects.filter(_held_or_answered_by(annotator), seat=OuterRef("pk"), answered_at=None)
         seats = seats.exclude(Exists(clash))
-    return seats.order_by("survey_id", "number")
+    if seat is not None:
+        seats = seats.filter(pk=seat.pk)
+    return slots, seats.order_by("survey_id", "number")
 
 
 def has_free_seat(*, study: Study, annotator: Annotator | None, seat: Seat | None = None) -> bool:
     """Whether `annotator` could claim a seat now; None: somebody new. seat: only this one, if given."""
-    slots = _slots_for(study=study, annotator=annotator, bars=barred(study=study, annotator=annotator))
-    free = _free_seats(study=study, annotator=annotator, slots=slots)
-    return (free.filter(pk=seat.pk) if seat is not None else free).exists()
+    bars = barred(study=study, annotator=annotator)
+    return _free_seats(study=study, annotator=annotator, bars=bars, seat=seat)[1].exists()
 
 
 def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
@@ -117,27 +120,23 @@ def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: in
     claim are passed over; if no other is left, this waits for them, in case that claim fails. Questions that the
     session cannot get, by the rules of the study or for lack of room, move to a seat for somebody else at once.
     """
-    bars = barred(study=session.study, annotator=session.annotator)
-    slots = _slots_for(study=session.study, annotator=session.annotator, bars=bars)
-    free = _free_seats(study=session.study, annotator=session.annotator, slots=slots)
-    if seat is not None:
-        free = free.filter(pk=seat.pk)
-    taken = (
-        free.select_for_update(skip_locked=True, of=("self",)).first() or free.select_for_update(of=("self",)).first()
-    )
+    study, annotator = session.study, session.annotator
+    bars = barred(study=study, annotator=annotator)
+    slots, free = _free_seats(study=study, annotator=annotator, bars=bars, seat=seat)
+    unlocked = free.select_for_update(skip_locked=True, of=("self",))
+    taken = unlocked.first() or free.select_for_update(of=("self",)).first()
     if taken is None:
         return None
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)
+    still_open = Slot.objects.filter(seat=taken, answered_at=None)
     if bars:
-        _move_to_other_seat(taken, Slot.objects.filter(_barred_in(taken.study, bars), seat=taken, answered_at=None))
-    if live_sessions.may_grow(session.study):
-        _move_to_other_seat(
-            taken, Slot.objects.filter(_held_or_answered_by(session.annotator), seat=taken, answered_at=None)
-        )
+        _move_to_other_seat(taken, still_open.filter(_barred_in(study, bars)))
+    if live_sessions.may_grow(study):
+        _move_to_other_seat(taken, still_open.filter(_held_or_answered_by(annotator)))
     if room is not None:
         too_many = slots.filter(seat=taken).order_by("position").values_list("pk", flat=True)[room:]
         _move_to_other_seat(taken, Slot.objects.filter(pk__in=list(too_many)))
-    return slots.filter(seat=taken).update(annotator=session.annotator)
+    return slots.filter(seat=taken).update(annotator=annotator)
 
 
 def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:

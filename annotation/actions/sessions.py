@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ GRACE = timedelta(minutes=10)
 FIRST_LEASE = timedelta(minutes=15)
 # A seat without answers is released after this long without a sign. Open pages send one every minute (here.js).
 SILENCE = timedelta(minutes=5)
-_ATTEMPTS = 3
+_RETRIES = 2
 
 
 def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Session:
@@ -37,15 +38,12 @@ def start(*, study: Study, entry: Entry, now: datetime, network: str = "") -> Se
     network: origin, as given by `throttle.networks`; "" if irrelevant. Raises OtherPerson, CannotTakePart, NetworkFull
     or NothingLeft.
     """
-    for attempt in range(_ATTEMPTS):
-        try:
-            with transaction.atomic():
-                return _start(study=study, entry=entry, network=network, now=now)
-        except IntegrityError:
-            # Another request of the same person was faster; the next attempt finds its session.
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("unreachable")
+    for _ in range(_RETRIES):
+        # If another request of the same person was faster, the next attempt finds its session.
+        with suppress(IntegrityError), transaction.atomic():
+            return _start(study=study, entry=entry, network=network, now=now)
+    with transaction.atomic():
+        return _start(study=study, entry=entry, network=network, now=now)
 
 
 def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Session:
@@ -56,7 +54,10 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
     if annotator is None:
         annotator, _ = Annotator.objects.get_or_create(provider=entry.provider, provider_id=entry.person)
     lock_annotator(Annotator.objects.filter(pk=annotator.pk))
-    _finish_completed_session(study=study, annotator=annotator, now=now)
+    older = _open_session(study, annotator)
+    if older is not None and live_sessions.has_filled_first_seat(older):
+        # It is paid even if they continue under another submission.
+        leave(session=older, to=SessionState.FINISHED, now=now)
     admission.check_open_to(study=study, annotator=annotator, provider=entry.provider)
     digest = network_places.admit(study=study, annotator=annotator, network=network, now=now)
     seat = _supersede_open_session(study=study, annotator=annotator, now=now)
@@ -86,11 +87,8 @@ def _start(*, study: Study, entry: Entry, network: str, now: datetime) -> Sessio
 
 def find(*, study: Study, entry: Entry) -> Session | None:
     """Return the session of this arrival, in any state; None without one. Raises OtherPerson."""
-    known = (
-        Session.objects.select_related("annotator", "study", "last_seat")
-        .filter(study=study, provider=entry.provider, provider_session_id__in=entry.session_spellings)
-        .first()
-    )
+    found = Session.objects.select_related("annotator", "study", "last_seat").filter(study=study)
+    known = found.filter(provider=entry.provider, provider_session_id__in=entry.session_spellings).first()
     if known is not None and normalize_id(known.annotator.provider_id) != normalize_id(entry.person):
         logger.warning("session %s was opened with the id of another person", known.pk)
         raise OtherPerson(
@@ -133,16 +131,6 @@ def check_can_start(*, study: Study, entry: Entry | None, provider: str, now: da
         return
     if not lobby.may_wait(study=study, annotator=annotator, now=now):
         raise admission.nothing_left(study=study, annotator=annotator, provider=provider, now=now)
-
-
-def _finish_completed_session(*, study: Study, annotator: Annotator, now: datetime) -> None:
-    """Finish the annotator's open session of this study if it has filled its first seat.
-
-    It is paid even if they continue under another submission.
-    """
-    older = _open_session(study, annotator)
-    if older is not None and live_sessions.has_filled_first_seat(older):
-        leave(session=older, to=SessionState.FINISHED, now=now)
 
 
 def _open_session(study: Study, annotator: Annotator) -> Session | None:
@@ -260,21 +248,26 @@ def revive(*, session: Session, now: datetime) -> Session:
         return session
     before = SessionState(session.state_before_lapse)
     to = SessionState.INSTRUCTIONS if before == SessionState.PRACTICE else before
-    first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
+    is_first = to == SessionState.CONSENT or (to == SessionState.INSTRUCTIONS and session.consented_at is None)
+    lease = min(FIRST_LEASE, lease_of(session.study)) if is_first else lease_of(session.study)
+    if to == SessionState.WAITING:
+        lease = timedelta(minutes=session.study.design.lobby.minutes)
     try:
         with transaction.atomic():
             # Lock order: annotator (as `start` does), session, seat. A simultaneous arrival or answer causes no
             # deadlock.
             lock_annotator(Annotator.objects.filter(pk=session.annotator_id))
             lapsed = Session.objects.select_for_update().filter(pk=session.pk, state=SessionState.LAPSED)
-            given = _reclaim_seat(session, now) if lapsed.first() else None
+            seat, given = session.last_seat, None
+            if lapsed.first() is not None:
+                given = 0 if seat is None else seats.claim(session=session, now=now, seat=seat)
             if given is not None:
                 lapsed.update(
                     state=to,
                     state_before_lapse="",
                     ended_at=None,
                     handed_back_at=None,
-                    lease_until=_lease_until(session.study, to, now=now, first=first),
+                    lease_until=now + lease,
                     last_seen_at=now,
                     questions_total=session.questions_answered + given,
                 )
@@ -285,24 +278,10 @@ def revive(*, session: Session, now: datetime) -> Session:
     return session
 
 
-def _lease_until(study: Study, to: SessionState, *, now: datetime, first: bool) -> datetime:
-    """Return the lease of a session revived into the state `to`; first: its annotator has not consented yet."""
-    if to == SessionState.WAITING:
-        return now + timedelta(minutes=study.design.lobby.minutes)
-    return now + (min(FIRST_LEASE, lease_of(study)) if first else lease_of(study))
-
-
-def _reclaim_seat(session: Session, now: datetime) -> int | None:
-    """Claim the last seat of a revived session; return its number of questions, None if the seat is taken."""
-    if session.last_seat is None:
-        return 0
-    return seats.claim(session=session, now=now, seat=session.last_seat)
-
-
 def move(*, session: Session, to: SessionState, now: datetime, **fields: Any) -> bool:
     """Change the state of `session` if the table of transitions allows it and no other request was faster."""
     state = SessionState(session.state)
-    if to not in SESSION_TRANSITIONS[state]:
+    if to not in SESSION_TRANSITIONS.get(state, frozenset()):
         return False
     ended = {} if to in OPEN_STATES else {"ended_at": now}
     moved = Session.objects.filter(pk=session.pk, state=state).update(state=to, last_seen_at=now, **ended, **fields)
@@ -337,10 +316,8 @@ def end_early(*, session: Session, to: SessionState, by: Actor, now: datetime) -
 
 def end_sessions_from_network(*, session: Session, by: Actor, now: datetime) -> int:
     """End all open sessions that began from the network of `session`; return how many. Answers stay."""
-    found = (
-        network_places.open_sessions_from_same_network(session=session).select_related("study__project").order_by("pk")
-    )
-    return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found))
+    found = network_places.open_sessions_from_same_network(session=session).select_related("study__project")
+    return sum(end_early(session=each, to=SessionState.RETURNED, by=by, now=now) for each in list(found.order_by("pk")))
 
 
 def consent(*, session: Session, agreed: bool, now: datetime) -> None:

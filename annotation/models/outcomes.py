@@ -42,9 +42,10 @@ def question_is(outcome: Outcome, *, accepts: bool) -> Q:
 def instances_with(outcome: Outcome, study: Study) -> QuerySet[Instance]:
     """Return the instances with an item in `study` that has this outcome, unordered."""
     found = Instance.objects.filter(project=study.project_id).order_by()
-    of_items = (_decisions_on_whole(study, outcome), _decisions_on_parts(study, outcome))
+    on_whole = _decisions_on_items(study, outcome, _before(outcome, DECIDING)).filter(question__item=WHOLE)
+    on_parts = _decisions_on_items(study, outcome, _before(outcome, BEST_FIRST)).exclude(question__item=WHOLE)
     # Filter by decisions, which have an index on their study. A condition per instance of the project takes far longer.
-    whole, part = (Q(pk__in=decisions.values("question__instance")) for decisions in of_items)
+    whole, part = (Q(pk__in=decisions.values("question__instance")) for decisions in (on_whole, on_parts))
     return found.filter(whole | part)
 
 
@@ -118,26 +119,15 @@ def _one_for_each(decisions: QuerySet[Decision], study: Study, is_so: Q) -> Quer
     return decisions.exclude(whole & Exists(earlier)).exclude(~whole & Exists(later)).order_by()
 
 
-def _decisions_on_whole(study: Study, outcome: Outcome) -> QuerySet[Decision]:
-    """Return the decisions that give a whole instance this outcome in `study`."""
-    decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study, question__item=WHOLE)
-    return _without(decisions, study, _before(outcome, DECIDING))
-
-
-def _decisions_on_parts(study: Study, outcome: Outcome) -> QuerySet[Decision]:
-    """Return the decisions that give a part this outcome in `study`."""
-    decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study)
-    return _without(decisions.exclude(question__item=WHOLE), study, _before(outcome, BEST_FIRST))
-
-
-def _without(decisions: QuerySet[Decision], study: Study, outcomes: Sequence[Outcome]) -> QuerySet[Decision]:
-    """Leave out decisions about items with a question of one of these outcomes."""
+def _decisions_on_items(study: Study, outcome: Outcome, before: Sequence[Outcome]) -> QuerySet[Decision]:
+    """Return the decisions with this outcome on items of `study` that have no question of an outcome in `before`."""
+    decisions = Decision.objects.filter(question_is(outcome, accepts=study.accepts), study=study).order_by()
     of_item = _decisions_on(
         study, question__instance=OuterRef("question__instance"), question__item=OuterRef("question__item")
     )
-    for outcome in outcomes:
-        decisions = decisions.exclude(Exists(of_item.filter(question_is(outcome, accepts=study.accepts))))
-    return decisions.order_by()
+    for other in before:
+        decisions = decisions.exclude(Exists(of_item.filter(question_is(other, accepts=study.accepts))))
+    return decisions
 
 
 def _decisions_on(study: Study, **about: Any) -> QuerySet[Decision]:

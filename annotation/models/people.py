@@ -3,7 +3,17 @@ from django.db import models
 from studies.models import Project, Study
 
 
-class Annotator(models.Model):
+class NumberedRow(models.Model):
+    """A row that is called by the name of its table and its number."""
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
+
+
+class Annotator(NumberedRow):
     """A person, known by a provider ("prolific", "invite") and the provider's id."""
 
     provider = models.CharField(max_length=20)
@@ -16,9 +26,6 @@ class Annotator(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("provider", "provider_id"), name="annotator_once_per_provider"),)
-
-    def __str__(self) -> str:
-        return f"annotator {self.pk}"
 
 
 class RemovalQuerySet(models.QuerySet["Removal"]):

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models.functions import Coalesce, Greatest, Least
 
 from analytics.outcomes import Outcome, outcome_of_question
-from annotation.models.people import Annotator, Removal
+from annotation.models.people import Annotator, NumberedRow, Removal
 from annotation.models.seats import Slot
 from annotation.models.sessions import Session
 from studies.models import PracticeQuestion, Question, Study
@@ -69,7 +69,7 @@ class Unmeasured(models.TextChoices):
     SCRIPTS_LATE = "scripts_late", "The scripts of the page took too long"
 
 
-class Response(models.Model):
+class Response(NumberedRow):
     """One answer to one question in one session. Never overwritten: an edit is a new version.
 
     choice: its label; empty for kinds whose answers have none or several. answer: the whole answer in the format of its
@@ -164,9 +164,6 @@ class Response(models.Model):
         )
         indexes = (models.Index(fields=("study", "received_at"), name="responses_of_a_study"),)
 
-    def __str__(self) -> str:
-        return f"response {self.pk}"
-
     @property
     def whole_answer(self) -> Any:
         """The whole answer; for rows of older versions that stored only a choice, the choice."""
@@ -189,7 +186,7 @@ class Response(models.Model):
         return self.is_current and self.slot_id is not None and not self.left_out
 
 
-class AnswerNotice(models.Model):
+class AnswerNotice(NumberedRow):
     """A notice to the annotator about one of their answers, until they have seen it.
 
     `submission_id` names the answer; the answer that counts instead is looked up when the notice is shown.
@@ -226,11 +223,8 @@ class AnswerNotice(models.Model):
             ),
         )
 
-    def __str__(self) -> str:
-        return f"answer notice {self.pk}"
 
-
-class Draft(models.Model):
+class Draft(NumberedRow):
     """A draft of the answer to an open question; only its author sees it, and it is deleted with the answer."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="drafts")
@@ -245,11 +239,8 @@ class Draft(models.Model):
         ordering = ("id",)
         constraints = (models.UniqueConstraint(fields=("session", "slot"), name="one_draft_per_slot"),)
 
-    def __str__(self) -> str:
-        return f"draft {self.pk}"
 
-
-class Skip(models.Model):
+class Skip(NumberedRow):
     """A question that a session skipped, because its images failed or its annotator reported it.
 
     It has no response, and its slot is free: somebody else gets it, this annotator never does.
@@ -272,11 +263,8 @@ class Skip(models.Model):
         )
         indexes = (models.Index(fields=("study", "at"), name="skips_of_a_study"),)
 
-    def __str__(self) -> str:
-        return f"skip {self.pk}"
 
-
-class Report(models.Model):
+class Report(NumberedRow):
     """A report by an annotator about a question, with an answer or instead of one.
 
     Instead of an answer it comes with a skip, which counts against the allowance of the session.
@@ -307,11 +295,8 @@ class Report(models.Model):
         )
         indexes = (models.Index(fields=("study", "question"), name="reports_of_a_study"),)
 
-    def __str__(self) -> str:
-        return f"report {self.pk}"
 
-
-class PracticeAnswer(models.Model):
+class PracticeAnswer(NumberedRow):
     """An answer to a practice question, kept to count the tries that people need.
 
     Without a choice: the question was skipped because its image files were missing. Rounds belong to the annotator: a
@@ -337,9 +322,6 @@ class PracticeAnswer(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("annotator", "practice_question", "round"), name="one_try_per_round"),
         )
-
-    def __str__(self) -> str:
-        return f"practice answer {self.pk}"
 
 
 class Decision(models.Model):
@@ -380,8 +362,7 @@ class Decision(models.Model):
         ordering = ("question_id",)
         constraints = (
             models.CheckConstraint(
-                condition=models.Q(state="accepted") | models.Q(winner=""),
-                name="winner_only_when_accepted",
+                condition=models.Q(state="accepted") | models.Q(winner=""), name="winner_only_when_accepted"
             ),
         )
         indexes = (

@@ -2,7 +2,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
-from annotation.models.people import Annotator
+from annotation.models.people import Annotator, NumberedRow
 from studies.models import Outcome, Study
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class SessionState(models.TextChoices):
 S = SessionState
 REMOVING = frozenset({S.WITHDRAWN, S.STOPPED})
 LEAVING = frozenset({S.GIVEN_UP, S.RETURNED, S.LAPSED, S.SUPERSEDED}) | REMOVING
-# The life of a session: state -> possible next states.
+# The life of a session: state -> possible next states; none after any other state.
 SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     S.CONSENT: LEAVING | {S.INSTRUCTIONS, S.NO_CONSENT},
     S.INSTRUCTIONS: LEAVING | {S.PRACTICE, S.WAITING, S.WORKING},
@@ -39,18 +39,8 @@ SESSION_TRANSITIONS: dict[SessionState, frozenset[SessionState]] = {
     # A waiting session holds no seat, or has filled its seats and waits for more questions.
     S.WAITING: LEAVING | {S.WORKING, S.WAITED, S.FINISHED, S.LEFT_OUT},
     S.WORKING: LEAVING | {S.WAITING, S.FINISHED, S.LEFT_OUT},
-    S.FINISHED: frozenset(),
-    S.NO_CONSENT: frozenset(),
-    S.FAILED_CHECKS: frozenset(),
-    S.LEFT_OUT: frozenset(),
-    S.WITHDRAWN: frozenset(),
-    S.STOPPED: frozenset(),
-    S.GIVEN_UP: frozenset(),
-    S.RETURNED: frozenset(),
     # A late annotator continues where they were if their seat is free, or stops.
     S.LAPSED: frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING, S.GIVEN_UP}) | REMOVING,
-    S.SUPERSEDED: frozenset(),
-    S.WAITED: frozenset(),
 }
 # In these states a session holds a seat, or receives one as soon as something is ready.
 OPEN_STATES = frozenset({S.CONSENT, S.INSTRUCTIONS, S.PRACTICE, S.WAITING, S.WORKING})
@@ -76,7 +66,7 @@ def has_unlikely_times(path: str = "") -> models.Q:
     return models.Q(**{f"{path}time_evidence__isnull": False, f"{path}times_accepted_at": None})
 
 
-class Session(models.Model):
+class Session(NumberedRow):
     """One annotator's session in one study; on Prolific, one submission.
 
     `token` is the credential in the address of every page of the session. Times are server times.
@@ -169,9 +159,6 @@ class Session(models.Model):
             models.Index(fields=("lease_until",), condition=models.Q(ended_at=None), name="open_sessions_by_lease"),
             models.Index(fields=("study", "network"), condition=~models.Q(network=""), name="sessions_of_a_network"),
         )
-
-    def __str__(self) -> str:
-        return f"session {self.pk}"
 
     @property
     def has_unlikely_times(self) -> bool:

@@ -9,8 +9,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import advance_session, responses
+from annotation.actions.deciding.undo_acceptance import is_used_downstream
 from annotation.models import Response, Session, SessionState
-from annotation.pages import QuestionPage, question_page, session_urls
+from annotation.pages import QuestionPage, change_url, question_page, session_urls
 from annotation.views.guards import session_view
 from annotation.views.page_context import context, redirect_to_session
 from studies.kinds import get_kind
@@ -27,7 +28,6 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
         return redirect_to_session(session)
     at = own.index(slot) if slot is not None else len(own) - 1
     given = responses.answer_in(session=session, slot=own[at])
-    urls = session_urls(session.token)
     extra = {
         "page": _answered_question(session, given, number=at + 1),
         "ahead": [],
@@ -35,9 +35,9 @@ def change(request: HttpRequest, session: Session, slot: int | None = None) -> H
         "error": "",
         "can_change": False,
         "changing": True,
-        "is_final": responses.is_used_downstream(given),
-        "earlier": urls.change_of(own[at - 1]) if at > 0 else "",
-        "later": urls.change_of(own[at + 1]) if at + 1 < len(own) else "",
+        "is_final": is_used_downstream(given.question),
+        "earlier": change_url(session.token, own[at - 1]) if at > 0 else "",
+        "later": change_url(session.token, own[at + 1]) if at + 1 < len(own) else "",
     }
     return render(request, "annotation/work.html", context(session) | extra)
 
@@ -46,14 +46,13 @@ def _answered_question(session: Session, given: Response, *, number: int) -> Que
     """Return the question of an answer as it was shown, filled with the answer."""
     question = given.question
     return question_page(
+        question,
         study=session.study_id,
-        kind_name=question.kind,
-        content=question.content,
         order=given.shown_order,
         slot=given.slot_id or 0,
         number=number,
         total=session.questions_total,
-        action=session_urls(session.token).answer,
+        action=session_urls(session.token)["answer"],
         posted=get_kind(question.kind).posted(question.content, given.shown_order, given.whole_answer),
         replaces=given.version,
         records_writing=session.study.design.records_writing,
@@ -62,7 +61,6 @@ def _answered_question(session: Session, given: Response, *, number: int) -> Que
 
 def show_last_look(request: HttpRequest, session: Session, *, error: str = "", status: int = 200) -> HttpResponse:
     """Show all answers of a session in small, each with a link for editing it."""
-    urls = session_urls(session.token)
     looks: list[dict[str, Any]] = []
     for number, given in enumerate(responses.own_answers(session=session), start=1):
         shown = _answered_question(session, given, number=number)
@@ -74,7 +72,7 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
                 "page": shown,
                 "option": chosen,
                 "label": label or (gettext("Answered") if chosen is None else ""),
-                "change": urls.change_of(shown.slot),
+                "change": change_url(session.token, shown.slot),
             }
         )
     extra = {"looks": looks, "error": error}

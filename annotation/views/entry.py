@@ -3,20 +3,24 @@
 Loading it, as link previews and virus scanners do, claims no seat: that needs a press of Start.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods
+from django_stubs_ext import StrOrPromise
 
 from annotation.actions import sessions
 from annotation.actions.arriving import entry_links, suspicious_arrivals
 from annotation.errors import (
+    AnnotationError,
     BadEntry,
     CannotTakePart,
     NetworkFull,
-    NotEligible,
     NothingLeft,
     NothingYet,
     OtherPerson,
@@ -28,10 +32,14 @@ from annotation.recruitment import invite
 from annotation.recruitment.base import Entry
 from annotation.recruitment.prolific import entry as prolific
 from annotation.views.guards import annotator_view
+from annotation.views.page_context import redirect_to_session
 from studies.models import Study
 from throttle.networks import network_of
 
 INVITE_COOKIE_DAYS = 60
+_PRESS_AGAIN = gettext_lazy(
+    "Go back to Prolific and press the study link again. If this page returns, tell the researcher."
+)
 
 
 @annotator_view
@@ -47,36 +55,43 @@ def take(request: HttpRequest, name: str) -> HttpResponse:
 def _arrive_from_prolific(request: HttpRequest, study: Study) -> HttpResponse:
     entry = _read_prolific(request, study)
     _check_sent_here(study, entry)
-    own = _own_session(study, entry)
-    if own is not None:
-        return _go_to_session(own)
-    if request.method != "POST":
-        _look_in(study, entry, provider=entry.provider)
-        return _start_page(request, study, invited=False)
-    return _go_to_session(_start(request, study, entry))
+    with _noted(study, entry.person):
+        session = sessions.find(study=study, entry=entry)
+        if session is None and request.method != "POST":
+            sessions.check_can_start(study=study, entry=entry, provider=entry.provider, now=timezone.now())
+            return _start_page(request, study, invited=False)
+        return redirect_to_session(session or _start(study, entry, network=network_of(request)))
+
+
+# What is wrong with a link from Prolific -> how it is counted, and what the annotator reads.
+_WRONG_LINKS: dict[type[Exception], tuple[EntryEvent.What, StrOrPromise, StrOrPromise]] = {
+    prolific.MissingIds: (
+        EntryEvent.What.MISSING,
+        gettext_lazy("Please open this study from Prolific."),
+        gettext_lazy(
+            "The link must contain your participant, study and session IDs. Prolific adds them automatically."
+        ),
+    ),
+    prolific.UnfilledIds: (
+        EntryEvent.What.UNFILLED,
+        gettext_lazy("Prolific did not fill in the study link."),
+        _PRESS_AGAIN,
+    ),
+    prolific.NotIds: (
+        EntryEvent.What.NOT_AN_ID,
+        gettext_lazy("The IDs in this link are not from Prolific."),
+        _PRESS_AGAIN,
+    ),
+}
 
 
 def _read_prolific(request: HttpRequest, study: Study) -> Entry:
     try:
         return prolific.read_entry(request.GET, any_ids=study.design.recruitment.any_ids)
-    except prolific.MissingIds as error:
-        _note(study, EntryEvent.What.MISSING, prolific.read_person(request.GET))
-        raise BadEntry(
-            gettext("Please open this study from Prolific."),
-            gettext("The link must contain your participant, study and session IDs. Prolific adds them automatically."),
-        ) from error
-    except prolific.UnfilledIds as error:
-        _note(study, EntryEvent.What.UNFILLED, prolific.read_person(request.GET))
-        raise BadEntry(
-            gettext("Prolific did not fill in the study link."),
-            gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
-        ) from error
-    except prolific.NotIds as error:
-        _note(study, EntryEvent.What.NOT_AN_ID, prolific.read_person(request.GET))
-        raise BadEntry(
-            gettext("The IDs in this link are not from Prolific."),
-            gettext("Go back to Prolific and press the study link again. If this page returns, tell the researcher."),
-        ) from error
+    except tuple(_WRONG_LINKS) as error:
+        what, message, what_next = _WRONG_LINKS[type(error)]
+        _note(study, what, prolific.read_person(request.GET))
+        raise BadEntry(str(message), str(what_next)) from error
 
 
 def _check_sent_here(study: Study, entry: Entry) -> None:
@@ -102,25 +117,33 @@ def _arrive_by_invite(request: HttpRequest, study: Study) -> HttpResponse:
             gettext("Check that you have the whole link, or ask for a new one."),
         )
     entry = _named(request, study)
-    own = _own_session(study, entry) if entry else _session_of_this_browser(request, study)
-    if own is not None:
-        return _go_to_session(own)
-    if request.method != "POST":
-        _look_in(study, entry, provider=invite.PROVIDER)
-        return _start_page(request, study, invited=True)
-    named = entry is not None
-    session = _start(request, study, entry or invite.anonymous_entry(request.POST.get("visit", "")), is_named=named)
-    response = _go_to_session(session)
-    if entry is None:
-        age = INVITE_COOKIE_DAYS * 86400
-        response.set_signed_cookie(
-            _cookie(study),
-            session.token,
-            max_age=age,
-            httponly=True,
-            samesite="Lax",
-            secure=settings.SESSION_COOKIE_SECURE,
-        )
+    with _noted(study, entry.person if entry else ""):
+        session = sessions.find(study=study, entry=entry) if entry else _session_of_this_browser(request, study)
+        if session is not None:
+            return redirect_to_session(session)
+        if request.method != "POST":
+            sessions.check_can_start(study=study, entry=entry, provider=invite.PROVIDER, now=timezone.now())
+            return _start_page(request, study, invited=True)
+        # Personal links are exempt from the network limits.
+        if entry is not None:
+            return redirect_to_session(_start(study, entry, network=""))
+    return _start_anonymously(request, study)
+
+
+def _start_anonymously(request: HttpRequest, study: Study) -> HttpResponse:
+    """Start the session of an unknown person; its token is kept in a cookie of their browser."""
+    entry = invite.anonymous_entry(request.POST.get("visit", ""))
+    with _noted(study, entry.person):
+        session = _start(study, entry, network=network_of(request))
+    response = redirect_to_session(session)
+    response.set_signed_cookie(
+        _cookie(study),
+        session.token,
+        max_age=INVITE_COOKIE_DAYS * 86400,
+        httponly=True,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
     return response
 
 
@@ -147,27 +170,10 @@ def _session_of_this_browser(request: HttpRequest, study: Study) -> Session | No
     return Session.objects.filter(study=study, token=token).first() if token else None
 
 
-def _own_session(study: Study, entry: Entry) -> Session | None:
-    try:
-        return sessions.find(study=study, entry=entry)
-    except OtherPerson:
-        _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
-        raise
-
-
-def _look_in(study: Study, entry: Entry | None, *, provider: str) -> None:
-    try:
-        sessions.check_can_start(study=study, entry=entry, provider=provider, now=timezone.now())
-    except (NothingLeft, NotEligible) as error:
-        _note_refusal(study, error, entry.person if entry else "")
-        raise
-
-
 def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpResponse:
-    estimated = study.design.time.estimated_minutes
     context = {
         "title": study.title,
-        "estimated_minutes": estimated,
+        "estimated_minutes": study.design.time.estimated_minutes,
         "invited": invited,
         "visit": invite.new_visit(),
         "text_language": lang_attribute(study.design.language),
@@ -175,40 +181,35 @@ def _start_page(request: HttpRequest, study: Study, *, invited: bool) -> HttpRes
     return render(request, "annotation/start.html", context)
 
 
-def _start(request: HttpRequest, study: Study, entry: Entry, *, is_named: bool = False) -> Session:
+def _start(study: Study, entry: Entry, *, network: str) -> Session:
     now = timezone.now()
+    entry_links.count_newcomer(study=study, network=network, now=now)
+    return sessions.start(study=study, entry=entry, now=now, network=network)
+
+
+# Refusals that the researcher sees; the first that fits counts.
+_NOTED: dict[type[AnnotationError], EntryEvent.What] = {
+    OtherPerson: EntryEvent.What.OTHER_PERSON,
+    NothingYet: EntryEvent.What.NOTHING_YET,
+    NothingLeft: EntryEvent.What.NO_SEAT,
+    NetworkFull: EntryEvent.What.NETWORK_FULL,
+    TooManyAtOnce: EntryEvent.What.TOO_MANY,
+}
+
+
+@contextmanager
+def _noted(study: Study, person: str) -> Iterator[None]:
+    """Count a refusal inside as a suspicious arrival of `person`, "" if unknown."""
     try:
-        # Personal links are exempt from the network limits.
-        network = "" if is_named else network_of(request)
-        entry_links.count_newcomer(study=study, network=network, now=now)
-        return sessions.start(study=study, entry=entry, now=now, network=network)
-    except OtherPerson:
-        _note(study, EntryEvent.What.OTHER_PERSON, entry.person)
+        yield
+    except AnnotationError as error:
+        what = next((what for kind, what in _NOTED.items() if isinstance(error, kind)), None)
+        if error.rule:
+            what = EntryEvent.What.REFUSED
+        if what is not None:
+            _note(study, what, "" if what == EntryEvent.What.TOO_MANY else person, rule=error.rule)
         raise
-    except (NothingLeft, NotEligible) as error:
-        _note_refusal(study, error, entry.person)
-        raise
-    except NetworkFull:
-        _note(study, EntryEvent.What.NETWORK_FULL, entry.person)
-        raise
-    except TooManyAtOnce:
-        _note(study, EntryEvent.What.TOO_MANY, "")
-        raise
-
-
-def _note_refusal(study: Study, error: NothingLeft | NotEligible, person: str) -> None:
-    what = EntryEvent.What.NOTHING_YET if isinstance(error, NothingYet) else EntryEvent.What.NO_SEAT
-    if error.rule:
-        what = EntryEvent.What.REFUSED
-    _note(study, what, person, rule=error.rule)
 
 
 def _note(study: Study, what: EntryEvent.What, person: str, *, rule: str = "") -> None:
     suspicious_arrivals.note(study=study, what=what, person=person, now=timezone.now(), rule=rule)
-
-
-def _go_to_session(session: Session) -> HttpResponse:
-    # Redirect to a clean address, so that ids of people appear in no further address, log line or Referer.
-    response = redirect("session", session.token)
-    response.status_code = 303
-    return response

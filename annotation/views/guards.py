@@ -30,8 +30,7 @@ def problem_response(request: HttpRequest, error: AnnotationError) -> HttpRespon
     response: HttpResponse
     if wants_json(request):
         about = {"submission": request.POST["submission"]} if "submission" in request.POST else {}
-        sentence = f"{error.message} {error.what_next}".strip()
-        response = JsonResponse(about | {"error": sentence}, status=error.status)
+        response = JsonResponse(about | {"error": error.whole}, status=error.status)
     else:
         response = render(request, "annotation/problem.html", context | _notices(request), status=error.status)
     if isinstance(error, TooManyAtOnce):
@@ -83,36 +82,23 @@ def session_view(view: Callable[Concatenate[HttpRequest, Session, P], HttpRespon
     return with_session
 
 
-def language_of(token: str) -> str:
-    """Return the language of a session's study, "" for an unknown token."""
-    return _study_facts(token).language
+class StudyFacts(NamedTuple):
+    """What every answer needs of the study of a session; a launched study never changes it."""
 
-
-def records_writing(token: str) -> bool:
-    """Whether a session's study records how texts are written; False for an unknown token."""
-    return _study_facts(token).records_writing
-
-
-def study_of(token: str) -> int:
-    """Return the id of a session's study, 0 for an unknown token."""
-    return _study_facts(token).pk
-
-
-class _StudyFacts(NamedTuple):
     pk: int = 0
     language: str = ""
     records_writing: bool = False
 
 
-def _study_facts(token: str) -> _StudyFacts:
+def study_facts(token: str) -> StudyFacts:
+    """Return the facts about a session's study; the defaults for an unknown token."""
     try:
         return _cached_study_facts(token)
     except Session.DoesNotExist:
-        return _StudyFacts()
+        return StudyFacts()
 
 
 @lru_cache(maxsize=10_000)
-def _cached_study_facts(token: str) -> _StudyFacts:
-    # A launched study never changes these values, and every answer needs them.
+def _cached_study_facts(token: str) -> StudyFacts:
     study = Session.objects.select_related("study").get(token=token).study
-    return _StudyFacts(study.pk, study.design.language, study.design.records_writing)
+    return StudyFacts(study.pk, study.design.language, study.design.records_writing)

@@ -14,7 +14,7 @@ from annotation.errors import BadAnswer
 from annotation.forms import read_id
 from annotation.models import Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
-from annotation.pages import session_bar, session_urls
+from annotation.pages import deadline, session_urls
 from annotation.views.guards import session_view, wants_json
 from annotation.views.page_context import context, redirect_to_session, typed_text
 
@@ -54,12 +54,10 @@ def report(request: HttpRequest, session: Session) -> HttpResponse:
     except BadAnswer as error:
         if wants_json(request):
             raise
-        return _show_report_form(
-            request, session, slot, error=f"{error.message} {error.what_next}".strip(), status=error.status
-        )
+        return _show_report_form(request, session, slot, error=error.whole, status=error.status)
     if not wants_json(request):
         return redirect_to_session(session, said="reported")
-    onward = f"{session_urls(session.token).page}?said=reported" if kept.instead_of_answer else None
+    onward = f"{session_urls(session.token)['page']}?said=reported" if kept.instead_of_answer else None
     return JsonResponse({"thanks": gettext("Thank you. The researchers will see what you wrote."), "go": onward})
 
 
@@ -81,7 +79,7 @@ def more_time(request: HttpRequest, session: Session) -> HttpResponse:
     sessions.grant_more_time(session=session, now=timezone.now())
     if not wants_json(request):
         return redirect_to_session(session)
-    until = session_bar(session, now=timezone.now()).until
+    until = deadline(session, timezone.now())
     if until is None:
-        return JsonResponse({"go": session_urls(session.token).page})
-    return JsonResponse({"moment": until.moment, "seconds": until.seconds})
+        return JsonResponse({"go": session_urls(session.token)["page"]})
+    return JsonResponse({"moment": until["moment"], "seconds": until["seconds"]})

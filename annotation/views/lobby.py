@@ -39,7 +39,7 @@ def wait(request: HttpRequest, session: Session) -> HttpResponse:
     if not wants_json(request):
         return redirect_to_session(session)
     if session.state != SessionState.WAITING:
-        return JsonResponse({"go": session_urls(session.token).page})
+        return JsonResponse({"go": session_urls(session.token)["page"]})
     return JsonResponse({"go": None, "longest": _longest(session)})
 
 
@@ -53,7 +53,5 @@ def take_other_role(request: HttpRequest, session: Session) -> HttpResponse:
 def _longest(session: Session) -> str:
     minutes = max(1, ceil((session.lease_until - timezone.now()).total_seconds() / 60))
     return ngettext(
-        "You will wait for one more minute at most.",
-        "You will wait for %(minutes)s more minutes at most.",
-        minutes,
+        "You will wait for one more minute at most.", "You will wait for %(minutes)s more minutes at most.", minutes
     ) % {"minutes": minutes}

@@ -39,7 +39,7 @@ def _worker() -> str:
 @require_safe
 def manifest(request: HttpRequest, session: Session) -> JsonResponse:
     """Return the web app manifest of this session; the app opens at the session."""
-    page = session_urls(session.token).page
+    page = session_urls(session.token)["page"]
     return JsonResponse(
         {
             "name": session.study.title,

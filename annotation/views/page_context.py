@@ -62,27 +62,23 @@ def study_context(study: Study, *, part: int, provider: str) -> dict[str, Any]:
 
 
 def withdrawn_context(session: Session) -> dict[str, Any]:
-    """Return the context about withdrawn questions and late answers, and about the pay for what was answered."""
+    """Return the context about withdrawn questions and late answers, and about the pay for what was answered.
+
+    withdrawn_by: who withdrew questions of the session: "author", "researchers", or "" for nobody.
+    """
+    withdrawn = session.withdrawn_slots.values_list("question__taken_out_at", flat=True)
+    taken_out = [at is not None for at in withdrawn]
     return {
         "owed": format_owed(session, responses.stored_answers(session=session)),
-        "withdrawn_by": withdrawn_by(session),
+        "withdrawn_by": ("researchers" if all(taken_out) else "author") if taken_out else "",
         "kept_aside": responses.set_aside_answers(session=session).count(),
         "pays_answers": bool(session.study.design.pay.per_answer),
     }
 
 
-def withdrawn_by(session: Session) -> str:
-    """Return who withdrew questions of `session`: "author", "researchers", or "" for nobody."""
-    withdrawn = session.withdrawn_slots.values_list("question__taken_out_at", flat=True)
-    taken_out = [at is not None for at in withdrawn]
-    if not taken_out:
-        return ""
-    return "researchers" if all(taken_out) else "author"
-
-
-def redirect_to_session(session: Session, **said: str) -> HttpResponse:
-    """Redirect to the current page of the session, with `said` in the query."""
-    response = redirect("session", session.token)
+def redirect_to_session(session: Session | str, **said: str) -> HttpResponse:
+    """Redirect to the current page of a session or of the one with this token, with `said` in the query."""
+    response = redirect("session", session if isinstance(session, str) else session.token)
     response.status_code = 303
     if said:
         response["Location"] += f"?{urlencode(said)}"

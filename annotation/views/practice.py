@@ -26,18 +26,16 @@ def show_practice(request: HttpRequest, session: Session, *, error: str = "", st
     if asked is None:
         # Unreachable in this state: the last answer of a round moves the session in the same transaction.
         raise BadAnswer(gettext("Practice is over. Reload the page to go on."))
-    total = session.study.practice_questions.count()
     extra = {
         "page": question_page(
+            asked,
             study=session.study_id,
-            kind_name=asked.kind,
-            content=asked.content,
             order=practice.order_for(session=session, question=asked),
             slot=asked.pk,
             number=asked.position + 1,
-            total=total,
-            action=session_urls(session.token).practice,
-            skip=session_urls(session.token).skip,
+            total=session.study.practice_questions.count(),
+            action=session_urls(session.token)["practice"],
+            skip=session_urls(session.token)["skip"],
             is_practice=True,
         ),
         "round": practice.round_number(session=session),
@@ -64,13 +62,10 @@ def show_feedback(request: HttpRequest, session: Session) -> HttpResponse | None
 
 def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
     question = given.practice_question
-    session.practice_round, current = given.round, session.practice_round
-    order = practice.order_for(session=session, question=question)
-    session.practice_round = current
+    order = practice.order_for(session=session, question=question, number=given.round)
     shown = question_page(
+        question,
         study=session.study_id,
-        kind_name=question.kind,
-        content=question.content,
         order=order,
         slot=question.pk,
         number=question.position + 1,
@@ -78,16 +73,9 @@ def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
         action="",
         chosen_key=given.choice,
     )
-    extra = practice_feedback(
-        shown,
-        content=question.content,
-        kind_name=question.kind,
-        order=order,
-        right=question.right,
-        feedback=question.feedback,
-    )
-    return extra | {
-        "onward": session_urls(session.token).page,
+    told = practice_feedback(shown, question, order=order, right=question.right, feedback=question.feedback)
+    return told | {
+        "onward": session_urls(session.token)["page"],
         "ended": practice.completed_round(session=session, given=given),
         "goes_on": session.state == SessionState.WORKING,
         "again": session.state == SessionState.PRACTICE,
@@ -99,11 +87,8 @@ def _feedback(session: Session, given: PracticeAnswer) -> dict[str, Any]:
 def practise(request: HttpRequest, session: Session) -> HttpResponse:
     """Store the answer to a practice question; return feedback as JSON to scripts, or a redirect."""
     if session.state != SessionState.PRACTICE:
-        return (
-            JsonResponse({"go": session_urls(session.token).page})
-            if wants_json(request)
-            else redirect_to_session(session)
-        )
+        go = session_urls(session.token)["page"]
+        return JsonResponse({"go": go}) if wants_json(request) else redirect_to_session(session)
     asked = read_id(request.POST.get("slot", ""))
     try:
         if asked is None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -22,7 +22,7 @@ from annotation.models import Draft, Session, SessionState, Slot
 from annotation.notices import notices_html
 from annotation.pages import QUESTIONS_AHEAD, QuestionPage, question_html, question_page, session_urls
 from annotation.views.answer_review import show_last_look
-from annotation.views.guards import annotator_view, language_of, records_writing, session_view, study_of, wants_json
+from annotation.views.guards import annotator_view, session_view, study_facts, wants_json
 from annotation.views.introduction import show_consent, show_instructions
 from annotation.views.lobby import show_lobby
 from annotation.views.page_context import context, redirect_to_session
@@ -68,17 +68,16 @@ def _slot_page(
     """Return an open question, filled with the rejected answer or else the draft."""
     urls = session_urls(session.token)
     return question_page(
+        slot.question,
         study=session.study_id,
-        kind_name=slot.question.kind,
-        content=slot.question.content,
         order=responses.order_for(session=session, question=slot.question),
         slot=slot.pk,
         number=number,
         total=session.questions_total,
-        action=urls.answer,
+        action=urls["answer"],
         posted=refused or (draft.fields if draft else None),
-        skip=urls.skip,
-        draft=urls.draft,
+        skip=urls["skip"],
+        draft=urls["draft"],
         draft_number=draft.number if draft else 0,
         records_writing=session.study.design.records_writing,
     )
@@ -146,9 +145,10 @@ def _notice(request: HttpRequest, session: Session) -> str:
 @require_POST
 def answer(request: HttpRequest, token: str) -> HttpResponse:
     """Store an answer; return JSON with the next questions to scripts, or a redirect."""
-    activate_language(language_of(token))
+    facts = study_facts(token)
+    activate_language(facts.language)
     try:
-        sent, prefetch = read_submission(request.POST, records_writing=records_writing(token)), _prefetch(request)
+        sent, prefetch = read_submission(request.POST, records_writing=facts.records_writing), _prefetch(request)
         result = responses.submit(token=token, sent=sent, prefetch=prefetch, now=timezone.now())
     except BadAnswer as error:
         if wants_json(request):
@@ -159,9 +159,7 @@ def answer(request: HttpRequest, token: str) -> HttpResponse:
         return _work(request, session, error=error.message, status=error.status, refused=read_posted(request.POST))
     if wants_json(request):
         return JsonResponse(_answer_json(token, result, sent, prefetch))
-    response = redirect("session", token)
-    response.status_code = 303
-    return response
+    return redirect_to_session(token)
 
 
 def _is_page_outdated(result: responses.SubmissionResult, sent: responses.Submission) -> bool:
@@ -197,7 +195,7 @@ def _answer_json(
     if result.unseen_notices:
         body["notices"] = notices_html(Session.objects.select_related("study").get(token=token))
     if result.state != SessionState.WORKING or _is_page_outdated(result, sent):
-        body["go"] = session_urls(token).page
+        body["go"] = session_urls(token)["page"]
         return body
     following = result.following
     if following is None:
@@ -211,10 +209,10 @@ def _answer_json(
     following = [slot for slot in following if not is_redacted(slot.kind, slot.content)]
     if not following and not prefetch.held:
         # The next part begins, with its own instructions.
-        body["go"] = session_urls(token).page
+        body["go"] = session_urls(token)["page"]
     first = result.answered + len(prefetch.held) + 1
     pages = [_following_page(token, result, slot, number=number) for number, slot in enumerate(following, start=first)]
-    text_language = lang_attribute(language_of(token))
+    text_language = lang_attribute(study_facts(token).language)
     body["next"] = "".join(question_html(page, text_language=text_language) for page in pages) or None
     return body
 
@@ -222,21 +220,21 @@ def _answer_json(
 def _following_page(
     token: str, result: responses.SubmissionResult, following: answer_sql.NextSlot, *, number: int
 ) -> QuestionPage:
-    kind = get_kind(following.kind)
+    kind, facts, urls = get_kind(following.kind), study_facts(token), session_urls(token)
+    order = shown_order(
+        kind, following.content, seed=result.seed, annotator=result.annotator, question=following.question
+    )
     return question_page(
-        study=study_of(token),
-        kind_name=following.kind,
-        content=following.content,
-        order=shown_order(
-            kind, following.content, seed=result.seed, annotator=result.annotator, question=following.question
-        ),
+        following,
+        study=facts.pk,
+        order=order,
         slot=following.slot,
         number=number,
         total=result.total,
-        action=session_urls(token).answer,
-        skip=session_urls(token).skip,
-        draft=session_urls(token).draft,
-        records_writing=records_writing(token),
+        action=urls["answer"],
+        skip=urls["skip"],
+        draft=urls["draft"],
+        records_writing=facts.records_writing,
     )
 
 
@@ -252,7 +250,7 @@ def skip(request: HttpRequest, session: Session) -> HttpResponse:
         if wants_json(request):
             raise
         show = show_practice if session.state == SessionState.PRACTICE else _work
-        return show(request, session, error=f"{error.message} {error.what_next}", status=error.status)
+        return show(request, session, error=error.whole, status=error.status)
     response = redirect_to_session(session, kept="none")
     return JsonResponse({"go": response["Location"]}) if wants_json(request) else response
 

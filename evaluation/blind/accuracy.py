@@ -7,7 +7,7 @@ share of guessing stands beside it, and a tie is a guess here: elsewhere it is w
 cannot tell anything below chance.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from analytics.people import ROUNDING, share_interval
 from analytics.scores import NOTHING
+from evaluation.blind.cases import Case, groups_of
 
 # Scores of a question closer than this differ only by rounding of sums.
 SAME = 1e-9
@@ -37,6 +38,16 @@ class BlindAccuracy:
     n: int
     groups: int
     reason: str | None = None
+
+
+def accuracy_of(scored: Sequence[tuple[Case, Mapping[str, float]]]) -> BlindAccuracy:
+    """Return `blind_accuracy` of cases with the scores of their options by key, drawn together where they share."""
+    cases = [case for case, _ in scored]
+    return blind_accuracy(
+        [[scores[key] for key in case.options] for case, scores in scored],
+        [list(case.options).index(case.right) for case in cases],
+        groups_of(cases),
+    )
 
 
 def blind_accuracy(

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from analytics.scores import Floats
-from evaluation.blind.accuracy import BlindAccuracy, blind_accuracy
-from evaluation.blind.cases import Case, Part, groups_of, merge_cases
+from evaluation.blind.accuracy import BlindAccuracy, accuracy_of
+from evaluation.blind.cases import Case, Part, merge_cases
 from evaluation.blind.features import Features
 from evaluation.blind.logistic_regression import FOLDS, CannotFit, folds_of, scores_of_fold
 from evaluation.protocols import Benchmark, BenchmarkError, Block, Choice, Evaluation, evaluate
@@ -26,61 +26,48 @@ SEEN = {"text": "texts", "image": "images"}
 def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, features: Features) -> Evaluation:
     """Fit a blind baseline that sees a part to a benchmark's questions and return the benchmark's tables, with a note
     of its accuracy. Raises BenchmarkError, also where the benchmark has no choice between such parts."""
-    scorer = BlindScorer(benchmark, data, part, features)
-    found = evaluate(benchmark, data, scorer)
-    return replace(found, notes=[*found.notes, _note(part, scorer.accuracy())])
+    choices_of_blocks = ([each for each in choices if each.among == part] for choices in benchmark.choices(data))
+    # Each block with its choices, as such and as cases.
+    asked = [
+        (block, [(choice, _case(block, choice)) for choice in choices])
+        for block, choices in zip(benchmark.blocks(data), choices_of_blocks, strict=True)
+    ]
+    cases = [case for _, choices in asked for _, case in choices]
+    if not cases:
+        raise BenchmarkError(f"{benchmark.title} asks for no choice between {SEEN[part]}, which is all that is seen.")
+    scores = _fitted(cases, features)
 
-
-class BlindScorer:
-    """An `evaluation.protocols.Scorer` for the blocks of one benchmark, which are all scored at once."""
-
-    def __init__(self, benchmark: Benchmark[Any, Any], data: Any, part: Part, features: Features) -> None:
-        self._part, self._features = part, features
-        choices_of_blocks = ([each for each in choices if each.among == part] for choices in benchmark.choices(data))
-        # Each choice with the block that it stands in.
-        self._asked = list(zip(benchmark.blocks(data), choices_of_blocks, strict=True))
-        self._cases = [_case(block, choice) for block, choices in self._asked for choice in choices]
-        if not self._cases:
-            raise BenchmarkError(
-                [f"{benchmark.title} asks for no choice between {SEEN[part]}, which is all that is seen."]
-            )
-        self._scores = self._fitted()
-
-    def __call__(self, blocks: Iterable[Block]) -> Iterator[Floats]:
-        scored = iter(self._cases)
-        for block, (_, choices) in zip(blocks, self._asked, strict=True):
+    def score(blocks: Iterable[Block]) -> Iterator[Floats]:
+        for block, (_, choices) in zip(blocks, asked, strict=True):
             matrix = np.zeros((len(block.images), len(block.texts)))
-            for choice in choices:
-                scores = self._scores[next(scored).name]
-                row = [scores[str(place)] for place in range(len(scores))]
-                if self._part == "text":
-                    matrix[choice.of] = row
+            for choice, case in choices:
+                by_place = [scores[case.name][str(place)] for place in range(len(case.options))]
+                if part == "text":
+                    matrix[choice.of] = by_place
                 else:
-                    matrix[:, choice.of] = row
+                    matrix[:, choice.of] = by_place
             yield matrix
 
-    def accuracy(self) -> BlindAccuracy:
-        return blind_accuracy(
-            [[self._scores[case.name][key] for key in case.options] for case in self._cases],
-            [list(case.options).index(case.right) for case in self._cases],
-            groups_of(self._cases),
-        )
+    found = evaluate(benchmark, data, score)
+    accuracy = accuracy_of([(case, scores[case.name]) for case in cases])
+    return replace(found, notes=[*found.notes, _note(part, accuracy)])
 
-    def _fitted(self) -> dict[str, dict[str, float]]:
-        """Return the scores of the options of each case, by its name."""
-        cases = merge_cases(self._cases)
-        missing = self._features.missing(option for case in cases for option in case.options.values())
-        if missing:
-            raise BenchmarkError([str(why) for why in missing.values()])
-        try:
-            folds = folds_of(cases)
-        except CannotFit as error:
-            raise BenchmarkError([str(error)]) from error
-        return {
-            cases[place].name: scores
-            for fold in range(FOLDS)
-            for place, scores in scores_of_fold(cases, folds, fold, self._features).items()
-        }
+
+def _fitted(asked: Sequence[Case], features: Features) -> dict[str, dict[str, float]]:
+    """Return the scores of the options of each case, by its name."""
+    cases = merge_cases(asked)
+    missing = features.missing(option for case in cases for option in case.options.values())
+    if missing:
+        raise BenchmarkError(*(str(why) for why in missing.values()))
+    try:
+        folds = folds_of(cases)
+    except CannotFit as error:
+        raise BenchmarkError(str(error)) from error
+    return {
+        cases[place].name: scores
+        for fold in range(FOLDS)
+        for place, scores in scores_of_fold(cases, folds, fold, features).items()
+    }
 
 
 def _case(block: Block, choice: Choice) -> Case:
@@ -89,19 +76,13 @@ def _case(block: Block, choice: Choice) -> Case:
     content = [choice.among, shown[choice.of], list(options), choice.right]
     name = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     shares = {*(f"image {image}" for image in block.images), *(f"text {text}" for text in block.texts)}
-    return Case(
-        name,
-        frozenset(shares),
-        {str(place): option for place, option in enumerate(options)},
-        str(choice.right),
-    )
+    by_place = {str(place): option for place, option in enumerate(options)}
+    return Case(name, frozenset(shares), by_place, str(choice.right))
 
 
 def _note(part: Part, found: BlindAccuracy) -> str:
     """Return the accuracy of a baseline in sentences."""
-    interval = (
-        "" if found.low is None or found.high is None else f"; 95 % interval {_percents([found.low, found.high])}"
-    )
+    interval = "" if found.low is None else f"; 95 % interval {_percents([found.low, found.high])}"
     share, chance = _percents([found.share]), _percents([found.chance])
     what = SEEN[part]
     return (

@@ -5,17 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from evaluation.errors import BenchmarkError
-from evaluation.protocols.base import (
-    Benchmark,
-    Block,
-    Breakdown,
-    Cell,
-    Choice,
-    Evaluation,
-    Scorer,
-    evaluate,
-    scored_by,
-)
+from evaluation.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation, evaluate
 
 PROTOCOLS = {
     "bivlc": "evaluation.protocols.bivlc.BiVLC",
@@ -40,11 +30,8 @@ __all__ = [
     "BenchmarkError",
     "Block",
     "Breakdown",
-    "Cell",
     "Choice",
     "Evaluation",
-    "Scorer",
     "evaluate",
     "get_protocol",
-    "scored_by",
 ]

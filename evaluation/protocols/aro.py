@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analytics.scores import Bools, Floats, Mean, Score, macro, score, scores_by
 from evaluation.benchmark_files import filename_of, json_list, json_object, nothing_there, records_of
@@ -48,11 +47,8 @@ class Cases:
     least: int = 1
 
 
-@dataclass(frozen=True)
-class Answers:
-    """By dataset, cases x options: the scores of a model."""
-
-    scores: Mapping[str, Floats]
+# By dataset, cases x options: the scores of a model.
+Answers = Mapping[str, Floats]
 
 
 class ARO(Benchmark[Mapping[str, Cases], Answers]):
@@ -102,7 +98,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                 records = records_of(folder / file, "aro")
                 made = [role for role in SHUFFLED if all(role in record.captions for record in records)]
                 if not made:
-                    raise BenchmarkError([f"{file} has no order that was made of every caption."])
+                    raise BenchmarkError(f"{file} has no order that was made of every caption.")
                 found[dataset] = Cases(records, ("caption", *made))
         if not found:
             raise nothing_there(
@@ -143,23 +139,22 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
             yield from [[Choice("text", 0, cases.roles.index("caption"))]] * len(cases.records)
 
     def found(self, data: Mapping[str, Cases], scored: Iterator[tuple[Block, Floats]]) -> Answers:
-        return Answers(
-            {dataset: np.array([next(scored)[1][0] for _ in cases.records]) for dataset, cases in data.items()}
-        )
+        return {dataset: np.array([next(scored)[1][0] for _ in cases.records]) for dataset, cases in data.items()}
 
     def tables(self, data: Mapping[str, Cases], found: Answers) -> Evaluation:
         cells: dict[str, Cell] = {}
         parts: list[Breakdown] = []
         notes: list[str] = []
         for dataset, cases in data.items():
-            scores = found.scores[dataset]
+            scores = found[dataset]
             if dataset in REGIONS:
-                by_subtype = _by_subtype(cases, _first_highest(scores) == 1)
+                by_subtype = _by_subtype(cases, scores.argmax(axis=1) == 1)
                 cells[dataset] = macro(by_subtype, cases.least)
                 parts += [
                     Breakdown(f"{dataset}: {name}", each.n, {"1 of 2": each}) for name, each in by_subtype.items()
                 ]
-                notes += _unlike_published(dataset, cells[dataset])
+                if (n := cells[dataset].n) != (kinds := PUBLISHED[dataset]):
+                    notes.append(f"{dataset} is the mean over {n} here, and over {kinds} in the paper.")
             else:
                 cells |= _order_cells(dataset, cases, scores)
                 parts.append(_order_part(dataset, cases, scores))
@@ -207,24 +202,13 @@ def _captions(path: Path) -> Iterator[tuple[str, int, str]]:
             continue
         yield from ((image, place, caption) for place, caption in enumerate(captions))
     if problems:
-        raise BenchmarkError(problems)
-
-
-def _first_highest(scores: Floats) -> NDArray[np.intp]:
-    first: NDArray[np.intp] = np.argmax(scores, axis=1)
-    return first
+        raise BenchmarkError(*problems)
 
 
 def _by_subtype(cases: Cases, correct: Bools) -> dict[str, Score]:
     """Return what is right of each relation or pair of attributes, without those that are left out by name."""
     counted = scores_by(correct, [record.subtype for record in cases.records])
     return {name: each for (name,), each in counted.items() if name not in cases.left_out}
-
-
-def _unlike_published(dataset: str, cell: Cell) -> list[str]:
-    """Return what is to be said where not as many relations or pairs of attributes count as in the paper."""
-    kinds = PUBLISHED[dataset]
-    return [] if cell.n == kinds else [f"{dataset} is the mean over {cell.n} here, and over {kinds} in the paper."]
 
 
 def _left_out(folder: Path) -> tuple[frozenset[str], int]:
@@ -235,7 +219,7 @@ def _left_out(folder: Path) -> tuple[frozenset[str], int]:
     try:
         names = frozenset(path.read_text(encoding="utf-8-sig").split("\n")) - {""}
     except UnicodeDecodeError as error:
-        raise BenchmarkError([f"{LEFT_OUT} is not UTF-8 text."]) from error
+        raise BenchmarkError(f"{LEFT_OUT} is not UTF-8 text.") from error
     return frozenset(name.strip() for name in names), 1
 
 
@@ -243,7 +227,7 @@ def _order_cells(dataset: str, cases: Cases, scores: Floats) -> dict[str, Cell]:
     strictly = f"{dataset}, ties wrong"
     if len(cases.roles) <= len(SHUFFLED):
         return {dataset: Mean(None, 0, NO_TAGGER), strictly: Mean(None, 0, NO_TAGGER)}
-    return {dataset: score(_first_highest(scores) == 0), strictly: score(_strictly_first(scores))}
+    return {dataset: score(scores.argmax(axis=1) == 0), strictly: score(scores[:, 0] > scores[:, 1:].max(axis=1))}
 
 
 def _order_part(dataset: str, cases: Cases, scores: Floats) -> Breakdown:
@@ -251,13 +235,7 @@ def _order_part(dataset: str, cases: Cases, scores: Floats) -> Breakdown:
     cells: dict[str, Cell] = {}
     for role, words in SHUFFLES.items():
         if role in cases.roles:
-            pair = scores[:, [0, cases.roles.index(role)]]
-            cells[f"{words} (1 of 2)"] = score(_first_highest(pair) == 0)
+            cells[f"{words} (1 of 2)"] = score(scores[:, 0] >= scores[:, cases.roles.index(role)])
         else:
             cells[f"{words} (1 of 2)"] = Mean(None, 0, NO_TAGGER)
     return Breakdown(dataset, len(cases.records), cells)
-
-
-def _strictly_first(scores: Floats) -> Bools:
-    strictly: Bools = scores[:, 0] > scores[:, 1:].max(axis=1)
-    return strictly

@@ -92,7 +92,7 @@ class Benchmark(ABC, Generic[Data, Found]):
         """Yield what each of the `blocks`, in their order, asks between texts or between images, with what is right: a
         blind baseline learns from it. Raises BenchmarkError where no part of it can be scored by the rest."""
         raise BenchmarkError(
-            [f"{self.title} asks for one of all its images and texts at once, so nothing is left to learn from."]
+            f"{self.title} asks for one of all its images and texts at once, so nothing is left to learn from."
         )
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Benchmark(ABC, Generic[Data, Found]):
 
         Raises BenchmarkError.
         """
-        raise BenchmarkError([f"{self.title} has no leaderboard that takes a file of answers."])
+        raise BenchmarkError(f"{self.title} has no leaderboard that takes a file of answers.")
 
     def prepare(self, folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
         """Write into `folder` what the paper makes of the data by chance, where it is not there yet; say what was made.
@@ -144,17 +144,15 @@ def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, 
         matrix = np.asarray(scores, dtype=np.float64)
         expected = (len(block.images), len(block.texts))
         if matrix.shape != expected:
-            raise BenchmarkError(
-                [f"The model gave scores of the shape {matrix.shape} where {expected} were asked for."]
-            )
+            raise BenchmarkError(f"The model gave scores of the shape {matrix.shape} where {expected} were asked for.")
         if not np.isfinite(matrix).all():
             image, text = np.argwhere(~np.isfinite(matrix))[0]
             raise BenchmarkError(
-                [f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, no number."]
+                f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, no number."
             )
         yield block, matrix
     if waiting:
-        raise BenchmarkError([f"The model gave no scores for {waiting[0].images[0]}."])
+        raise BenchmarkError(f"The model gave no scores for {waiting[0].images[0]}.")
 
 
 def evaluate(benchmark: Benchmark[Data, Found], data: Data, scorer: Scorer) -> Evaluation:

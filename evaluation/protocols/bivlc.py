@@ -21,6 +21,7 @@ from evaluation.benchmark_files import (
     described,
     filename_of,
     first_there,
+    labels_of,
     nothing_there,
     places_of,
     records_of,
@@ -29,7 +30,7 @@ from evaluation.errors import BenchmarkError
 from evaluation.parquet_images import cell_name, shards_of, texts_of
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
 from evaluation.result_files import Described, read_detections, read_outcomes
-from studies.importing import Record, RowProblem
+from studies.importing import RowProblem
 from studies.importing.captions import bivlc_release
 from studies.importing.rows import read_table
 
@@ -49,14 +50,6 @@ class Instances:
 
     described: Sequence[Described]
     images: Sequence[tuple[str, str]] | None
-
-    @property
-    def types(self) -> list[str]:
-        return [one.type for one in self.described]
-
-    @property
-    def subtypes(self) -> list[str]:
-        return [f"{one.type}_{one.subtype}" for one in self.described]
 
 
 @dataclass(frozen=True)
@@ -97,7 +90,8 @@ class BiVLC(Benchmark[Instances, Results]):
         release = first_there(folder, RELEASES)
         if release is not None:
             records = records_of(release, "bivlc")
-            return Instances([described(one) for one in records], [_pair(one) for one in records])
+            pairs = [(filename_of(one, IMAGES[0]), filename_of(one, IMAGES[1])) for one in records]
+            return Instances([described(one) for one in records], pairs)
         shards = shards_of(folder, "test")
         if shards:
             return _of_tables(shards)
@@ -109,7 +103,7 @@ class BiVLC(Benchmark[Instances, Results]):
     def blocks(self, data: Instances) -> Iterator[Block]:
         if data.images is None:
             raise BenchmarkError(
-                [f"{MANIFEST} and {ACCEPTED} do not say which image was chosen. Put the release there, as bivlc.csv."]
+                f"{MANIFEST} and {ACCEPTED} do not say which image was chosen. Put the release there, as bivlc.csv."
             )
         for pair, one in zip(data.images, data.described, strict=True):
             yield Block(pair, (one.caption, one.negative_caption))
@@ -126,7 +120,7 @@ class BiVLC(Benchmark[Instances, Results]):
         outcomes = found.outcomes
         parts = [
             Breakdown(name, scores["Group"].n, scores)
-            for labels in (data.types, data.subtypes)
+            for labels in labels_of(data.described)
             for (name,), scores in outcomes.scores_by(labels).items()
         ]
         return Evaluation(Breakdown("all", len(outcomes), {**outcomes.scores(), **found.detected}), parts)
@@ -138,10 +132,10 @@ class BiVLC(Benchmark[Instances, Results]):
         columns = columns_of(path)
         if any(names <= columns for names in OUTCOMES):
             file = read_outcomes(path)
-            joined = places_of(path, file.instances, data.described)
-            if joined.left_out:
-                raise BenchmarkError(joined.left_out)
-            return Results(file.outcomes.of(np.array(joined.places)))
+            places, left_out = places_of(path, file.instances, data.described)
+            if left_out:
+                raise BenchmarkError(*left_out)
+            return Results(file.outcomes.of(np.array(places)))
         if columns >= DETECTIONS:
             return self._detected(data, path)
         return None
@@ -149,20 +143,16 @@ class BiVLC(Benchmark[Instances, Results]):
     def _detected(self, data: Instances, path: Path) -> Results:
         detections = read_detections(path)
         if detections.image is None:
-            raise BenchmarkError([f"{path.name} has no img_pred: BiVLC asks detectors of images too."])
+            raise BenchmarkError(f"{path.name} has no img_pred: BiVLC asks detectors of images too.")
         if len(detections.text) != len(data.described):
             raise BenchmarkError(
-                [f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."]
+                f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."
             )
         accuracies = {
             TEXT_DETECTION: detection_accuracy(detections.text),
             IMAGE_DETECTION: detection_accuracy(detections.image),
         }
         return Results(outcomes_of_detectors(detections.text, detections.image), accuracies)
-
-
-def _pair(record: Record) -> tuple[str, str]:
-    return filename_of(record, "image"), filename_of(record, "negative_image")
 
 
 def _of_tables(paths: Sequence[Path]) -> Instances:
@@ -172,8 +162,8 @@ def _of_tables(paths: Sequence[Path]) -> Instances:
     for path in paths:
         for row, texts in enumerate(texts_of(path, TEXTS, IMAGES)):
             instances.append(Described(*(texts[name] for name in TEXTS)))
-            positive, negative = (cell_name(f"{path.parent.name}/{path.name}", row, column) for column in IMAGES)
-            images.append((positive, negative))
+            file = f"{path.parent.name}/{path.name}"
+            images.append((cell_name(file, row, IMAGES[0]), cell_name(file, row, IMAGES[1])))
     return Instances(instances, images)
 
 
@@ -195,5 +185,5 @@ def _accepted(folder: Path) -> list[Described]:
                 continue
             released[int(row["release_row"])] = described(by_key[row["index"]], rule=bivlc_release)
     if problems:
-        raise BenchmarkError(problems)
+        raise BenchmarkError(*problems)
     return [released[place] for place in sorted(released)]

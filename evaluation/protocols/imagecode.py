@@ -70,7 +70,7 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
             for number, target in enumerate(_targets_of(record), start=1)
         ]
         if not found:
-            raise BenchmarkError([f"{path.name} has no descriptions."])
+            raise BenchmarkError(f"{path.name} has no descriptions.")
         if path.name != UNLABELLED:
             _known(found, path.name)
         return found
@@ -119,7 +119,7 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
                 problems.append(f"{path.name} does not say whether {one.directory}, index {target}, is right.")
             correct.append(right == 1)
         if problems:
-            raise BenchmarkError(problems)
+            raise BenchmarkError(*problems)
         return np.array(correct, dtype=np.bool_)
 
 
@@ -134,10 +134,8 @@ def _known(data: Sequence[Description], name: str = UNLABELLED) -> list[int]:
     targets = [one.target for one in data if one.target is not None]
     if len(targets) < len(data):
         raise BenchmarkError(
-            [
-                f"{name} does not say which images its descriptions are about, so nothing can be counted. Write what a "
-                f"model chooses with --answers FILE, for the leaderboard; call the file {UNLABELLED}."
-            ]
+            f"{name} does not say which images its descriptions are about, so nothing can be counted. Write what a "
+            f"model chooses with --answers FILE, for the leaderboard; call the file {UNLABELLED}."
         )
     return targets
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -132,18 +132,19 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
         if not pools:
             raise nothing_there(folder, f"one of {', '.join(FILES.values())} must be there.")
         first_policy, first = next(iter(pools.items()))
-        for policy, images in pools.items():
-            if [(one.image, one.captions) for one in images] != [(one.image, one.captions) for one in first]:
+        for policy, found in pools.items():
+            if [one[:2] for one in found] != [one[:2] for one in first]:
                 raise BenchmarkError(
-                    [f"{FILES[policy]} and {FILES[first_policy]} do not have the same images with the same captions."]
+                    f"{FILES[policy]} and {FILES[first_policy]} do not have the same images with the same captions."
                 )
+        images = [image for image, _, _ in first]
         made = {
-            one: [f"{one.folder}/{Path(image.image).name}" for image in first]
+            one: [f"{one.folder}/{Path(image).name}" for image in images]
             for one in ALL_MADE
             if any((root / one.folder).is_dir() for root in (folder, folder / IMAGES))
         }
-        altered = {policy: [one.altered for one in images] for policy, images in pools.items()}
-        return Pool([one.image for one in first], [one.captions for one in first], altered, made)
+        altered = {policy: [texts for _, _, texts in found] for policy, found in pools.items()}
+        return Pool(images, [captions for _, captions, _ in first], altered, made)
 
     def blocks(self, data: Pool) -> Iterator[Block]:
         texts = data.texts
@@ -199,7 +200,8 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
                 cells = _cells(before["I2T"], score(each.images[policy]), score(fooled))
                 whole[f"I2T R@1, {policy}{suffix}"] = cells[WITH]
                 parts.append(Breakdown(f"I2T, {policy}{suffix}", before["I2T"].n, cells))
-            for setting, of_seeds in _by_setting(data.made).items():
+            # What is made alike by several seeds stands together (`ALL_MADE`).
+            for setting, of_seeds in groupby(data.made, key=lambda made: made.setting):
                 by_seed = {
                     made: _cells(before["T2I"], score(each.texts[made]), score(each.texts_fooled[made]))
                     for made in of_seeds
@@ -210,8 +212,7 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
                 parts += [
                     Breakdown(f"{title}, seed {made.seed}{suffix}", n, of_seed) for made, of_seed in by_seed.items()
                 ]
-                seeds = counted(len(by_seed), "seed")
-                parts.append(Breakdown(f"{title}, mean of {seeds}{suffix}", n, cells))
+                parts.append(Breakdown(f"{title}, mean of {counted(len(by_seed), 'seed')}{suffix}", n, cells))
         return Evaluation(Breakdown("all", len(data.images), whole), parts, _notes(data))
 
     def chance(self, data: Pool) -> Mapping[str, float | None]:
@@ -232,25 +233,14 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
         return said + [_make_images(folder, made, images) for made in ALL_MADE]
 
 
-@dataclass(frozen=True)
-class _Captioned:
-    image: str
-    captions: Sequence[str]
-    altered: Sequence[str]
-
-
-def _images_of(path: Path) -> list[_Captioned]:
-    """Return the images of a file, each with its captions, original and altered."""
+def _images_of(path: Path) -> list[tuple[str, list[str], list[str]]]:
+    """Return the images of a file, each with its captions, and the altered ones."""
     found = []
     for _, group in groupby(records_of(path, "rococo"), key=lambda record: record.row):
         records = list(group)
-        found.append(
-            _Captioned(
-                filename_of(records[0], "image"),
-                [record.captions["caption"] for record in records],
-                [record.captions["negative_caption"] for record in records[:ALTERED]],
-            )
-        )
+        captions = [record.captions["caption"] for record in records]
+        altered = [record.captions["negative_caption"] for record in records[:ALTERED]]
+        found.append((filename_of(records[0], "image"), captions, altered))
     return found
 
 
@@ -325,13 +315,6 @@ def _cells(before: Score, after: Score, fooled: Score) -> dict[str, Cell]:
     return {WITHOUT: before, WITH: after, DROP: drop_rate(before, after), RSMS: fooled}
 
 
-def _by_setting(made: Iterable[Made]) -> dict[str, list[Made]]:
-    found: dict[str, list[Made]] = {}
-    for one in made:
-        found.setdefault(one.setting, []).append(one)
-    return found
-
-
 def _over_seeds(by_seed: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
     """Return the mean of every cell over seeds, and the standard deviation (n - 1) of Recall@1 with altered images."""
     if len(by_seed) == 1:
@@ -367,7 +350,7 @@ def _captioned(path: Path) -> list[dict[str, Any]]:
         isinstance(item, dict) and isinstance(item.get("image"), str) and isinstance(item.get("caption"), list)
         for item in items
     ):
-        raise BenchmarkError([f"{path.name} is not a list of objects with image and a list of captions."])
+        raise BenchmarkError(f"{path.name} is not a list of objects with image and a list of captions.")
     return items
 
 
@@ -404,8 +387,7 @@ def _make_captions(folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts
         by_caption = []
         for number, caption in enumerate(captions[:ALTERED]):
             rng = random.Random(f"{seed}|{item['image']}|{number}")  # noqa: S311 (no secret)
-            made_of = altered(caption, substitutes, lacking, encoders=list(encoders.values()), rng=rng)
-            by_caption.append(made_of)
+            by_caption.append(altered(caption, substitutes, lacking, encoders=list(encoders.values()), rng=rng))
         if len(by_caption) < ALTERED or not all(set(lacking) <= set(each) for each in by_caption):
             without += 1
             continue

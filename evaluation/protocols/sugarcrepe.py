@@ -8,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from analytics.scores import Bools, Floats, Mean, Score, macro, right_choices, score, scores_by
-from evaluation.benchmark_files import columns_of, described, filename_of, nothing_there, places_of, records_of
+from evaluation.benchmark_files import (
+    columns_of,
+    described,
+    filename_of,
+    labels_of,
+    nothing_there,
+    places_of,
+    records_of,
+)
 from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Cell, Choice, Evaluation
 from evaluation.result_files import Described, read_correct, read_detections, read_two_choice_answers
@@ -29,14 +37,6 @@ class Items:
     described: Sequence[Described]
     images: Sequence[str]
     notes: Sequence[str] = ()
-
-    @property
-    def types(self) -> list[str]:
-        return [one.type for one in self.described]
-
-    @property
-    def subtypes(self) -> list[str]:
-        return [f"{one.type}_{one.subtype}" for one in self.described]
 
 
 @dataclass(frozen=True)
@@ -99,21 +99,18 @@ class SugarCrepe(Benchmark[Items, Choices]):
         return Choices({"": right_choices(rows, 0)})
 
     def tables(self, data: Items, found: Choices) -> Evaluation:
-        parts = {
-            title: Breakdown(title, int(members.sum()), self._cells(found, members))
-            for labels in (data.types, data.subtypes)
-            for title in dict.fromkeys(labels)
-            if (members := np.array(labels) == title).any()
-        }
+        types, subtypes = labels_of(data.described)
+        # What has no subtype stands once.
+        members_of = {title: np.array(labels) == title for labels in (types, subtypes) for title in labels}
+        parts = [
+            Breakdown(title, int(members.sum()), self._cells(found, members)) for title, members in members_of.items()
+        ]
         whole = self._cells(found, np.ones(len(data.described), dtype=np.bool_))
-        for order, correct in found.correct.items():
-            whole[_named("Macro", order)] = macro(scores_by(correct, data.subtypes))
-        if len(found.correct) > 1:
-            macros = [macro(scores_by(correct, data.subtypes)) for correct in found.correct.values()]
-            whole["Macro, average of orders"] = _average(macros)
-        return Evaluation(
-            Breakdown("all", len(data.described), whole), list(parts.values()), [*data.notes, *found.notes]
-        )
+        macros = {order: macro(scores_by(correct, subtypes)) for order, correct in found.correct.items()}
+        whole |= {_named("Macro", order): cell for order, cell in macros.items()}
+        if len(macros) > 1:
+            whole["Macro, average of orders"] = _average(list(macros.values()))
+        return Evaluation(Breakdown("all", len(data.described), whole), parts, [*data.notes, *found.notes])
 
     def chance(self, data: Items) -> Mapping[str, float | None]:
         orders = ("", *ORDERS)
@@ -136,7 +133,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
             detections = read_detections(path)
             if len(detections.text) != len(data.described):
                 raise BenchmarkError(
-                    [f"{path.name} is about {len(detections.text):,} items, and there are {len(data.described):,}."]
+                    f"{path.name} is about {len(detections.text):,} items, and there are {len(data.described):,}."
                 )
             return Choices({"": detections.text[:, 0] < detections.text[:, 1]})
         return None
@@ -158,9 +155,9 @@ class SugarCrepe(Benchmark[Items, Choices]):
         correct: dict[str, Bools] = {}
         notes: list[str] = []
         for order, (instances, right) in answers.items():
-            joined = places_of(path, instances, data.described)
-            correct[order] = right[np.array(joined.places)]
-            notes += [f"Left out: {sentence}" for sentence in joined.left_out]
+            places, left_out = places_of(path, instances, data.described)
+            correct[order] = right[np.array(places)]
+            notes += [f"Left out: {sentence}" for sentence in left_out]
         return Choices(correct, notes)
 
     def _cells(self, found: Choices, members: Bools) -> dict[str, Cell]:

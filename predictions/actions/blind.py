@@ -36,20 +36,15 @@ MOST_PICTURES = 800
 
 def begin(*, run_id: int, now: datetime) -> None:
     """Divide a run of a blind baseline into folds. Does nothing for a run that is not waiting for it."""
-    run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
-    baseline = None if run is None else fitted_baseline(run.spec)
-    if run is None or baseline is None:
-        return
-    store_scores.note_begun(run_id=run_id, chunk_id=0)
-    _plan(run, baseline, embedding=None, before=lambda cases: [], now=now)
+    if (waiting := _waiting(run_id)) is not None:
+        store_scores.note_begun(run_id=run_id, chunk_id=0)
+        _plan(*waiting, embedding=None, before=lambda cases: [], now=now)
 
 
 def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
     """Divide a run of a blind baseline that sees vectors, once a worker has said which model it loaded: chunks of the
     pictures that are to be looked at, then one of all questions. Does nothing for a run that is not waiting for it."""
-    run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
-    baseline = None if run is None else fitted_baseline(run.spec)
-    if run is None or baseline is None:
+    if (waiting := _waiting(run_id)) is None:
         return
     if "error" in answer or not answer.get("embeds"):
         store_scores.plan(run_id=run_id, answer={"error": answer.get("error", NO_VECTORS)}, now=now)
@@ -63,7 +58,14 @@ def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime)
         size = store_scores.per_chunk(float(answer["pictures_per_second"]), most=MOST_PICTURES)
         return list(in_batches(items, size))
 
-    _plan(run, baseline, embedding=embedding, before=before, now=now)
+    _plan(*waiting, embedding=embedding, before=before, now=now)
+
+
+def _waiting(run_id: int) -> tuple[Run, FittedBaseline] | None:
+    """Return a run that waits to be divided, with its baseline; None for any other."""
+    run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
+    baseline = fitted_baseline(run.spec) if run is not None else None
+    return (run, baseline) if run is not None and baseline is not None else None
 
 
 def _plan(

@@ -148,8 +148,7 @@ def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:
     total, done = waiting.count(), 0
     while block := list(waiting.order_by("image_id").values_list("image_id", "vector")[:COMPARED_AT_ONCE]):
         names, vectors = _read(block)
-        others = _with_signs_of_life(job, _all_vectors())
-        near = nearest_below(names, vectors, others, below=below(), most=MOST_LOOKED_AT)
+        near = nearest_below(names, vectors, _all_vectors(job), below=below(), most=MOST_LOOKED_AT)
         pairs = [*_of_pictures(near), *_of_known_sets(job, names, vectors, embedding)]
         with transaction.atomic():
             job.check()
@@ -164,19 +163,12 @@ def _read(rows: Sequence[tuple[str, bytes | memoryview]]) -> tuple[list[str], Ve
     return names, np.stack([np.frombuffer(vector, "<f2") for _, vector in rows]).astype(np.float32)
 
 
-def _all_vectors() -> Iterator[tuple[list[str], Vectors]]:
-    """Yield all vectors of today's embedding, of all projects, in blocks."""
+def _all_vectors(job: RunningJob) -> Iterator[tuple[list[str], Vectors]]:
+    """Yield all vectors of today's embedding, of all projects, in blocks, with a sign of life before each."""
     rows = PictureVector.objects.filter(embedding=embedding_in_use()).exclude(vector=b"").order_by("image_id")
     for block in in_batches(rows.values_list("image_id", "vector").iterator(chunk_size=BLOCK), BLOCK):
-        yield _read(block)
-
-
-def _with_signs_of_life(
-    job: RunningJob, blocks: Iterator[tuple[list[str], Vectors]]
-) -> Iterator[tuple[list[str], Vectors]]:
-    for block in blocks:
         job.advance()
-        yield block
+        yield _read(block)
 
 
 def _of_pictures(near: Mapping[str, Sequence[tuple[float, str]]]) -> Iterator[NearDuplicate]:
@@ -189,9 +181,7 @@ def _of_pictures(near: Mapping[str, Sequence[tuple[float, str]]]) -> Iterator[Ne
             first, second = sorted((name, other))
             if (first, second) not in seen:
                 seen.add((first, second))
-                yield NearDuplicate(
-                    image_id=first, other_id=second, embedding=embedding_in_use(), distance=_rounded(distance)
-                )
+                yield _pair(distance, image_id=first, other_id=second)
 
 
 def _instances_of(images: Collection[str]) -> Mapping[str, set[int]]:
@@ -215,11 +205,9 @@ def _of_known_sets(
         blocks = ((names_of[start : start + BLOCK], known.vectors[start : start + BLOCK]) for start in rows)
         for name, found in nearest_below(names, vectors, blocks, below=below(), most=MOST_KEPT).items():
             for distance, other in found:
-                yield NearDuplicate(
-                    image_id=name, known=other[:500], embedding=embedding_in_use(), distance=_rounded(distance)
-                )
+                yield _pair(distance, image_id=name, known=other[:500])
 
 
-def _rounded(distance: float) -> float:
+def _pair(distance: float, **pictures: str) -> NearDuplicate:
     # Vectors are kept in half precision: further places are noise.
-    return round(distance, 4)
+    return NearDuplicate(embedding=embedding_in_use(), distance=round(distance, 4), **pictures)

@@ -1,6 +1,6 @@
 """Brings a model's answers from a file into a project: all of them, or none and every reason why."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,6 @@ BATCH = 2_000
 # Which instance, and which question about it: kind, variant, rule of the captions.
 _Question = tuple[int, str, str, str]
 _Answers = dict[_Question, tuple[int, Answer]]
-_Stored = tuple[int, str, str, str, dict[str, float] | None, bool | None, str]
 
 
 @dataclass(frozen=True)
@@ -181,17 +180,13 @@ def _with_outcomes(project: Project, answers: _Answers, *, keys: Mapping[int, st
             problems.append((number, f"Record {number}: {name}: {problem}."))
             continue
         rights = {each.right for each in of_question if each.fit(scored)}
-        found[question] = (number, _judged(answer, rights))
+        if answer.scores is not None:
+            # Which option is right is not known where studies say different ones.
+            answer = replace(answer, is_right=is_right(answer.scores, rights.pop() if len(rights) == 1 else ""))
+        found[question] = (number, answer)
     if problems:
         raise PredictionsRefused([sentence for _, sentence in sorted(problems)])
     return found
-
-
-def _judged(answer: Answer, rights: Set[str]) -> Answer:
-    """Return an answer with whether it is right, where it has scores and one option is right."""
-    if answer.scores is None:
-        return answer
-    return replace(answer, is_right=is_right(answer.scores, next(iter(rights))) if len(rights) == 1 else None)
 
 
 def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) -> Model:
@@ -203,32 +198,25 @@ def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) 
 
 def _new_ones(maker: Model, answers: _Answers) -> _Answers:
     """Return the answers that are not there yet; refuses when one is there that says something else."""
+    if maker.pk is None:
+        return answers
     new = dict(answers)
     problems = []
-    for id, kind, variant, rule, scores, was_right, key in _existing(maker):
+    columns = ("instance_id", "kind", "variant", "caption_rule", "scores", "is_right", "instance__key")
+    stored = maker.predictions.counted().order_by().values_list(*columns)
+    for id, kind, variant, rule, scores, was_right, key in stored.iterator():
         number, answer = new.pop((id, kind, variant, rule), (0, None))
-        if answer is not None and not _says_the_same(answer, scores, was_right):
+        # With scores, whether it is right follows from the question, which may have said less about it before.
+        says_the_same = answer is None or (
+            answer.scores == scores and (scores is not None or answer.is_right == was_right)
+        )
+        if not says_the_same:
             question = f"{_words(kind, variant)} of {key}, captions {rule}"
             problems.append(f"Record {number}: {maker} has another answer already to {question}.")
     if problems:
         problems.append("Import other answers under another version of the model.")
         raise PredictionsRefused(problems)
     return new
-
-
-def _says_the_same(answer: Answer, scores: Mapping[str, float] | None, was_right: bool | None) -> bool:
-    """Compare the scores; where there are none, whether the answer was right.
-
-    With scores, whether it is right follows from the question, which may have said less about it before.
-    """
-    return answer.scores == scores and (scores is not None or answer.is_right == was_right)
-
-
-def _existing(maker: Model) -> Iterable[_Stored]:
-    if maker.pk is None:
-        return ()
-    columns = ("instance_id", "kind", "variant", "caption_rule", "scores", "is_right", "instance__key")
-    return maker.predictions.counted().order_by().values_list(*columns).iterator()
 
 
 def _words(kind: str, variant: str) -> str:

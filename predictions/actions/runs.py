@@ -1,6 +1,6 @@
 """Runs: what somebody asks of a model, from asking to the messages that are due. The clock is passed in."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from studies.actions.questions import asked_by_kind
 from studies.actions.studies import draft_questions
 from studies.actions.table_statistics import refresh_statistics
 from studies.errors import StudyError
-from studies.kinds import KINDS, CannotAsk, NewQuestion, content_hash, get_kind, matches, usual_ask
+from studies.kinds import KINDS, CannotAsk, content_hash, get_kind, matches, usual_ask
 from studies.models import Instance, Project, Question, Study, StudyState
 
 # A message that was not answered for so long was lost, with its worker or its broker: it is sent again, and whoever
@@ -32,7 +32,6 @@ WINDOW = 4
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 MOST_PAUSES = 16
 NOT_WAITING = {"unreachable_since": None, "unreachable": "", "paused_until": None, "pauses": 0}
-_WAITING = list(NOT_WAITING)
 # Begun this often without an answer, it is not begun again: it may be what ends its workers.
 MOST_BEGUN = 5
 LOST_TOO_OFTEN = (
@@ -192,7 +191,7 @@ def due(*, run_id: int, now: datetime) -> Due:
         # What the site computes itself does not keep all of its workers from all else.
         fresh = fresh[: max(0, 1 - with_workers)]
     Chunk.objects.filter(pk__in=[chunk.pk for chunk in lost + fresh]).update(sent_at=now)
-    return Due(chunks=_with_run(lost + fresh, run))
+    return Due(chunks=lost + fresh)
 
 
 def _due_load(run: Run, now: datetime) -> Due:
@@ -201,9 +200,15 @@ def _due_load(run: Run, now: datetime) -> Due:
     if run.begun >= MOST_BEGUN:
         fail(run, LOST_TOO_OFTEN, now)
         return Due()
-    run.sent_at = now
-    run.save(update_fields=["sent_at"])
+    change(run, sent_at=now)
     return Due(load=run)
+
+
+def change(row: Run | Chunk, **values: Any) -> None:
+    """Set fields of a row that is ours."""
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(values))
 
 
 def pause(run: Run, why: str, now: datetime) -> None:
@@ -214,17 +219,14 @@ def pause(run: Run, why: str, now: datetime) -> None:
     if run.paused_until is None or now >= run.paused_until:
         run.paused_until = now + min(FIRST_PAUSE * 2**run.pauses, LONGEST_PAUSE)
         run.pauses = min(run.pauses + 1, MOST_PAUSES)
-    run.unreachable_since = run.unreachable_since or now
-    run.unreachable = why
-    run.save(update_fields=_WAITING)
+    run.unreachable_since, run.unreachable = run.unreachable_since or now, why
+    run.save(update_fields=list(NOT_WAITING))
 
 
 def reached(run: Run) -> None:
     """Note on a run whose row is ours that its pictures can be reached."""
     if run.unreachable_since is not None:
-        for field, value in NOT_WAITING.items():
-            setattr(run, field, value)
-        run.save(update_fields=_WAITING)
+        change(run, **NOT_WAITING)
 
 
 def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
@@ -233,24 +235,15 @@ def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
         if chunk.pictures:
             note_looked_at(chunk, dict.fromkeys(chunk.pictures, LOST_TOO_OFTEN), now)
             continue
-        chunk.problems, chunk.stored_at = [LOST_TOO_OFTEN] * len(chunk.items), now
-        chunk.save(update_fields=["problems", "stored_at"])
-        run.wrong += len(chunk.items)
-        run.save(update_fields=["wrong"])
+        change(chunk, problems=[LOST_TOO_OFTEN] * len(chunk.items), stored_at=now)
+        change(run, wrong=run.wrong + len(chunk.items))
     finish_if_over(run, now)
 
 
 def note_looked_at(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
     """Note on a chunk of pictures that it is over, and why those that are `missing` have no vector."""
-    chunk.items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
-    chunk.stored_at = now
-    chunk.save(update_fields=["items", "stored_at"])
-
-
-def _with_run(chunks: list[Chunk], run: Run) -> list[Chunk]:
-    for chunk in chunks:
-        chunk.run = run
-    return chunks
+    items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
+    change(chunk, items=items, stored_at=now)
 
 
 def lock(run_id: int) -> Run | None:
@@ -258,18 +251,21 @@ def lock(run_id: int) -> Run | None:
     return Run.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
 
 
+def lock_open_chunk(run_id: int, chunk_id: int) -> Chunk | None:
+    """Return a chunk whose row is ours until the end of the transaction; None where it is stored or gone."""
+    return Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+
+
 def fail(run: Run, error: str, now: datetime) -> None:
     """Note on a run whose row is ours why it cannot go on."""
-    run.state, run.error, run.finished_at = Run.State.FAILED, error, now
-    run.save(update_fields=["state", "error", "finished_at"])
+    change(run, state=Run.State.FAILED, error=error, finished_at=now)
 
 
 def finish_if_over(run: Run, now: datetime) -> None:
     """Note on a run whose row is ours that it is done, if all of it has been stored."""
     if run.state != Run.State.RUNNING or run.chunks.filter(stored_at=None).exists():
         return
-    run.state, run.finished_at = Run.State.DONE, now
-    run.save(update_fields=["state", "finished_at"])
+    change(run, state=Run.State.DONE, finished_at=now)
     told = {"model": str(run.model), "predictions": run.stored, "wrong": run.wrong}
     by = run.requested_by or run.by_name
     record(project=run.project, study=run.study, what=What.PREDICTIONS_COMPUTED, by=by, now=now, **told)
@@ -291,38 +287,32 @@ def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
 
 def questions_of(run: Run) -> Iterator[Asked | str]:
     """Yield every question that a run is about, or a sentence where one cannot be asked."""
-    if run.study is not None and run.study.state == StudyState.DRAFT:
+    return _questions(run, run.project.instances.order_by("pk"), Question.objects.filter(study=run.study))
+
+
+def _questions(
+    run: Run, instances: QuerySet[Instance], asked: QuerySet[Question], of_draft: Collection[int] | None = None
+) -> Iterator[Asked | str]:
+    """Yield what a run is about: of a draft the questions about the instances `of_draft` (None: all), of a study those
+    of `asked`, of a kind those about `instances`."""
+    if run.study is None:
+        for instance, built in asked_by_kind(get_kind(run.kind), instances):
+            if isinstance(built, CannotAsk):
+                yield str(built)
+            elif run.variant in ("", built.variant):
+                yield Asked(instance.pk, run.kind, built.variant, built.content, built.right_option)
+        return
+    questions: Iterable[Question | CannotAsk]
+    if run.study.state == StudyState.DRAFT:
         # As of one moment, however long the run takes.
-        yield from _of_draft(draft_questions(run.study, now=run.requested_at))
-    elif run.study is not None:
-        yield from _of_study(Question.objects.filter(study=run.study, taken_out_at=None))
+        questions = draft_questions(run.study, of_draft, now=run.requested_at)
     else:
-        yield from _of_kind(run, run.project.instances.order_by("pk"))
-
-
-def _of_draft(questions: Iterable[Question | CannotAsk]) -> Iterator[Asked | str]:
+        questions = asked.filter(taken_out_at=None).order_by("instance_id", "pk").iterator(chunk_size=BATCH)
     for each in questions:
         if isinstance(each, CannotAsk):
             yield str(each)
         else:
-            yield Asked(each.instance_id, each.kind, each.variant, each.content, each.right)
-
-
-def _of_study(questions: QuerySet[Question]) -> Iterator[Asked]:
-    for each in questions.order_by("instance_id", "pk").iterator(chunk_size=BATCH):
-        yield Asked(each.instance_id, each.kind, each.variant, each.content, each.right, each.pk)
-
-
-def _of_kind(run: Run, instances: QuerySet[Instance]) -> Iterator[Asked | str]:
-    for instance, built in asked_by_kind(get_kind(run.kind), instances):
-        if isinstance(built, CannotAsk):
-            yield str(built)
-        elif run.variant in ("", built.variant):
-            yield _asked(run, instance, built)
-
-
-def _asked(run: Run, instance: Instance, built: NewQuestion) -> Asked:
-    return Asked(instance.pk, run.kind, built.variant, built.content, built.right_option)
+            yield Asked(each.instance_id, each.kind, each.variant, each.content, each.right, each.pk or 0)
 
 
 def items_of(*, chunk: Chunk) -> list[Item]:
@@ -331,7 +321,11 @@ def items_of(*, chunk: Chunk) -> list[Item]:
     A question that shows something else by now than when it was planned, or is gone, is left out.
     """
     planned = {item["content"] for item in chunk.items}
-    found = {asked.hash: asked for asked in _asked_in(chunk)}
+    about = {item["instance"] for item in chunk.items}
+    instances = Instance.objects.filter(pk__in=about).order_by("pk")
+    asked_in = Question.objects.filter(pk__in=[item["question"] for item in chunk.items])
+    questions = _questions(chunk.run, instances, asked_in, about)
+    found = {asked.hash: asked for asked in questions if isinstance(asked, Asked)}
     return [
         Item(
             content=content,
@@ -343,16 +337,3 @@ def items_of(*, chunk: Chunk) -> list[Item]:
         for content, asked in found.items()
         if content in planned
     ]
-
-
-def _asked_in(chunk: Chunk) -> Iterable[Asked]:
-    study = chunk.run.study
-    if study is not None and study.state == StudyState.DRAFT:
-        asked = _of_draft(
-            draft_questions(study, {item["instance"] for item in chunk.items}, now=chunk.run.requested_at)
-        )
-        return (each for each in asked if isinstance(each, Asked))
-    if study is not None:
-        return _of_study(Question.objects.filter(pk__in=[item["question"] for item in chunk.items], taken_out_at=None))
-    instances = Instance.objects.filter(pk__in={item["instance"] for item in chunk.items}).order_by("pk")
-    return (asked for asked in _of_kind(chunk.run, instances) if isinstance(asked, Asked))

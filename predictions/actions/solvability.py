@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from evaluation.blind.accuracy import blind_accuracy
-from evaluation.blind.cases import case_of, groups_of
+from evaluation.blind.accuracy import accuracy_of
+from evaluation.blind.cases import case_of
 from predictions.blind_baselines import part_seen
 from predictions.models import Prediction, Run
 from studies.actions.conditions import digest_of, note_blind_score
@@ -28,20 +28,9 @@ def note(*, run: Run, now: datetime) -> None:
     answered = [(case, given) for case, given in found if given is not None and case.options.keys() <= given.keys()]
     if len(answered) < len(found):
         return
-    cases = [case for case, _ in answered]
-    accuracy = blind_accuracy(
-        [[given[key] for key in case.options] for case, given in answered],
-        [list(case.options).index(case.right) for case in cases],
-        groups_of(cases),
-    )
-    note_blind_score(
-        study=study,
-        baseline=run.spec,
-        about=digest_of(asked),
-        found=accuracy,
-        left_out=len(asked) - len(cases),
-        now=now,
-    )
+    left_out, accuracy = len(asked) - len(answered), accuracy_of(answered)
+    about = digest_of(asked)
+    note_blind_score(study=study, baseline=run.spec, about=about, found=accuracy, left_out=left_out, now=now)
 
 
 def _scores_of(run: Run, asked: Iterable[Question]) -> dict[tuple[int, str], dict[str, float]]:

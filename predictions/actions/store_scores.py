@@ -13,13 +13,23 @@ from django.db.models import F
 
 from evaluation.blind.cases import case_of
 from predictions.actions.mismatched_predictions import delete_mismatched
-from predictions.actions.runs import Asked, fail, finish_if_over, lock, pause, questions_of, reached
+from predictions.actions.runs import (
+    Asked,
+    change,
+    fail,
+    finish_if_over,
+    lock,
+    lock_open_chunk,
+    pause,
+    questions_of,
+    reached,
+)
 from predictions.blind_baselines import fitted_baseline, part_seen
 from predictions.errors import MOST_PROBLEMS
 from predictions.models import LONGEST, Chunk, Conditions, Model, Prediction, Run
 from predictions.options import Options, is_right, options_of
 from studies.kinds import get_kind, matches
-from studies.models import Instance, Project
+from studies.models import Instance
 from studies.wording import counted
 
 # How long a chunk is to keep a worker, by its own measurement: well under a minute, since pictures must be fetched too.
@@ -57,13 +67,11 @@ def note_unreachable(*, run_id: int, chunk_id: int, why: str, now: datetime) -> 
 
     Does nothing, and returns None, where the chunk is stored or the run is over.
     """
-    run = lock(run_id)
-    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.state != Run.State.RUNNING or chunk is None:
         return None
     # Its worker is not lost, so this is no attempt that counts.
-    chunk.sent_at, chunk.begun = None, 0
-    chunk.save(update_fields=["sent_at", "begun"])
+    change(chunk, sent_at=None, begun=0)
     pause(run, why, now)
     return run.paused_until - now if run.paused_until is not None else None
 
@@ -86,7 +94,7 @@ def plan(
             if (locked := lock(run_id)) is not None and locked.state == Run.State.LOADING:
                 fail(locked, str(answer["error"]), now)
         return
-    model = _model(run.project, answer["identity"], now)
+    model = Model.objects.computed_as(run.project, now=now, **_that_fits(answer["identity"]))
     missing, there, left_out = _missing(run, model)
     chunks = _by_speed(missing, float(answer["pictures_per_second"])) if divided is None else divided(missing)
     with transaction.atomic():
@@ -130,11 +138,18 @@ def per_chunk(per_second: float, *, most: int = MOST_PER_CHUNK) -> int:
 
 def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
     """Return what a chunk holds of questions."""
-    return [_item(asked) for asked in questions]
-
-
-def _model(project: Project, identity: Mapping[str, str], now: datetime) -> Model:
-    return Model.objects.computed_as(project, now=now, **_that_fits(identity))
+    return [
+        {
+            "instance": asked.instance,
+            "kind": asked.kind,
+            "variant": asked.variant,
+            "content": asked.hash,
+            "question": asked.question,
+            "right": asked.right,
+            "options": sorted(options_of(get_kind(asked.kind), asked.content).needed),
+        }
+        for asked in questions
+    ]
 
 
 def _that_fits(identity: Mapping[str, str]) -> dict[str, str]:
@@ -177,23 +192,10 @@ def _pictures_per_question(asked: Sequence[Asked]) -> float:
     return max(1.0, pictures / max(1, len(asked)))
 
 
-def _item(asked: Asked) -> dict[str, Any]:
-    return {
-        "instance": asked.instance,
-        "kind": asked.kind,
-        "variant": asked.variant,
-        "content": asked.hash,
-        "question": asked.question,
-        "right": asked.right,
-        "options": sorted(options_of(get_kind(asked.kind), asked.content).needed),
-    }
-
-
 @transaction.atomic
 def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
     """Store the scores of a chunk, once: a second answer about it changes nothing."""
-    run = lock(run_id)
-    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.model is None or chunk is None:
         return
     reached(run)
@@ -203,11 +205,8 @@ def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetim
         made, problems = 0, [OTHER_WEIGHTS] * len(chunk.items)
     else:
         made, problems = _store_scores(run, run.model, chunk, answer, now)
-    chunk.stored, chunk.problems, chunk.stored_at = made, problems, now
-    chunk.save(update_fields=["stored", "problems", "stored_at"])
-    run.stored += made
-    run.wrong += len(problems)
-    run.save(update_fields=["stored", "wrong"])
+    change(chunk, stored=made, problems=problems, stored_at=now)
+    change(run, stored=run.stored + made, wrong=run.wrong + len(problems))
     finish_if_over(run, now)
 
 
@@ -269,8 +268,7 @@ def _is_number(score: Any) -> bool:
 
 def _conditions_by_content(answer: Mapping[str, Any], contents: Sequence[str]) -> Mapping[str, Conditions]:
     """Return what the scores of each content were computed under: some may have been computed again, otherwise."""
-    usual = _conditions(answer["conditions"])
-    found = dict.fromkeys(contents, usual)
+    found = dict.fromkeys(contents, _conditions(answer["conditions"]))
     if "again" in answer:
         found |= dict.fromkeys(answer["again"]["contents"], _conditions(answer["again"]["conditions"]))
     return found

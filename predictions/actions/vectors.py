@@ -12,9 +12,9 @@ from django.db import transaction
 
 from evaluation.blind.pictures import VectorSource
 from predictions.actions import store_scores
-from predictions.actions.runs import lock, note_looked_at, reached
+from predictions.actions.runs import lock, lock_open_chunk, note_looked_at, reached
 from predictions.image_sets.embeddings import Vectors
-from predictions.models import LONGEST_EMBEDDING, PICTURE, Chunk, PictureVector, Run
+from predictions.models import LONGEST_EMBEDDING, PICTURE, PictureVector, Run
 from predictions.scorers import NoPicture
 from predictions.scorers.batches import in_batches
 from studies.models import Image
@@ -29,8 +29,7 @@ OF_NO_MATTER = {"batch", "halved", "device", "libraries"}
 @transaction.atomic
 def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
     """Keep the vectors of a chunk of pictures, once: a second answer about it changes nothing."""
-    run = lock(run_id)
-    chunk = Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
+    run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.embedding is None or chunk is None or not chunk.pictures:
         return
     reached(run)

@@ -5,7 +5,6 @@
 such a file, too.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from predictions.image_sets.embeddings import Embedding, Vectors
-from predictions.image_sets.videos import PICTURES, CannotRead, open_picture
+from predictions.image_sets.set_files import put_arrays
+from predictions.image_sets.videos import PICTURES, open_pictures
+from predictions.scorers.batches import in_batches
 
 BATCH = 64
 
@@ -73,25 +74,13 @@ def _of_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Calla
         if known is not None and known.pictures == names:
             return KnownSet(folder.name, names, known.vectors)
     rows: list[Vectors] = []
-    for start in range(0, len(files), BATCH):
-        rows += _embedded(files[start : start + BATCH], embedding)
+    for batch in in_batches(zip(names, files, strict=True), BATCH):
+        pictures, _ = open_pictures(dict(batch))
+        made = embedding.embed(list(pictures.values()))
+        found = dict(zip(pictures, made, strict=True))
+        rows += [found.get(name, np.zeros(made.shape[1], np.float32)) for name, _ in batch]
         progress()
     vectors = np.stack(rows) if rows else embedding.embed([])
     kept.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=kept, suffix=".part", delete=False) as part:
-        np.savez(part, names=np.array(names, str), vectors=vectors, embedding=np.array(embedding.name))
-    Path(part.name).replace(file)
+    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "embedding": np.array(embedding.name)})
     return KnownSet(folder.name, names, vectors)
-
-
-def _embedded(files: list[Path], embedding: Embedding) -> list[Vectors]:
-    pictures = {}
-    for place, path in enumerate(files):
-        try:
-            pictures[place] = open_picture(path)
-        except CannotRead:
-            continue
-    vectors = embedding.embed(list(pictures.values()))
-    found = dict(zip(pictures, vectors, strict=True))
-    nothing = np.zeros(vectors.shape[1], np.float32)
-    return [found.get(place, nothing) for place in range(len(files))]

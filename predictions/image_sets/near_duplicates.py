@@ -14,12 +14,7 @@ NEAR_BELOW = 0.02
 
 
 def nearest_below(
-    names: Sequence[str],
-    vectors: Vectors,
-    others: Iterable[tuple[Sequence[str], Vectors]],
-    *,
-    below: float,
-    most: int,
+    names: Sequence[str], vectors: Vectors, others: Iterable[tuple[Sequence[str], Vectors]], *, below: float, most: int
 ) -> dict[str, list[tuple[float, str]]]:
     """Return for each of `names` the others that are less than `below` from it, with their distances, nearest first and
     `most` of them at the most; names that nothing is near to are left out.

@@ -5,7 +5,8 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ JPEG_QUALITY = 95
 
 @dataclass(frozen=True)
 class Made:
-    """A set: the name of its folder, how far its pictures are from each other, as `choosing.Alike`, and its split, ""
-    where sets have none."""
+    """A set: the name of its folder, how far its pictures are from each other, as `set_selection.how_alike`, and its
+    split, "" where sets have none."""
 
     directory: str
     kind: str
@@ -63,9 +64,8 @@ def write_lists(out: Path, made: Sequence[Made]) -> None:
 
 def put_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays by name, as NumPy's npz."""
-    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+    with _whole(file) as part:
         np.savez(part, **arrays)
-    Path(part.name).replace(file)
 
 
 def put_table(file: Path, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
@@ -79,6 +79,13 @@ def put_table(file: Path, columns: Sequence[str], rows: Iterable[Iterable[object
 
 def put_text(file: Path, text: str) -> None:
     """Write a text; its line breaks stay."""
-    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+    with _whole(file) as part:
         part.write(text.encode())
+
+
+@contextmanager
+def _whole(file: Path) -> Iterator[Any]:
+    """Give a file to write to, which is put in the place of `file` at the end."""
+    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+        yield part
     Path(part.name).replace(file)

@@ -40,7 +40,7 @@ from predictions.image_sets.set_selection import (
     why_left_out,
 )
 from predictions.image_sets.splits import counts_of, groups_of, splits_of
-from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_picture
+from predictions.image_sets.videos import PICTURES, CannotRead, Film, Shot, films_in, open_pictures
 from predictions.scorers.batches import in_batches
 
 _LOOKED_AT, _WISHES = "looked_at", "made_with.json"
@@ -159,13 +159,14 @@ def from_videos(
     for number, film in enumerate(films, start=1):
         done = out / _LOOKED_AT / f"{number:06d}-{film.name}.json"
         if not done.exists():
-            of_film = _OfFilm(film, number, out, embedding=embedding, wishes=wishes)
+            of_film = _OfFilm(film, number, out, embedding, wishes)
             put_text(done, json.dumps(of_film.make(done.with_suffix(".npz"))))
         said = json.loads(done.read_text(encoding="utf-8"))
         made += [Made(**one) for one in said["sets"]]
         sources += [film.source] * len(said["sets"])
         if split and said["sets"]:
-            vectors += _vectors_of_sets(done.with_suffix(".npz"))
+            with np.load(done.with_suffix(".npz")) as kept:
+                vectors += [kept[str(at)] for at in range(len(kept.files))]
         summary.looked_at += said["looked_at"]
         summary.left_out.update(said["left_out"])
         summary.problems += tuple(said["problems"])
@@ -174,28 +175,31 @@ def from_videos(
     return summary
 
 
+@dataclass
 class _OfFilm:
-    """Makes the sets of one video."""
+    """Makes the sets of one video, and counts the frames that were looked at and those left out."""
 
-    def __init__(self, film: Film, number: int, out: Path, *, embedding: Embedding, wishes: Wishes) -> None:
-        self._film, self._number, self._out = film, number, out
-        self._embedding, self._wishes = embedding, wishes
-        self._looked_at = 0
-        self._left_out: Counter[LeftOut] = Counter()
+    film: Film
+    number: int
+    out: Path
+    embedding: Embedding
+    wishes: Wishes
+    looked_at: int = 0
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
 
     def make(self, kept: Path) -> dict[str, Any]:
         """Make the sets, keep the vectors of their frames in the file `kept`, and return what was made."""
         made: list[tuple[Made, Vectors]] = []
         problems = []
         try:
-            for number, shot in enumerate(self._film.shots()):
+            for number, shot in enumerate(self.film.shots()):
                 made += self._of_shot(shot, number)
         except CannotRead as error:
             problems.append(str(error))
         put_arrays(kept, {str(number): vectors for number, (_, vectors) in enumerate(made)})
         return {
-            "looked_at": self._looked_at,
-            "left_out": self._left_out,
+            "looked_at": self.looked_at,
+            "left_out": self.left_out,
             "problems": problems,
             "sets": [asdict(one) for one, _ in made],
         }
@@ -203,34 +207,34 @@ class _OfFilm:
     def _of_shot(self, shot: Shot, number: int) -> Iterator[tuple[Made, Vectors]]:
         chosen = sets_of_frames(
             self._without_blurred(shot),
-            size=self._wishes.size,
-            least_distance=self._wishes.least_distance,
-            most_distance=self._wishes.most_distance,
-            left_out=self._left_out,
+            size=self.wishes.size,
+            least_distance=self.wishes.least_distance,
+            most_distance=self.wishes.most_distance,
+            left_out=self.left_out,
         )
         for place, (numbers, vectors) in enumerate(chosen):
-            directory = f"video-{self._film.name}-{self._number}-shot{number}_{place}"
+            directory = f"video-{self.film.name}-{self.number}-shot{number}_{place}"
             wanted = set(numbers)
-            pictures = ((picture, name) for name, picture in self._film.frames(shot) if name in wanted)
-            write_set(self._out, directory, pictures)
-            yield _made(directory, VIDEO, vectors, self._embedding), vectors
+            pictures = ((picture, name) for name, picture in self.film.frames(shot) if name in wanted)
+            write_set(self.out, directory, pictures)
+            yield _made(directory, VIDEO, vectors, self.embedding), vectors
 
     def _without_blurred(self, shot: Shot) -> Iterator[tuple[int, Vectors]]:
         """Yield number and vector of the shot's frames that are sharp enough and not full of text."""
         tesseract = text_detection.program()
         seen: list[tuple[int, Vectors, float, int]] = []
-        for batch in in_batches(self._film.frames(shot), FRAMES_AT_ONCE):
-            vectors = self._embedding.embed([picture for _, picture in batch])
+        for batch in in_batches(self.film.frames(shot), FRAMES_AT_ONCE):
+            vectors = self.embedding.embed([picture for _, picture in batch])
             for (frame, picture), vector in zip(batch, vectors, strict=True):
                 words = text_detection.words_in(picture, tesseract=tesseract) if tesseract else 0
                 seen.append((frame, vector, sharpness(picture), words))
-        self._looked_at += len(seen)
-        least = self._wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
+        self.looked_at += len(seen)
+        least = self.wishes.least_sharp * median(sharp for *_, sharp, _ in seen) if seen else 0
         for frame, vector, sharp, words in seen:
-            if words > self._wishes.most_words:
-                self._left_out[LeftOut.TEXT] += 1
+            if words > self.wishes.most_words:
+                self.left_out[LeftOut.TEXT] += 1
             elif sharp < least:
-                self._left_out[LeftOut.BLURRED] += 1
+                self.left_out[LeftOut.BLURRED] += 1
             else:
                 yield frame, vector
 
@@ -258,7 +262,10 @@ def _look_at(
         about = "".join(f"{name} {state.st_size} {state.st_mtime_ns}\n" for name, state in states)
         kept = out / _LOOKED_AT / f"{hashlib.sha256(about.encode()).hexdigest()}.npz"
         if not kept.exists():
-            _keep(kept, *_read(batch, here, embedding))
+            pictures, problems = open_pictures(dict(zip(here, batch, strict=True)))
+            vectors_of_batch = embedding.embed(list(pictures.values()))
+            arrays = {"names": np.array(list(pictures), str), "problems": np.array(problems, str)}
+            put_arrays(kept, arrays | {"vectors": vectors_of_batch})
         with np.load(kept) as found:
             names += found["names"].tolist()
             vectors.append(found["vectors"])
@@ -268,29 +275,8 @@ def _look_at(
     return names, np.concatenate(vectors)
 
 
-def _read(batch: Sequence[Path], names: Sequence[str], embedding: Embedding) -> tuple[list[str], Vectors, list[str]]:
-    pictures, read, problems = [], [], []
-    for path, name in zip(batch, names, strict=True):
-        try:
-            pictures.append(open_picture(path))
-            read.append(name)
-        except CannotRead as error:
-            problems.append(str(error))
-    return read, embedding.embed(pictures), problems
-
-
-def _keep(file: Path, names: Sequence[str], vectors: Vectors, problems: Sequence[str]) -> None:
-    put_arrays(file, {"names": np.array(names, str), "vectors": vectors, "problems": np.array(problems, str)})
-
-
-def _vectors_of_sets(file: Path) -> list[Vectors]:
-    with np.load(file) as found:
-        return [found[str(number)] for number in range(len(found.files))]
-
-
 def _made(directory: str, kind: str, vectors: Vectors, embedding: Embedding) -> Made:
-    alike = how_alike(vectors)
-    least, mean, most = (round(value, 4) for value in (alike.least, alike.mean, alike.most))
+    least, mean, most = (round(value, 4) for value in how_alike(vectors))
     return Made(directory, kind, len(vectors), least, mean, most, embedding.name)
 
 

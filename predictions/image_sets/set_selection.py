@@ -35,21 +35,13 @@ class LeftOut(StrEnum):
     UNFINISHED = "their shot ended before the set was full"
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """How far the pictures of a set are from each other, as `distances` says: over all of its pairs."""
-
-    least: float
-    mean: float
-    most: float
-
-
-def how_alike(vectors: Vectors) -> Alike:
-    """Return how far at least two pictures are from each other. Raises ValueError for fewer."""
+def how_alike(vectors: Vectors) -> tuple[float, float, float]:
+    """Return how far at least two pictures are from each other, as `distances` says: the least, the mean and the most
+    of all pairs. Raises ValueError for fewer."""
     if len(vectors) < 2:
         raise ValueError("One picture is not far from anything.")
     apart = distances(vectors, vectors)[np.triu_indices(len(vectors), 1)]
-    return Alike(float(apart.min()), float(apart.mean()), float(apart.max()))
+    return float(apart.min()), float(apart.mean()), float(apart.max())
 
 
 @dataclass(frozen=True, slots=True)

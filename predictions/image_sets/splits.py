@@ -58,18 +58,25 @@ def groups_of(sources: Sequence[Hashable], vectors: Sequence[Vectors], *, near_b
     dimensions), of length 1. Two sets are in one group when they have the same source, when a picture of one is less
     than `near_below` from a picture of the other, or when both are in a group with a third.
     """
-    groups = _Groups(len(sources))
+    # Which loads more than the pages of the site need.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not sources:
+        return []
     first: dict[Hashable, int] = {}
-    for number, source in enumerate(sources):
-        groups.join(first.setdefault(source, number), number)
-    if vectors:
-        rows = np.concatenate(vectors)
-        owners = np.repeat(np.arange(len(vectors)), [len(of_set) for of_set in vectors])
-        for start in range(0, len(rows), BLOCK):
-            near = distances(rows[start : start + BLOCK], rows[start:]) < near_below
-            for row, other in zip(*np.nonzero(near), strict=True):
-                groups.join(int(owners[start + row]), int(owners[start + other]))
-    return groups.all()
+    links = {(first.setdefault(source, number), number) for number, source in enumerate(sources)}
+    rows = np.concatenate(vectors)
+    owners = np.repeat(np.arange(len(vectors)), [len(of_set) for of_set in vectors])
+    for start in range(0, len(rows), BLOCK):
+        row, other = np.nonzero(distances(rows[start : start + BLOCK], rows[start:]) < near_below)
+        links |= set(zip(owners[start + row].tolist(), owners[start + other].tolist(), strict=True))
+    ends = tuple(zip(*links, strict=True))
+    graph = coo_array(([True] * len(links), ends), shape=(len(sources), len(sources)))
+    groups: dict[int, list[int]] = {}
+    for number, label in enumerate(connected_components(graph, directed=False)[1].tolist()):
+        groups.setdefault(label, []).append(number)
+    return list(groups.values())
 
 
 def splits_of(groups: Sequence[Sequence[int]], counts: Mapping[str, int], *, seed: str) -> list[str]:
@@ -104,27 +111,3 @@ def _try(groups: Sequence[Sequence[int]], free: dict[str, int], dice: random.Ran
         for number in group:
             found[number] = chosen
     return found, missed
-
-
-class _Groups:
-    """Numbers from 0 in groups that grow together (union-find, Galler and Fischer 1964)."""
-
-    def __init__(self, size: int) -> None:
-        self._above = list(range(size))
-
-    def join(self, one: int, other: int) -> None:
-        # The smaller number stands for a group, so that the order of joins does not matter.
-        low, high = sorted((self._top(one), self._top(other)))
-        self._above[high] = low
-
-    def all(self) -> list[list[int]]:
-        found: dict[int, list[int]] = {}
-        for number in range(len(self._above)):
-            found.setdefault(self._top(number), []).append(number)
-        return list(found.values())
-
-    def _top(self, number: int) -> int:
-        while self._above[number] != number:
-            self._above[number] = self._above[self._above[number]]
-            number = self._above[number]
-        return number

@@ -4,7 +4,7 @@ Videos need what `requirements-video.txt` lists; folders of frames need nothing.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -151,6 +151,17 @@ def open_picture(path: Path) -> Image.Image:
             return upright.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise CannotRead(f"{path.name} cannot be read as a picture ({error}).") from error
+
+
+def open_pictures(files: Mapping[str, Path]) -> tuple[dict[str, Image.Image], list[str]]:
+    """Return the pictures that can be read, by their names, and what is wrong with the others."""
+    found, problems = {}, []
+    for name, path in files.items():
+        try:
+            found[name] = open_picture(path)
+        except CannotRead as error:
+            problems.append(str(error))
+    return found, problems
 
 
 def _plain(name: str) -> str:

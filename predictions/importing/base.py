@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from evaluation.result_files import Described
+from evaluation.result_files import CorrectFile, Described
 from studies.kinds import FINER_SCORES
 
 # The kind and variant of the question which caption the original image has: the one that most benchmarks ask.
@@ -37,6 +37,15 @@ class Row:
     instance: Described
     answers: tuple[Answer, ...]
     caption_rule: str = ""
+
+
+def rows_of_choices(file: CorrectFile) -> list[Row]:
+    """Return an answer to the original image for each choice between captions."""
+    choices = enumerate(zip(file.instances, file.correct, strict=True), start=1)
+    return [
+        Row(number, instance, (Answer(*CAPTION_OF_IMAGE, bool(correct)),), caption_rule="as-is-v1")
+        for number, (instance, correct) in choices
+    ]
 
 
 class Reader(Protocol):

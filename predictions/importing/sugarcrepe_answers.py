@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evaluation.result_files import read_two_choice_answers
-from predictions.importing.base import CAPTION_OF_IMAGE, Answer, Row
+from predictions.importing.base import Row, rows_of_choices
 
 
 def read(path: Path) -> list[Row]:
@@ -11,13 +11,4 @@ def read(path: Path) -> list[Row]:
 
     Raises evaluation.result_files.ResultsFileError.
     """
-    file = read_two_choice_answers(path)
-    return [
-        Row(
-            index + 1,
-            instance,
-            (Answer(*CAPTION_OF_IMAGE, bool(file.correct[index])),),
-            caption_rule="as-is-v1",
-        )
-        for index, instance in enumerate(file.instances)
-    ]
+    return rows_of_choices(read_two_choice_answers(path))

@@ -3,18 +3,9 @@
 from pathlib import Path
 
 from evaluation.result_files import read_correct
-from predictions.importing.base import CAPTION_OF_IMAGE, Answer, Row
+from predictions.importing.base import Row, rows_of_choices
 
 
 def read(path: Path) -> list[Row]:
     """Return an answer to the original image per row. Raises evaluation.result_files.ResultsFileError."""
-    file = read_correct(path)
-    return [
-        Row(
-            index + 1,
-            instance,
-            (Answer(*CAPTION_OF_IMAGE, bool(file.correct[index])),),
-            caption_rule="as-is-v1",
-        )
-        for index, instance in enumerate(file.instances)
-    ]
+    return rows_of_choices(read_correct(path))

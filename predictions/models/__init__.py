@@ -1,12 +1,5 @@
 from predictions.models.duplicates import LONGEST_EMBEDDING, NearDuplicate, PictureVector
-from predictions.models.predictions import (
-    LONGEST,
-    QUESTIONS,
-    Evaluation,
-    InstanceOutcomes,
-    Model,
-    Prediction,
-)
+from predictions.models.predictions import LONGEST, QUESTIONS, Evaluation, InstanceOutcomes, Model, Prediction
 from predictions.models.runs import PICTURE, Chunk, Conditions, Run
 
 __all__ = [

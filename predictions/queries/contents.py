@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -13,6 +13,7 @@ from studies.kinds import Kind, NewQuestion, content_hash, get_kind
 from studies.models import Instance, Project, Question, Study, StudyState
 
 CHUNK = 2_000
+KINDS = {kind for kind, _ in QUESTIONS.values()}
 # Instance, kind and variant: what a question is called, whatever it shows.
 _Name = tuple[int, str, str]
 
@@ -24,29 +25,30 @@ def stale_predictions(project: Project) -> set[int]:
     the instance shows today. Of predictions that declare no content only the options are known: they must be those of
     one of the questions.
     """
-    kinds = {kind for kind, _ in QUESTIONS.values()}
-    about = Prediction.objects.about(project).counted().filter(kind__in=kinds).order_by()
+    about = _counted_about(project)
     if not about.exists():
         return set()
     newest: dict[_Name, str] = {}
     options: dict[_Name, set[Options]] = defaultdict(set)
-    for name, kind, content in _asked(Question.objects.filter(study__project=project), kinds):
+    for name, kind, content in _asked(Question.objects.filter(study__project=project)):
         newest[name] = content_hash(kind, content)
         options[name].add(options_of(kind, content))
-    return _superseded(about, newest) | {row.pk for row in _of_other_options(about, options)}
+    return _superseded(about, newest) | {pk for pk, *_ in _of_other_options(about, options)}
 
 
 def predicted_otherwise(study: Study) -> dict[str, set[int]]:
     """Return the instances about which a model declares an answer to other options than those of `study`'s question:
     model by name -> ids."""
-    kinds = {kind for kind, _ in QUESTIONS.values()}
-    options = {name: {options_of(kind, content)} for name, kind, content in _asked(study.questions.all(), kinds)}
+    options = {name: {options_of(kind, content)} for name, kind, content in _asked(study.questions.all())}
     models = {model.pk: str(model) for model in Model.objects.filter(project=study.project)}
-    about = Prediction.objects.about(study.project).counted().filter(kind__in=kinds).order_by()
     found: dict[str, set[int]] = defaultdict(set)
-    for row in _of_other_options(about, options):
-        found[models[row.model]].add(row.name[0])
+    for _, model, instance in _of_other_options(_counted_about(study.project), options):
+        found[models[model]].add(instance)
     return dict(found)
+
+
+def _counted_about(project: Project) -> QuerySet[Prediction]:
+    return Prediction.objects.about(project).counted().filter(kind__in=KINDS).order_by()
 
 
 def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[int]:
@@ -66,26 +68,21 @@ def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[in
     }
 
 
-class _Declared(NamedTuple):
-    """A prediction that declares no content: its id, model and the name of its question."""
-
-    pk: int
-    model: int
-    name: _Name
-
-
-def _of_other_options(about: QuerySet[Prediction], options: Mapping[_Name, Set[Options]]) -> Iterator[_Declared]:
-    """Yield those that declare no content whose options are not among `options`, where there are some of their name."""
+def _of_other_options(
+    about: QuerySet[Prediction], options: Mapping[_Name, Set[Options]]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield those that declare no content whose options are not among `options`, where there are some of their name:
+    their ids, and those of their model and instance."""
     rows = about.filter(content_hash="").values_list("pk", "model_id", "instance_id", "kind", "variant", "scores")
     for pk, model, instance, kind, variant, scores in rows.iterator():
         name = (instance, kind, variant)
         if name in options and not any(each.fit(answered_options(kind, scores)) for each in options[name]):
-            yield _Declared(pk, model, name)
+            yield pk, model, instance
 
 
-def _asked(questions: QuerySet[Question], kinds: set[str]) -> Iterator[tuple[_Name, Kind, dict[str, Any]]]:
+def _asked(questions: QuerySet[Question]) -> Iterator[tuple[_Name, Kind, dict[str, Any]]]:
     """Yield the name, kind and content of each of `questions` that people are asked, the oldest first."""
-    asked = questions.filter(kind__in=kinds, taken_out_at=None, undone_at=None)
+    asked = questions.filter(kind__in=KINDS, taken_out_at=None, undone_at=None)
     launched = asked.exclude(study__state=StudyState.DRAFT).order_by("pk")
     for each in launched.only("instance_id", "kind", "variant", "content").iterator(chunk_size=CHUNK):
         yield (each.instance_id, each.kind, each.variant), get_kind(each.kind), each.content

@@ -57,8 +57,7 @@ class Progress:
         seconds = int(self.left.total_seconds()) if self.left else 0
         for unit, size in (("hour", 3600), ("minute", 60)):
             if seconds >= size:
-                count = round(seconds / size)
-                return counted(count, unit)
+                return counted(round(seconds / size), unit)
         return "a minute" if seconds > MOMENT_SECONDS else "a moment"
 
     @property

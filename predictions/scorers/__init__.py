@@ -3,17 +3,10 @@
 A model is named by a spec, FAMILY:REST, and the family's `load` reads the rest.
 """
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Protocol
 
-from predictions.scorers.base import (
-    CannotLoad,
-    ModelIdentity,
-    NoPicture,
-    OpenPicture,
-    OutOfMemory,
-    Scorer,
-)
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
 
 SCORERS = {
     "open_clip": "predictions.scorers.open_clip.load",
@@ -23,11 +16,6 @@ SCORERS = {
     "text-only": "predictions.scorers.text_only.load",
     "image-only": "predictions.scorers.image_only.load",
 }
-
-
-class Load(Protocol):
-    def __call__(self, rest: str) -> Scorer:
-        """Load the model that the rest of a spec names. Raises CannotLoad."""
 
 
 def problem_with_spec(spec: str) -> str:
@@ -46,7 +34,8 @@ def scorer_of(spec: str) -> Scorer:
         raise CannotLoad(problem)
     family, _, rest = spec.partition(":")
     module, _, attribute = SCORERS[family].rpartition(".")
-    load: Load = getattr(import_module(module), attribute)
+    # Loads the model that the rest of a spec names. Raises CannotLoad.
+    load: Callable[[str], Scorer] = getattr(import_module(module), attribute)
     return load(rest.strip())
 
 

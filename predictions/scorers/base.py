@@ -5,7 +5,8 @@ the site imports this folder too, and must not load them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,20 @@ OpenPicture = Callable[[str], Image.Image]
 
 class CannotLoad(Exception):
     """The model cannot be loaded; the message is for people, and says what to do."""
+
+
+@contextmanager
+def imported(library: str, how: str = "Install requirements-gpu.txt there.") -> Iterator[None]:
+    """Raise CannotLoad where what is imported in the block is not installed; `how` says what to do."""
+    try:
+        yield
+    except ImportError as error:
+        raise CannotLoad(f"{library} cannot be used on the worker ({error}). {how}") from error
+
+
+def first_line(error: Exception) -> str:
+    """Return as much of what a library raised as people need."""
+    return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
 class NoPicture(Exception):

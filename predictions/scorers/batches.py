@@ -4,7 +4,7 @@ Pure, and of no family.
 """
 
 from abc import abstractmethod
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from os import cpu_count
@@ -123,7 +123,7 @@ def filled(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
 
 
 def read_ahead(
-    names: Sequence[str], read: Callable[[str], T], *, batch: int, missing: dict[str, NoPicture]
+    names: Iterable[str], read: Callable[[str], T], *, batch: int, missing: dict[str, NoPicture]
 ) -> Iterator[list[tuple[str, T]]]:
     """Yield the names with what was read of them, in lists of `batch`; threads read on meanwhile.
 
@@ -140,7 +140,15 @@ def read_ahead(
     return in_batches(good(), batch)
 
 
-def _ahead(names: Sequence[str], read: Callable[[str], T], *, depth: int) -> Iterator[tuple[str, Callable[[], T]]]:
+def texts_by_picture(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
+    """Return the texts that are held against each picture, each once, in order of appearance."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for text, picture in pairs:
+        found[picture][text] = None
+    return found
+
+
+def _ahead(names: Iterable[str], read: Callable[[str], T], *, depth: int) -> Iterator[tuple[str, Callable[[], T]]]:
     """Yield each name with a function that waits for what was read of it, `depth` names being read ahead."""
     waiting: deque[tuple[str, Future[T]]] = deque()
     with ThreadPoolExecutor(max_workers=min(MOST_THREADS, cpu_count() or 1)) as threads:

@@ -10,10 +10,8 @@ code (linzhiqiu/t2v_metrics):
   Kept is its log-odds, in the same order.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,17 +19,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from predictions.scorers.base import ModelIdentity
-from predictions.scorers.batches import Batched, in_batches
-from predictions.scorers.vqascore import (
-    LONGEST_TEXT,
-    QUESTION,
-    STEP,
-    TEXTS_ON_CPU,
-    TEXTS_ON_GPU,
-    YES,
-    VqaScore,
-)
-from predictions.scorers.with_torch import computing, device_of_this_machine, facts_of, keep_in_half
+from predictions.scorers.vqascore import LONGEST_TEXT, QUESTION, YES, Tails, VqaScore
+from predictions.scorers.with_torch import computing, device_of_this_machine
 from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, steps_of
 
 MODEL_TYPE = "clip_t5"
@@ -50,34 +39,20 @@ class ClipT5(VqaScore):
     """A CLIP-FlanT5 on a device. `batch`: how many texts are asked of a picture at once."""
 
     def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, process: Any, device: Any) -> None:
-        Batched.__init__(self, identity, batch=TEXTS_ON_CPU if device.type == "cpu" else TEXTS_ON_GPU)
-        self.model = model
+        self.begin(identity, model, device)
         self.tokenizer = tokenizer
         self.process = process
-        self.device = device
-        self.half = ""
-        self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
-        self.looks_once = True
-        # A tokenizer may not be used by two threads at once.
-        self.lock = Lock()
-        special = {str(token) for token in tokenizer.all_special_tokens} | {PICTURE}
-        self.marks = sorted(special)
+        self.marks = sorted({str(token) for token in tokenizer.all_special_tokens} | {PICTURE})
         before, _ = PROMPT.split(PICTURE)
         self.before = self._ids(before)
         self.answer = self._ids(YES)
 
-    def facts(self) -> Mapping[str, Any]:
-        known = facts_of(
-            self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow", kept=self.kept
-        )
+    def asked(self) -> Mapping[str, Any]:
         return {
+            # As its file calls it, and not the library.
             "scorer": f"vqascore {MODEL_TYPE}",
-            **known,
-            "score": "log-odds of the answer",
             "prompt": PROMPT,
             "answer": self.tokenizer.convert_ids_to_tokens(self.answer),
-            "longest": LONGEST_TEXT,
-            "looks_once": self.looks_once,
             "preprocessing": {"pad": "square, in the mean colour", **steps_of(self.process)},
         }
 
@@ -102,39 +77,24 @@ class ClipT5(VqaScore):
         ids: list[int] = self.tokenizer(text).input_ids
         return ids
 
-    def _ask(self, picture: Any, texts: Sequence[str]) -> dict[str, float]:
+    def _ask(self, picture: Any, texts: Iterable[str]) -> dict[str, float]:
         import torch
 
         with computing(self.device, self.half):
             pixels = torch.from_numpy(picture).to(self.device)[None]
             seen = torch.cat([self._embedded(self.before), self.model.see(pixels)[0]])
-            of_width: dict[int, list[tuple[str, NDArray[Any]]]] = defaultdict(list)
-            for text in texts:
-                tail = self.tokenize(text)
-                of_width[-(-len(tail) // STEP) * STEP].append((text, tail))
-            found: dict[str, float] = {}
-            for width, tails in of_width.items():
-                for some in in_batches(tails, self.batch):
-                    scores = self._read_all(seen, [tail for _, tail in some], width)
-                    found |= dict(zip([text for text, _ in some], scores, strict=True))
-            return found
+            return self.ask_by_width(texts, lambda tails, width: self._read_all(seen, tails, width))
 
-    def _embedded(self, ids: Sequence[int] | NDArray[Any]) -> Any:
+    def _embedded(self, ids: Any) -> Any:
         import torch
 
-        return self.model.shared(torch.as_tensor(np.asarray(ids), device=self.device))
+        return self.model.shared(torch.as_tensor(ids, device=self.device))
 
-    def _read_all(self, seen: Any, tails: Sequence[NDArray[Any]], width: int) -> list[float]:
+    def _read_all(self, seen: Any, tails: Tails, width: int) -> list[float]:
         """Return the scores of questions, by their tokens, behind what was `seen`: places x width of the model."""
         import torch
 
-        ids = np.zeros((self.batch, width), dtype=np.int64)
-        mask = torch.ones((self.batch, len(seen) + width), dtype=torch.long, device=self.device)
-        # Where there are fewer, the last one is asked again: every batch has one shape.
-        for place in range(self.batch):
-            tail = tails[min(place, len(tails) - 1)]
-            ids[place, : len(tail)] = tail
-            mask[place, len(seen) + len(tail) :] = 0
+        ids, mask = self.filled_up(tails, len(seen), width)
         read = torch.cat([seen.expand(self.batch, *seen.shape), self._embedded(ids)], dim=1)
         labels = torch.tensor(self.answer, device=self.device)
         begun = torch.cat([labels.new_tensor([self.model.config.decoder_start_token_id]), labels[:-1]])

@@ -8,7 +8,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from predictions.scorers.batches import Batched, Vector, filled, in_batches, rea
 if TYPE_CHECKING:
     from predictions.scorers.kept import KeptVectors
 
+# Names, each with what the model takes of it.
+_Read = list[tuple[str, NDArray[Any]]]
 # What one process keeps of vectors: of 1,024 numbers each, 131,072 of them.
 BYTES_KEPT = 512 * 2**20
 # What is embedded to see whether a model is the one whose vectors are kept.
@@ -78,44 +80,36 @@ class Contrastive(Batched):
         return {name: vector for name, vector in found.items() if not isinstance(vector, NoPicture)}, gone
 
     def _of_texts(self, texts: Sequence[str]) -> dict[str, Vector]:
-        found, missing = self._texts.split(texts)
-        known, missing = self._from_folder(missing, of_pictures=False)
-        found |= self._texts.keep(known)
-        for batch in in_batches(missing, self.batch):
-            vectors = self.embed_texts(filled([self.tokenize(text) for text in batch], self.batch))
-            made = dict(zip(batch, _normalized(vectors[: len(batch)]), strict=True))
-            found |= self._texts.keep(made)
-            self._into_folder(made, of_pictures=False)
-        return found
+        def read(missing: Sequence[str]) -> Iterator[_Read]:
+            return in_batches(((text, self.tokenize(text)) for text in missing), self.batch)
+
+        return self._vectors(texts, read, of_pictures=False)
 
     def _of_pictures(self, names: Sequence[str], open_picture: OpenPicture) -> dict[str, Vector | NoPicture]:
-        found, missing = self._pictures.split(names)
-        known, missing = self._from_folder(missing, of_pictures=True)
-        found |= self._pictures.keep(known)
         gone: dict[str, NoPicture] = {}
 
-        def read(name: str) -> NDArray[Any]:
-            pixels: NDArray[Any] = self.preprocess(open_picture(name))
-            return pixels
+        def read(missing: Sequence[str]) -> Iterator[_Read]:
+            return read_ahead(missing, lambda name: self.preprocess(open_picture(name)), batch=self.batch, missing=gone)
 
-        for batch in read_ahead(missing, read, batch=self.batch, missing=gone):
-            vectors = self.embed_pictures(filled([pixels for _, pixels in batch], self.batch))
-            read_names = [name for name, _ in batch]
-            made = dict(zip(read_names, _normalized(vectors[: len(batch)]), strict=True))
-            found |= self._pictures.keep(made)
-            self._into_folder(made, of_pictures=True)
-        return {**found, **gone}
+        return {**self._vectors(names, read, of_pictures=True), **gone}
 
-    def _from_folder(self, names: Sequence[str], *, of_pictures: bool) -> tuple[dict[str, Vector], list[str]]:
-        """Return what earlier workers have kept of `names`, and those that are not."""
-        if self._folder is None or not names:
-            return {}, list(names)
-        found = self._folder.get(self._space(of_pictures=of_pictures), names)
-        return found, [name for name in names if name not in found]
-
-    def _into_folder(self, vectors: Mapping[str, Vector], *, of_pictures: bool) -> None:
-        if self._folder is not None:
-            self._folder.put(self._space(of_pictures=of_pictures), vectors)
+    def _vectors(
+        self, names: Sequence[str], read: Callable[[Sequence[str]], Iterator[_Read]], *, of_pictures: bool
+    ) -> dict[str, Vector]:
+        """Return the vectors of pictures or texts by name: those that are kept, here or by earlier workers, and those
+        that are made of what `read` gives of the others."""
+        kept, embed = (self._pictures, self.embed_pictures) if of_pictures else (self._texts, self.embed_texts)
+        found, missing = kept.split(names)
+        if self._folder is not None and missing:
+            found |= kept.keep(self._folder.get(self._space(of_pictures=of_pictures), missing))
+            missing = [name for name in missing if name not in found]
+        for batch in read(missing):
+            vectors = embed(filled([given for _, given in batch], self.batch))[: len(batch)]
+            made = dict(zip([name for name, _ in batch], _normalized(vectors), strict=True))
+            found |= kept.keep(made)
+            if self._folder is not None:
+                self._folder.put(self._space(of_pictures=of_pictures), made)
+        return found
 
     def _space(self, *, of_pictures: bool) -> bytes:
         """Return a digest of all that the vectors of pictures, or of texts, follow from besides themselves: model,

@@ -8,34 +8,18 @@ made probabilities: it puts pairs in the same order, and tells those apart whose
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, imported
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.matching import Matching
-from predictions.scorers.with_torch import (
-    OF_A_COSINE,
-    OF_LOG_ODDS,
-    computing,
-    device_of_this_machine,
-    facts_of,
-    half_for,
-    tolerance_of,
-    usual_batch,
-)
-from predictions.scorers.with_transformers import (
-    check_nothing_is_missing,
-    identity_of,
-    not_installed,
-    not_loaded,
-    steps_of,
-)
+from predictions.scorers.with_torch import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
 
 # What the text towers read. SigLIP was trained on texts filled up without a mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {
@@ -47,124 +31,87 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
 LONGEST_FOR_BLIP = 128
 
 
+@dataclass(frozen=True)
 class _Library:
-    """A model of transformers on a device, and how pictures and texts are made ready for it.
+    """A model of transformers on a device, and what makes pictures and texts ready for it."""
 
-    `half`: the type of 16 bits to compute in, "" for that of the weights.
-    """
+    model: Any
+    tokenizer: Any
+    processor: Any
+    device: Any
+    longest: int
 
-    def __init__(self, model: Any, tokenizer: Any, processor: Any, device: Any, *, longest: int) -> None:
-        self.model = model
-        self.tokenizer = tokenizer
-        self.processor = processor
-        self.device = device
-        self.inputs = INPUTS[model.config.model_type]
-        self.longest = longest
-        self.half = ""
 
-    def in_half(self, numbers: str) -> "_Library | None":
-        """Return the same to compute in a type of 16 bits; see `Scorer.in_half`."""
-        half = half_for(self.device, numbers, usual="float16")
-        if not half:
-            return None
-        twin = copy(self)
-        twin.half = half
-        return twin
+class _HuggingFace(OnDevice[_Library]):
+    """What all models of transformers share."""
 
-    def computing(self) -> AbstractContextManager[None]:
-        return computing(self.device, self.half)
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return INPUTS[self.library.model.config.model_type]
 
     def facts(self) -> Mapping[str, Any]:
-        known = facts_of(self.device, self.model.dtype, self.half, "transformers", "torchvision", "Pillow")
-        scorer = {"scorer": f"hf {self.model.config.model_type}", "longest": self.longest}
-        return {**scorer, **known, "preprocessing": steps_of(self.processor)}
+        library = self.library
+        known = facts_of(library.device, library.model.dtype, self.half, "transformers", "torchvision", "Pillow")
+        scorer = {"scorer": f"hf {library.model.config.model_type}", "longest": library.longest}
+        return {**scorer, **known, "preprocessing": steps_of(library.processor)}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        pixels: NDArray[Any] = self.processor(images=picture, return_tensors="pt")["pixel_values"][0].numpy()
+        read = self.library.processor(images=picture, return_tensors="pt")
+        pixels: NDArray[Any] = read["pixel_values"][0].numpy()
         return pixels
 
     def tokenize(self, text: str) -> NDArray[Any]:
         """Return a row for each input of the text tower; a text that is too long loses its end."""
-        read = self.tokenizer(
-            text, padding="max_length", truncation=True, max_length=self.longest, return_attention_mask=True
-        )
+        whole = {"padding": "max_length", "truncation": True, "return_attention_mask": True}
+        read = self.library.tokenizer(text, max_length=self.library.longest, **whole)
         return np.array([read[name] for name in self.inputs], dtype=np.int64)
 
     def pixels(self, batch: NDArray[Any]) -> Any:
         import torch
 
-        return torch.from_numpy(batch).to(self.device, self.model.dtype)
+        return torch.from_numpy(batch).to(self.library.device, self.library.model.dtype)
 
     def texts(self, batch: NDArray[Any]) -> dict[str, Any]:
         import torch
 
-        rows = torch.from_numpy(batch).to(self.device)
+        rows = torch.from_numpy(batch).to(self.library.device)
         return {name: rows[:, place] for place, name in enumerate(self.inputs)}
 
 
-class HuggingFaceTowers(Contrastive):
+class HuggingFaceTowers(_HuggingFace, Contrastive):
     """A model of two towers of transformers."""
 
-    def __init__(self, identity: ModelIdentity, library: _Library) -> None:
-        super().__init__(identity, batch=usual_batch(library.device))
-        self.library = library
-        self.tolerance = tolerance_of(library.half, OF_A_COSINE)
-
-    def in_half(self, numbers: str = "") -> "HuggingFaceTowers | None":
-        library = self.library.in_half(numbers)
-        return None if library is None else HuggingFaceTowers(self.identity, library)
-
-    def facts(self) -> Mapping[str, Any]:
-        return self.library.facts()
-
-    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        return self.library.preprocess(picture)
-
-    def tokenize(self, text: str) -> NDArray[Any]:
-        return self.library.tokenize(text)
+    roundings = OF_A_COSINE
 
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with self.library.computing():
-            return _vectors(self.library.model.get_image_features(pixel_values=self.library.pixels(batch)))
+        with self.computing():
+            return _vectors(self.library.model.get_image_features(pixel_values=self.pixels(batch)))
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        with self.library.computing():
-            return _vectors(self.library.model.get_text_features(**self.library.texts(batch)))
+        with self.computing():
+            return _vectors(self.library.model.get_text_features(**self.texts(batch)))
 
 
-class HuggingFaceMatching(Matching):
+class HuggingFaceMatching(_HuggingFace, Matching):
     """A BLIP of transformers with its head for matching."""
 
-    def __init__(self, identity: ModelIdentity, library: _Library) -> None:
-        super().__init__(identity, batch=usual_batch(library.device))
-        self.library = library
-        self.tolerance = tolerance_of(library.half, OF_LOG_ODDS)
-
-    def in_half(self, numbers: str = "") -> "HuggingFaceMatching | None":
-        library = self.library.in_half(numbers)
-        return None if library is None else HuggingFaceMatching(self.identity, library)
+    roundings = OF_LOG_ODDS
 
     def facts(self) -> Mapping[str, Any]:
-        return {**self.library.facts(), "score": "logit of match less logit of no match"}
-
-    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        return self.library.preprocess(picture)
-
-    def tokenize(self, text: str) -> NDArray[Any]:
-        return self.library.tokenize(text)
+        return {**super().facts(), "score": "logit of match less logit of no match"}
 
     def look(self, batch: NDArray[Any]) -> Any:
-        with self.library.computing():
-            return self.library.model.vision_model(pixel_values=self.library.pixels(batch)).last_hidden_state
+        with self.computing():
+            return self.library.model.vision_model(pixel_values=self.pixels(batch)).last_hidden_state
 
     def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with self.library.computing():
+        with self.computing():
             of_each = states[torch.tensor(list(places), device=states.device)]
             seen = torch.ones(of_each.shape[:-1], dtype=torch.long, device=states.device)
             read = self.library.model.text_encoder(
-                **self.library.texts(texts), encoder_hidden_states=of_each, encoder_attention_mask=seen
+                **self.texts(texts), encoder_hidden_states=of_each, encoder_attention_mask=seen
             )
             logits = self.library.model.itm_head(read.last_hidden_state[:, 0, :]).float()
             scores: NDArray[np.float32] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
@@ -180,18 +127,9 @@ def _vectors(found: Any) -> NDArray[np.float32]:
 
 def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
     """Load the model of that name or in that folder. Raises CannotLoad."""
-    try:
-        from transformers import (
-            AutoConfig,
-            AutoImageProcessor,
-            AutoModel,
-            AutoTokenizer,
-            BlipForImageTextRetrieval,
-        )
-    except ImportError as error:
-        raise not_installed(error) from error
-    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
-    try:
+    with imported("transformers"):
+        from transformers import AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer, BlipForImageTextRetrieval
+    with loading(rest):
         config = AutoConfig.from_pretrained(rest)
         if config.model_type not in INPUTS:
             raise CannotLoad(
@@ -204,13 +142,8 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
         check_nothing_is_missing(rest, told, "Of BLIP only those for image-text matching can be used.")
         model = model.to(device).eval()
         tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
-    except CannotLoad:
-        raise
-    except Exception as error:
-        raise not_loaded(rest, error) from error
-    identity = identity_of(rest, model)
     longest = config.text_config.max_position_embeddings
-    if is_blip:
-        library = _Library(model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest))
-        return HuggingFaceMatching(identity, library)
-    return HuggingFaceTowers(identity, _Library(model, tokenizer, processor, device, longest=longest))
+    library = _Library(
+        model, tokenizer, processor, device, longest=min(LONGEST_FOR_BLIP, longest) if is_blip else longest
+    )
+    return (HuggingFaceMatching if is_blip else HuggingFaceTowers)(identity_of(rest, model), library)

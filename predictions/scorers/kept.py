@@ -96,7 +96,8 @@ class KeptVectors:
     def put(self, space: bytes, vectors: Mapping[str, Vector]) -> None:
         """Keep vectors, by name, for as long as there is room. What is there already stays."""
         hour = self._hour()
-        rows = ((key, _written(key, vector), hour) for key, vector in _keyed(space, vectors))
+        keyed = ((_key(space, name), vector) for name, vector in vectors.items())
+        rows = ((key, _written(key, vector), hour) for key, vector in keyed)
         with self._trying() as file:
             if file is None:
                 return
@@ -210,10 +211,6 @@ class KeptVectors:
 def _is_damage(error: Exception) -> bool:
     """Tell whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
     return type(error) is sqlite3.DatabaseError
-
-
-def _keyed(space: bytes, vectors: Mapping[str, Vector]) -> Iterator[tuple[bytes, Vector]]:
-    return ((_key(space, name), vector) for name, vector in vectors.items())
 
 
 def _key(space: bytes, name: str) -> bytes:

@@ -5,7 +5,6 @@ the subclass.
 """
 
 from abc import abstractmethod
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predictions.scorers.base import NoPicture, OpenPicture
-from predictions.scorers.batches import Batched, filled, in_batches, read_ahead
+from predictions.scorers.batches import Batched, filled, in_batches, read_ahead, texts_by_picture
 
 
 class Matching(Batched):
@@ -35,17 +34,12 @@ class Matching(Batched):
     def score_in_batches(
         self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture
     ) -> Sequence[float | NoPicture]:
-        texts_of: dict[str, dict[str, None]] = defaultdict(dict)
-        for text, picture in pairs:
-            texts_of[picture][text] = None
+        texts_of = texts_by_picture(pairs)
         gone: dict[str, NoPicture] = {}
-
-        def read(name: str) -> NDArray[Any]:
-            pixels: NDArray[Any] = self.preprocess(open_picture(name))
-            return pixels
-
         found: dict[tuple[str, str], float] = {}
-        for batch in read_ahead(list(texts_of), read, batch=self.batch, missing=gone):
+        for batch in read_ahead(
+            texts_of, lambda name: self.preprocess(open_picture(name)), batch=self.batch, missing=gone
+        ):
             states = self.look(filled([pixels for _, pixels in batch], self.batch))
             asked = [(text, picture, place) for place, (picture, _) in enumerate(batch) for text in texts_of[picture]]
             for some in in_batches(asked, self.batch):

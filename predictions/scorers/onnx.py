@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, ModelIdentity, imported
 from predictions.scorers.contrastive import Contrastive
 
 DEMO = "demo"
@@ -123,12 +123,8 @@ def load(rest: str) -> Onnx:
 
 
 def _session(rest: str, data: bytes) -> Any:
-    try:
+    with imported("onnxruntime", "Install it there: pip install onnxruntime."):
         import onnxruntime
-    except ImportError as error:
-        raise CannotLoad(
-            f"onnxruntime cannot be used on the worker ({error}). Install it there: pip install onnxruntime."
-        ) from error
     options = onnxruntime.SessionOptions()
     # Warnings are of no use to whoever reads the log of the worker.
     options.log_severity_level = 3

@@ -7,6 +7,7 @@ to be named with `-quickgelu` at its end.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,66 +15,60 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, ModelIdentity, first_line, imported
 from predictions.scorers.contrastive import Contrastive
 from predictions.scorers.with_torch import (
     OF_A_COSINE,
-    computing,
+    OnDevice,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
-    half_for,
-    tolerance_of,
-    usual_batch,
 )
 
 
-class OpenClip(Contrastive):
-    """A model of OpenCLIP on a device."""
+@dataclass(frozen=True)
+class _Library:
+    """A model of OpenCLIP on a device, and what makes pictures and texts ready for it."""
 
-    def __init__(
-        self, identity: ModelIdentity, model: Any, transform: Any, tokenizer: Any, device: Any, *, half: str = ""
-    ) -> None:
-        super().__init__(identity, batch=usual_batch(device))
-        self.model = model
-        self.transform = transform
-        self.tokenizer = tokenizer
-        self.device = device
-        self.half = half
-        self.tolerance = tolerance_of(half, OF_A_COSINE)
+    model: Any
+    transform: Any
+    tokenizer: Any
+    device: Any
 
-    def in_half(self, numbers: str = "") -> "OpenClip | None":
-        half = half_for(self.device, numbers, usual="float16")
-        if not half:
-            return None
-        return OpenClip(self.identity, self.model, self.transform, self.tokenizer, self.device, half=half)
+
+class OpenClip(OnDevice[_Library], Contrastive):
+    """A model of OpenCLIP."""
+
+    roundings = OF_A_COSINE
 
     def facts(self) -> Mapping[str, Any]:
-        dtype = next(self.model.parameters()).dtype
+        library = self.library
+        dtype = next(library.model.parameters()).dtype
         # The transform says what it does, step by step.
-        steps = [" ".join(str(step).split()) for step in self.transform.transforms if not callable_by_name(step)]
-        known = facts_of(self.device, dtype, self.half, "open_clip_torch", "torchvision", "Pillow")
+        steps = [" ".join(str(step).split()) for step in library.transform.transforms if not callable_by_name(step)]
+        known = facts_of(library.device, dtype, self.half, "open_clip_torch", "torchvision", "Pillow")
         return {"scorer": "open_clip", **known, "preprocessing": steps}
 
     def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        pixels: NDArray[Any] = self.transform(picture).numpy()
+        pixels: NDArray[Any] = self.library.transform(picture).numpy()
         return pixels
 
     def tokenize(self, text: str) -> NDArray[Any]:
-        tokens: NDArray[Any] = self.tokenizer([text])[0].numpy()
+        tokens: NDArray[Any] = self.library.tokenizer([text])[0].numpy()
         return tokens
 
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        return self._embed(self.model.encode_image, batch)
+        return self._embed(self.library.model.encode_image, batch)
 
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        return self._embed(self.model.encode_text, batch)
+        return self._embed(self.library.model.encode_text, batch)
 
     def _embed(self, encode: Any, batch: NDArray[Any]) -> NDArray[np.float32]:
         import torch
 
-        with computing(self.device, self.half):
-            vectors: NDArray[np.float32] = encode(torch.from_numpy(batch).to(self.device)).float().cpu().numpy()
+        with self.computing():
+            pixels = torch.from_numpy(batch).to(self.library.device)
+            vectors: NDArray[np.float32] = encode(pixels).float().cpu().numpy()
             return vectors
 
 
@@ -90,12 +85,8 @@ def load(rest: str) -> OpenClip:
             f"open_clip:{rest} names no weights. Write open_clip:ARCHITECTURE/TAG, such as open_clip:ViT-B-32/openai, "
             "or open_clip:ARCHITECTURE/FILE with a checkpoint on the worker's machine."
         )
-    try:
+    with imported("OpenCLIP"):
         import open_clip
-    except ImportError as error:
-        raise CannotLoad(
-            f"OpenCLIP cannot be used on the worker ({error}). Install requirements-gpu.txt there."
-        ) from error
     if architecture not in open_clip.list_models():
         raise CannotLoad(f"OpenCLIP knows no architecture {architecture!r}. Its names are those of list_models().")
     known = open_clip.get_pretrained_cfg(architecture, pretrained)
@@ -115,12 +106,8 @@ def load(rest: str) -> OpenClip:
         )
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     except Exception as error:
-        raise CannotLoad(f"{architecture}/{pretrained} cannot be loaded ({_first_line(error)}).") from error
+        raise CannotLoad(f"{architecture}/{pretrained} cannot be loaded ({first_line(error)}).") from error
     model.eval()
     name = pretrained if known else Path(pretrained).name
     identity = ModelIdentity(f"OpenCLIP {architecture}"[:100], name[:100], digest_of_weights(model.state_dict()))
-    return OpenClip(identity, model, transform, open_clip.get_tokenizer(architecture), device)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:300] or type(error).__name__
+    return OpenClip(identity, _Library(model, transform, open_clip.get_tokenizer(architecture), device))

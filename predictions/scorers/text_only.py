@@ -7,20 +7,18 @@ answers are known (`evaluation.blind`), so the site computes it, and no worker w
 """
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from time import perf_counter
 from typing import Any
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, Scorer, first_line, imported
 from predictions.scorers.with_torch import (
     OF_A_MEAN,
     computing,
     device_of_this_machine,
     digest_of_weights,
     facts_of,
-    half_for,
     keep_in_half,
-    tolerance_of,
+    twin_in_half,
 )
 
 LIBRARY = "hf:"
@@ -42,14 +40,7 @@ class LanguageModel(Scorer):
         self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
 
     def in_half(self, numbers: str = "") -> "LanguageModel | None":
-        # Numbers in a language model can be larger than float16 holds.
-        half = half_for(self.device, numbers, usual="bfloat16")
-        if not half:
-            return None
-        self.kept = self.kept or keep_in_half(self.model, self.device)
-        twin = copy(self)
-        twin.half, twin.tolerance = half, tolerance_of(half, OF_A_MEAN)
-        return twin
+        return twin_in_half(self, numbers, OF_A_MEAN)
 
     def conditions(self) -> Mapping[str, Any]:
         known = facts_of(self.device, self.model.dtype, self.half, "transformers", kept=self.kept)
@@ -99,12 +90,8 @@ def load(rest: str) -> LanguageModel:
             f"text-only:{rest} is no language model. Write text-only:hf:NAME; text-only:ngrams is fitted to questions "
             "whose right answers are known, and computed by the site: ask for it with `predict`."
         )
-    try:
+    with imported("Hugging Face's transformers"):
         import transformers
-    except ImportError as error:
-        raise CannotLoad(
-            f"Hugging Face's transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there."
-        ) from error
     device = device_of_this_machine()
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="float32")
@@ -114,5 +101,4 @@ def load(rest: str) -> LanguageModel:
         return LanguageModel(identity, model.eval(), tokenizer, device)
     # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
     except Exception as error:
-        first = str(error).strip().partition("\n")[0][:300] or type(error).__name__
-        raise CannotLoad(f"{name} cannot be loaded as a language model ({first}).") from error
+        raise CannotLoad(f"{name} cannot be loaded as a language model ({first_line(error)}).") from error

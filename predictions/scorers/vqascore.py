@@ -13,8 +13,8 @@ both ways: otherwise it reads the picture anew with each text, and the record sa
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from threading import Lock
 from typing import Any
 
@@ -22,24 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory
-from predictions.scorers.batches import Batched, in_batches, read_ahead
+from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, imported
+from predictions.scorers.batches import Batched, in_batches, read_ahead, texts_by_picture
 from predictions.scorers.with_torch import (
     OF_LOG_ODDS,
     computing,
     device_of_this_machine,
     facts_of,
-    half_for,
     keep_in_half,
-    tolerance_of,
+    twin_in_half,
 )
-from predictions.scorers.with_transformers import (
-    check_nothing_is_missing,
-    identity_of,
-    not_installed,
-    not_loaded,
-    steps_of,
-)
+from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
@@ -53,6 +46,8 @@ PICTURES_AHEAD = 8
 # its score, does not depend on the company.
 LONGEST_TEXT, STEP = 256, 32
 TRIED = ("a grey wall", "two small birds on a red roof, and a cat under it")
+# The tokens of questions, from where these begin.
+Tails = Sequence[NDArray[Any]]
 # In log-odds: how far the two ways of asking may differ by rounding.
 TOLERATED = 1e-2
 
@@ -116,42 +111,44 @@ class VqaScore(Batched):
     """A generative model on a device. `batch`: how many texts are asked of a picture at once."""
 
     def __init__(self, identity: ModelIdentity, model: Any, processor: Any, device: Any) -> None:
+        self.begin(identity, model, device)
+        self.processor = processor
+        self.prompts = _Prompts(processor)
+        self.yes = self.prompts.answer()
+        self.tail_tried = self.prompts.tail(TRIED[0])
+        self.looks_once = self._can_look_once()
+
+    def begin(self, identity: ModelIdentity, model: Any, device: Any) -> None:
         super().__init__(identity, batch=TEXTS_ON_CPU if device.type == "cpu" else TEXTS_ON_GPU)
         self.model = model
-        self.processor = processor
         self.device = device
         self.half = ""
         # Where memory is dear: of what a GPU has, it is most of what such a model needs.
         self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
-        self.prompts = _Prompts(processor)
-        self.yes = self.prompts.answer()
-        self.tail_tried = self.prompts.tail(TRIED[0])
         # A tokenizer may not be used by two threads at once.
         self.lock = Lock()
-        self.looks_once = self._can_look_once()
+        self.looks_once = True
 
     def in_half(self, numbers: str = "") -> "VqaScore | None":
-        # Numbers in a language model can be larger than float16 holds.
-        half = half_for(self.device, numbers, usual="bfloat16")
-        if not half:
-            return None
-        self.kept = self.kept or keep_in_half(self.model, self.device)
         # In what it reads, and whether it looks once, it is the same; only then are the two comparable.
-        twin = copy(self)
-        twin.half, twin.tolerance = half, tolerance_of(half, OF_LOG_ODDS)
-        return twin
+        return twin_in_half(self, numbers, OF_LOG_ODDS)
 
     def facts(self) -> Mapping[str, Any]:
         libraries = ("transformers", "torchvision", "Pillow")
-        known = facts_of(self.device, self.model.dtype, self.half, *libraries, kept=self.kept)
         return {
             "scorer": f"vqascore {self.model.config.model_type}",
-            **known,
+            **facts_of(self.device, self.model.dtype, self.half, *libraries, kept=self.kept),
             "score": "log-odds of the answer",
-            "prompt": self.prompts.written("{text}"),
-            "answer": self.processor.tokenizer.convert_ids_to_tokens(self.yes),
             "longest": LONGEST_TEXT,
             "looks_once": self.looks_once,
+            **self.asked(),
+        }
+
+    def asked(self) -> Mapping[str, Any]:
+        """Return what is asked about pictures, which answer counts, and what is done with pictures; plain JSON."""
+        return {
+            "prompt": self.prompts.written("{text}"),
+            "answer": self.processor.tokenizer.convert_ids_to_tokens(self.yes),
             "preprocessing": steps_of(self.processor.image_processor),
         }
 
@@ -176,41 +173,40 @@ class VqaScore(Batched):
     def score_in_batches(
         self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture
     ) -> Sequence[float | NoPicture]:
-        texts_of: dict[str, dict[str, None]] = defaultdict(dict)
-        for text, picture in pairs:
-            texts_of[picture][text] = None
+        texts_of = texts_by_picture(pairs)
         gone: dict[str, NoPicture] = {}
         found: dict[tuple[str, str], float] = {}
-
-        def read(name: str) -> Any:
-            return self.preprocess(open_picture(name))
-
-        for some in read_ahead(list(texts_of), read, batch=PICTURES_AHEAD, missing=gone):
+        for some in read_ahead(
+            texts_of, lambda name: self.preprocess(open_picture(name)), batch=PICTURES_AHEAD, missing=gone
+        ):
             for name, picture in some:
-                for text, score in self._ask(picture, list(texts_of[name])).items():
-                    found[text, name] = score
+                found |= {(text, name): score for text, score in self._ask(picture, texts_of[name]).items()}
         return [gone[picture] if picture in gone else found[text, picture] for text, picture in pairs]
 
-    def _ask(self, picture: Any, texts: Sequence[str]) -> dict[str, float]:
+    def _ask(self, picture: Any, texts: Iterable[str]) -> dict[str, float]:
         """Return the score of each text with a picture that was preprocessed. Raises OutOfMemory."""
         with computing(self.device, self.half):
             if not self.looks_once:
                 return {text: self._ask_anew(picture, text) for text in texts}
             seen = self.model(**_on(self.device, picture), use_cache=True).past_key_values
             before = picture["input_ids"].shape[1]
-            of_width: dict[int, list[tuple[str, NDArray[Any]]]] = defaultdict(list)
-            for text in texts:
-                tail = self.tokenize(text)
-                of_width[-(-len(tail) // STEP) * STEP].append((text, tail))
-            found: dict[str, float] = {}
-            for width, tails in of_width.items():
-                for some in in_batches(tails, self.batch):
-                    scores = self._continue(seen, before, [tail for _, tail in some], width)
-                    found |= dict(zip([text for text, _ in some], scores, strict=True))
-            return found
+            return self.ask_by_width(texts, lambda tails, width: self._continue(seen, before, tails, width))
 
-    def _continue(self, seen: Any, before: int, tails: Sequence[NDArray[Any]], width: int) -> list[float]:
-        """Return the scores of questions, by their tokens, after the `before` ones whose states are `seen`."""
+    def ask_by_width(self, texts: Iterable[str], ask: Callable[[Tails, int], list[float]]) -> dict[str, float]:
+        """Return the score of each text; `ask` scores the tokens of some, filled up to a width."""
+        of_width: dict[int, list[tuple[str, NDArray[Any]]]] = defaultdict(list)
+        for text in texts:
+            tail = self.tokenize(text)
+            of_width[-(-len(tail) // STEP) * STEP].append((text, tail))
+        found: dict[str, float] = {}
+        for width, tails in of_width.items():
+            for some in in_batches(tails, self.batch):
+                scores = ask([tail for _, tail in some], width)
+                found |= dict(zip([text for text, _ in some], scores, strict=True))
+        return found
+
+    def filled_up(self, tails: Tails, before: int, width: int) -> tuple[Any, Any]:
+        """Return the tokens of a batch, and a mask of those that are there and of the `before` ones before them."""
         import torch
 
         ids = np.zeros((self.batch, width), dtype=np.int64)
@@ -220,12 +216,17 @@ class VqaScore(Batched):
             tail = tails[min(place, len(tails) - 1)]
             ids[place, : len(tail)] = tail
             mask[place, before + len(tail) :] = 0
+        return torch.from_numpy(ids).to(self.device), torch.from_numpy(mask).to(self.device)
+
+    def _continue(self, seen: Any, before: int, tails: Tails, width: int) -> list[float]:
+        """Return the scores of questions, by their tokens, after the `before` ones whose states are `seen`."""
+        ids, mask = self.filled_up(tails, before, width)
         # The library writes on into the states that it is given.
         states = deepcopy(seen)
         states.batch_repeat_interleave(self.batch)
         logits = self.model(
-            input_ids=torch.from_numpy(ids).to(self.device),
-            attention_mask=torch.from_numpy(mask).to(self.device),
+            input_ids=ids,
+            attention_mask=mask,
             position_ids=self._positions(before, width),
             past_key_values=states,
             use_cache=True,
@@ -287,12 +288,9 @@ def _on(device: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def load(rest: str) -> VqaScore:
     """Load the model of that name or in that folder. Raises CannotLoad."""
-    try:
+    with imported("transformers"):
         from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor, PretrainedConfig
-    except ImportError as error:
-        raise not_installed(error) from error
-    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
-    try:
+    with loading(rest):
         said, _ = PretrainedConfig.get_config_dict(rest)
         if said.get("model_type") == "clip_t5":
             from predictions.scorers.clip_t5 import load_clip_t5
@@ -309,9 +307,3 @@ def load(rest: str) -> VqaScore:
         check_nothing_is_missing(rest, told, "Only models that are whole, with their head for words, can be asked.")
         identity, processor = identity_of(rest, model), AutoProcessor.from_pretrained(rest)
         return VqaScore(identity, model.eval(), processor, device)
-    except CannotLoad:
-        raise
-    except OutOfMemory as error:
-        raise CannotLoad(f"{rest} does not fit into the memory of the worker. Use a larger device.") from error
-    except Exception as error:
-        raise not_loaded(rest, error) from error

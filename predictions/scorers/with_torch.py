@@ -6,12 +6,15 @@ Nothing here imports torch before it is called.
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from copy import copy
 from importlib.metadata import version
-from typing import Any
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from predictions.scorers.base import OutOfMemory
+from predictions.scorers.base import ModelIdentity, OutOfMemory
+from predictions.scorers.batches import Batched
 
+T = TypeVar("T", bound=Any)
 # Pictures in a batch. On a GPU as many as keep it busy; halved where they do not fit.
 BATCH_ON_GPU, BATCH_ON_CPU = 256, 16
 # The largest relative error when a number is rounded to a type of 16 bits: half of a unit in its last place, of 11 bits
@@ -140,6 +143,50 @@ def half_for(device: Any, wanted: str, usual: str) -> str:
     """Return the type of 16 bits to compute in on a device: the one that is wanted, else the `usual` one where the
     device has units for it, else ""."""
     return wanted or ("" if device.type == "cpu" else usual)
+
+
+class HasDevice(Protocol):
+    @property
+    def device(self) -> Any:
+        """Return the torch.device that it is on."""
+
+
+Library = TypeVar("Library", bound=HasDevice)
+
+
+class OnDevice(Batched, Generic[Library]):
+    """A model of a library on a device. `half`: the type of 16 bits to compute in, "" for that of the weights;
+    `roundings`: what its scores are supposed to differ by at most then."""
+
+    roundings: ClassVar[int]
+
+    def __init__(self, identity: ModelIdentity, library: Library, half: str = "") -> None:
+        super().__init__(identity, batch=usual_batch(library.device))
+        self.library, self.half = library, half
+        self.tolerance = tolerance_of(half, self.roundings)
+
+    def in_half(self, numbers: str = "") -> "Self | None":
+        half = half_for(self.library.device, numbers, usual="float16")
+        return type(self)(self.identity, self.library, half) if half else None
+
+    def computing(self) -> AbstractContextManager[None]:
+        return computing(self.library.device, self.half)
+
+
+def twin_in_half(scorer: T, numbers: str, roundings: int) -> T | None:
+    """Return a language model that scores with the same weights in 16 bits; see `Scorer.in_half`. From then on these
+    are kept in 16 bits, where that loses nothing.
+
+    scorer: has `model`, `device` and `kept`, the type that matrices are kept in, and gets `half` and `tolerance`.
+    """
+    # Numbers in a language model can be larger than float16 holds.
+    half = half_for(scorer.device, numbers, usual="bfloat16")
+    if not half:
+        return None
+    scorer.kept = scorer.kept or keep_in_half(scorer.model, scorer.device)
+    twin = copy(scorer)
+    twin.half, twin.tolerance = half, tolerance_of(half, roundings)
+    return twin
 
 
 def facts_of(device: Any, dtype: Any, half: str, *libraries: str, kept: str = "") -> dict[str, Any]:

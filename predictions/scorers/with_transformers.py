@@ -4,10 +4,12 @@ Nothing here imports transformers.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from predictions.scorers.base import CannotLoad, ModelIdentity
+from predictions.scorers.base import CannotLoad, ModelIdentity, OutOfMemory, first_line
 from predictions.scorers.with_torch import digest_of_weights
 
 
@@ -33,16 +35,20 @@ def _is_plain(value: Any) -> bool:
     return value is not None and isinstance(value, bool | int | float | str | list | tuple | dict)
 
 
-def not_installed(error: ImportError) -> CannotLoad:
-    return CannotLoad(f"transformers cannot be used on the worker ({error}). Install requirements-gpu.txt there.")
-
-
-def not_loaded(rest: str, error: Exception) -> CannotLoad:
-    """Return what to raise for whatever a download or a damaged file raised."""
-    why = str(error).strip().partition("\n")[0][:300] or type(error).__name__
-    return CannotLoad(
-        f"{rest} cannot be loaded ({why}). Write a name of Hugging Face's hub, or a folder on the worker's machine."
-    )
+@contextmanager
+def loading(rest: str) -> Iterator[None]:
+    """Raise CannotLoad for whatever a download or a damaged file raises in the block."""
+    try:
+        yield
+    except CannotLoad:
+        raise
+    except OutOfMemory as error:
+        raise CannotLoad(f"{rest} does not fit into the memory of the worker. Use a larger device.") from error
+    except Exception as error:
+        raise CannotLoad(
+            f"{rest} cannot be loaded ({first_line(error)}). Write a name of Hugging Face's hub, or a folder on the "
+            "worker's machine."
+        ) from error
 
 
 def check_nothing_is_missing(rest: str, told: dict[str, Any], which: str) -> None:

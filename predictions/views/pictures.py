@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from studies.actions.images import original_name
 
+NOTHING = "There is nothing here."
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -21,14 +22,15 @@ def picture(request: HttpRequest, sha256: str) -> HttpResponse:
     that a worker can say what to check.
     """
     if not _is_worker(request):
-        return _refused() if request.headers.get("Authorization") else _nothing()
+        has_token = request.headers.get("Authorization")
+        return _told(403, "Not the token of this site.") if has_token else _told(404, NOTHING)
     if not _SHA256.fullmatch(sha256):
-        return _nothing()
+        return _told(404, NOTHING)
     try:
         with default_storage.open(original_name(sha256)) as file:
             content: bytes = file.read()
     except FileNotFoundError:
-        return _nothing()
+        return _told(404, NOTHING)
     response = HttpResponse(content, content_type="application/octet-stream")
     response["Cache-Control"] = "no-store"
     return response
@@ -40,9 +42,5 @@ def _is_worker(request: HttpRequest) -> bool:
     return bool(settings.WORKER_TOKEN) and constant_time_compare(given, f"Bearer {settings.WORKER_TOKEN}")
 
 
-def _nothing() -> HttpResponse:
-    return HttpResponse("There is nothing here.", status=404, content_type="text/plain; charset=utf-8")
-
-
-def _refused() -> HttpResponse:
-    return HttpResponse("Not the token of this site.", status=403, content_type="text/plain; charset=utf-8")
+def _told(status: int, text: str) -> HttpResponse:
+    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")

@@ -217,22 +217,6 @@ def whole_report(study: Study) -> Report:
     return report_of_study(alone, StudyAnswers(details, answer_times(study), writing))
 
 
-def _study_results(study: Study) -> Any:
-    return plain_cards(page_cards(whole_report(study)))
-
-
-def _study_progress(study: Study) -> Any:
-    return asdict(study_progress(study))
-
-
-def _study_ratings(study: Study) -> Any:
-    return [asdict(each) for each in rating_summaries(study)]
-
-
-def _study_annotators(study: Study) -> Any:
-    return [plain_table(table) for table in annotators_tables(study)]
-
-
 def annotators_tables(study: Study) -> list[PageTable]:
     """Return the table of a study's annotators under their pseudonyms; none without answers."""
     name_annotators(project=study.project)
@@ -241,14 +225,10 @@ def annotators_tables(study: Study) -> list[PageTable]:
     return [page_table(table, most_rows=MOST_ANNOTATORS)] if table.rows else []
 
 
-def _project_results(project: Project) -> Any:
-    return plain_cards(page_cards(report_of(project_facts(project))))
-
-
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
-    Page.STUDY_RESULTS: _study_results,
-    Page.STUDY_PROGRESS: _study_progress,
-    Page.STUDY_RATINGS: _study_ratings,
-    Page.STUDY_ANNOTATORS: _study_annotators,
-    Page.PROJECT_RESULTS: _project_results,
+    Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
+    Page.STUDY_PROGRESS: lambda study: asdict(study_progress(study)),
+    Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
+    Page.STUDY_ANNOTATORS: lambda study: [plain_table(table) for table in annotators_tables(study)],
+    Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
 }

@@ -30,7 +30,8 @@ def add_papers(folder: Path, writer: Writer, card: DatasetCard, others: Sequence
     data = sorted(folder.glob(writer.data_files or writer.filename))
     files = [_data_file(path, folder, writer) for path in data]
     named = writer.name_after(folder, card.name)
-    files += [_listed(path, folder, writer) for path in named]
+    # These have no records.
+    files += [replace(_data_file(path, folder, writer), columns=()) for path in named]
     files += [_data_file(folder / ANNOTATIONS / other.filename, folder, other) for other in others]
     (folder / DESCRIPTION).write_text(croissant(card, files), encoding="utf-8", newline="\n")
     text = card_text(card, writer.splits([path.name for path in data]), writer.features, files)
@@ -71,11 +72,6 @@ def _unchanged(path: Path, described: FileDescription) -> bool:
 def _data_file(path: Path, folder: Path, writer: Writer, about: str = "") -> DataFile:
     name, content_type = path.relative_to(folder).as_posix(), OTHER_TYPES.get(path.suffix, writer.content_type)
     return DataFile(name, _digest(path), path.stat().st_size, content_type, writer.columns, about)
-
-
-def _listed(path: Path, folder: Path, writer: Writer) -> DataFile:
-    """Describe a file without records."""
-    return replace(_data_file(path, folder, writer), columns=())
 
 
 def _digest(path: Path) -> str:

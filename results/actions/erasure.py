@@ -1,15 +1,11 @@
 """Erase a person, as privacy law requires: their rows, the files that hold them, and frozen rows of releases."""
 
-import hashlib
-import tempfile
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 
@@ -19,10 +15,10 @@ from annotation.actions.removing.removals import RemovalEffects
 from annotation.models import Annotator, Response
 from annotation.models.responses import RESPONSE
 from results.actions import cached_statistics
-from results.actions.releases import check_frozen
+from results.actions.releases import check_frozen, store_rows
 from results.exporting.base import Rows
 from results.exporting.erasure import AnsweredQuestion, Question, Row, changes, remaining_rows
-from results.exporting.release_rows import read_any_row, row_line
+from results.exporting.release_rows import read_any_row
 from results.exporting.rows import AcceptedInstance
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from results.queries.exports.available_exports import removed_since
@@ -144,21 +140,16 @@ def _rows(release: Release) -> Iterator[tuple[Rows, Row]]:
 
 def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
     """Store `rows` as the rows of `release` under their hash; return the number of accepted items."""
-    counts: Counter[Rows] = Counter()
     # Releases frozen by an older version hold a row for each question.
     items: set[str] = set()
-    digest = hashlib.sha256()
-    with tempfile.TemporaryFile("w+b") as out:
+
+    def noting_items() -> Iterator[tuple[Rows, Row]]:
         for sort, row in rows:
-            line = row_line(sort, row)
-            digest.update(line)
-            out.write(line)
-            counts[sort] += 1
             if isinstance(row, AcceptedInstance):
                 items.add(row.name)
-        out.seek(0)
-        release.sha256 = digest.hexdigest()
-        release.file = default_storage.save(f"releases/{release.pk}/{release.sha256}.jsonl", File(out))
+            yield sort, row
+
+    release.file, release.sha256, counts = store_rows(release, noting_items())
     release.instances, release.responses = counts["instances"], counts["responses"]
     return len(items)
 

@@ -13,17 +13,16 @@ from studies.models import Project
 
 Act = Callable[[NamedAnnotator, Project, str, User, datetime], RemovalEffects | int]
 
+
+def _without_reason(act: Callable[..., RemovalEffects | int]) -> Act:
+    return lambda person, project, _, by, now: act(annotator=person.annotator, project=project, by=by, now=now)
+
+
 ACTS: Mapping[str, Act] = {
-    "withdraw": lambda person, project, _, by, now: participants.withdraw(
-        annotator=person.annotator, project=project, by=by, now=now
-    ),
+    "withdraw": _without_reason(participants.withdraw),
     "exclude": lambda person, project, reason, by, now: removals.exclude(
         annotator=person.annotator, project=project, reason=reason, by=by, now=now
     ),
-    "include": lambda person, project, _, by, now: removals.include(
-        annotator=person.annotator, project=project, by=by, now=now
-    ),
-    "reopen": lambda person, project, _, by, now: removals.reopen_slots(
-        annotator=person.annotator, project=project, by=by, now=now
-    ),
+    "include": _without_reason(removals.include),
+    "reopen": _without_reason(removals.reopen_slots),
 }

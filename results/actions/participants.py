@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import transaction
 
@@ -47,11 +47,8 @@ class NamedAnnotator:
 
 def person_called(*, project: Project, name: str) -> NamedAnnotator:
     """Return the annotator with the pseudonym `name` in `project`. Raises UnknownPerson."""
-    name_annotators(project=project)
-    found = Pseudonym.objects.select_related("annotator").filter(project=project, name=name).first()
-    if found is None:
-        raise UnknownPerson(f"Nobody in {project.slug} is called {name}. Look at the page of a study's annotators.")
-    return NamedAnnotator(found.annotator, found.name)
+    unknown = f"Nobody in {project.slug} is called {name}. Look at the page of a study's annotators."
+    return _named(unknown, project=project, name=name)
 
 
 def person_with_id(*, project: Project, provider: str, provider_id: str) -> NamedAnnotator:
@@ -59,13 +56,15 @@ def person_with_id(*, project: Project, provider: str, provider_id: str) -> Name
 
     Raises UnknownPerson without the id: messages end up in logs.
     """
-    name_annotators(project=project)
     # An invitation's name is stored with a prefix, so that it differs from a visit without one.
     ids = {provider_id, f"name:{provider_id}"} if provider == invite.PROVIDER else {provider_id}
-    found = Pseudonym.objects.select_related("annotator").filter(
-        project=project, annotator__provider=provider, annotator__provider_id__in=ids
-    )
-    named = found.first()
-    if named is None:
-        raise UnknownPerson(f"Nobody with that id of {provider} has come to {project.slug}. Check that it is whole.")
-    return NamedAnnotator(named.annotator, named.name)
+    unknown = f"Nobody with that id of {provider} has come to {project.slug}. Check that it is whole."
+    return _named(unknown, project=project, annotator__provider=provider, annotator__provider_id__in=ids)
+
+
+def _named(unknown: str, *, project: Project, **wanted: Any) -> NamedAnnotator:
+    name_annotators(project=project)
+    found = Pseudonym.objects.select_related("annotator").filter(project=project, **wanted).first()
+    if found is None:
+        raise UnknownPerson(unknown)
+    return NamedAnnotator(found.annotator, found.name)

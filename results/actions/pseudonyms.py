@@ -1,7 +1,8 @@
 """Random pseudonyms under which annotators are shown and exported; nothing leads back to the person."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -17,35 +18,28 @@ _ATTEMPTS = 20
 
 def name_annotators(*, project: Project) -> None:
     """Give each unnamed annotator of `project` a name that is unique in the project."""
-
-    def store(names: Mapping[int, str]) -> None:
-        made = [Pseudonym(project=project, annotator_id=annotator, name=name) for annotator, name in names.items()]
-        Pseudonym.objects.bulk_create(made, ignore_conflicts=True)
-
     people = Annotator.objects.filter(sessions__study__project=project)
-    _name_all(people.exclude(pseudonyms__project=project), store)
+    _name_all(people.exclude(pseudonyms__project=project), Pseudonym, project=project)
 
 
 def name_for_release(*, release: Release, studies: Sequence[Study]) -> None:
     """Name everybody who answered in `studies` and has not withdrawn for `release`, as `name_annotators` does."""
-
-    def store(names: Mapping[int, str]) -> None:
-        made = [ReleasePseudonym(release=release, annotator_id=person, name=name) for person, name in names.items()]
-        ReleasePseudonym.objects.bulk_create(made, ignore_conflicts=True)
-
     given = Response.objects.filter(study__in=studies).exclude(left_out=Removal.Why.WITHDRAWN)
     people = Annotator.objects.filter(pk__in=given.order_by().values("annotator"))
-    _name_all(people.exclude(release_pseudonyms__release=release), store)
+    _name_all(people.exclude(release_pseudonyms__release=release), ReleasePseudonym, release=release)
 
 
-def _name_all(nameless: QuerySet[Annotator], store: Callable[[Mapping[int, str]], None]) -> None:
+def _name_all(
+    nameless: QuerySet[Annotator], names: type[Pseudonym] | type[ReleasePseudonym], **owner: Project | Release
+) -> None:
     for _ in range(_ATTEMPTS):
         missing = list(nameless.distinct().order_by("pk").values_list("pk", flat=True))
         if not missing:
             return
         # A name that is taken, or an annotator whom another request has just named, is passed over here and is
         # named in the next round if need be.
-        store({annotator: _random_name() for annotator in missing})
+        made: list[Any] = [names(annotator_id=annotator, name=_random_name(), **owner) for annotator in missing]
+        names.objects.bulk_create(made, ignore_conflicts=True)
     raise RuntimeError("No free pseudonym was found: there are more annotators than there are names.")
 
 

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import repeat
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.core.files import File
 from django.core.files.storage import default_storage
@@ -27,7 +28,6 @@ from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.base import Rows
 from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.release_rows import read_row, row_line
-from results.exporting.rows import GivenPrediction
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
@@ -87,9 +87,7 @@ def prepare_release(
             "study": study,
             "made_at": now,
             "made_by": person(by),
-            "description": about.description,
-            "licence": about.licence,
-            "citation": about.citation,
+            **{name: getattr(about, name) for name in _TEXTS},
         },
     )
     if created:
@@ -152,18 +150,10 @@ def freeze_release(*, release: Release, now: datetime) -> None:
         return
     studies = release_studies(release.studies())
     name_for_release(release=release, studies=studies)
-    about = About(
-        release=release.name,
-        description=release.description,
-        licence=release.licence,
-        citation=release.citation,
-        made_on=release.made_at.date().isoformat(),
-    )
+    texts = {name: getattr(release, name) for name in _TEXTS}
+    about = About(release=release.name, made_on=release.made_at.date().isoformat(), **texts)
     card = studies_card(release.studies(), about)
-    with tempfile.TemporaryFile("w+b") as out:
-        digest, counts = _freeze_rows(release, studies, out)
-        out.seek(0)
-        name = default_storage.save(f"releases/{release.pk}/{digest}.jsonl", File(out))
+    name, digest, counts = store_rows(release, _current_rows(release, studies))
     kept = {
         "file": name,
         "sha256": digest,
@@ -186,40 +176,39 @@ def _keep_rows(release: Release, kept: Mapping[str, Any], *, now: datetime) -> b
     if not Release.objects.filter(pk=release.pk, file="").update(**kept):
         return False
     told = {name: kept[name] for name in ("sha256", "instances", "responses")}
-    what, by = What.RELEASE_FROZEN, release.made_by or COMMAND_LINE
-    record(project=release.project, study=release.study, what=what, by=by, now=now, release=release.name, **told)
+    _record(release, What.RELEASE_FROZEN, by=release.made_by or COMMAND_LINE, now=now, **told)
     return True
 
 
-def _freeze_rows(release: Release, studies: list[Study], out: IO[bytes]) -> tuple[str, Counter[Rows]]:
-    names = dict(release.pseudonyms.values_list("annotator_id", "name"))
+def store_rows(release: Release, rows: Iterable[tuple[Rows, Any]]) -> tuple[str, str, Counter[Rows]]:
+    """Store `rows`, each with its type, for `release`; return their name in the storage, their hash and counts."""
     counts: Counter[Rows] = Counter()
     digest = hashlib.sha256()
-
-    def keep(sort: Rows, rows: Iterator[Any]) -> None:
-        for row in rows:
+    with tempfile.TemporaryFile("w+b") as out:
+        for sort, row in rows:
             line = row_line(sort, row)
             digest.update(line)
             out.write(line)
             counts[sort] += 1
+        out.seek(0)
+        sha256 = digest.hexdigest()
+        return default_storage.save(f"releases/{release.pk}/{sha256}.jsonl", File(out)), sha256, counts
 
+
+def _current_rows(release: Release, studies: list[Study]) -> Iterator[tuple[Rows, Any]]:
+    names = dict(release.pseudonyms.values_list("annotator_id", "name"))
     released = release.studies()
-    keep("instances", instances_of_studies(released))
-    keep("descriptions", descriptions_of_studies(released, names))
+    yield from zip(repeat("instances"), instances_of_studies(released))
+    yield from zip(repeat("descriptions"), descriptions_of_studies(released, names))
     for study in studies:
-        keep("responses", given_responses(study, names))
-        keep("decisions", decided_questions(study))
+        yield from zip(repeat("responses"), given_responses(study, names))
+        yield from zip(repeat("decisions"), decided_questions(study))
     under: set[str] = set()
-    keep("predictions", _noting_conditions(released_predictions(released), under))
-    keep("conditions", conditions_called(sorted(under - {""})))
-    keep("events", noted_events(release.project, studies))
-    return digest.hexdigest(), counts
-
-
-def _noting_conditions(rows: Iterable[GivenPrediction], under: set[str]) -> Iterator[GivenPrediction]:
-    for row in rows:
+    for row in released_predictions(released):
         under.add(row.conditions)
-        yield row
+        yield "predictions", row
+    yield from zip(repeat("conditions"), conditions_called(sorted(under - {""})))
+    yield from zip(repeat("events"), noted_events(release.project, studies))
 
 
 def _beside(writer: Writer) -> list[Writer]:
@@ -248,7 +237,7 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
         with written_whole(path) as unfinished:
             rows = _write_data(release, writer, unfinished, report)
             # A release frozen by an older version has no events: write no file instead of an empty one.
-            others = [each for each in _beside(writer) if each.rows != "events" or _has_any(release, "events")]
+            others = [each for each in _beside(writer) if each.rows != "events" or any(_frozen_rows(release, "events"))]
             (unfinished / ANNOTATIONS).mkdir(parents=True)
             for other in others:
                 with other.open(unfinished / ANNOTATIONS / other.filename, stored_bytes) as write:
@@ -293,10 +282,6 @@ def check_frozen(release: Release) -> None:
         raise CannotExport(f"The rows of the release {release.name} are no longer those that were frozen.")
 
 
-def _has_any(release: Release, sort: Rows) -> bool:
-    return next(_frozen_rows(release, sort), None) is not None
-
-
 def _frozen_rows(release: Release, sort: Rows) -> Iterator[Any]:
     with default_storage.open(release.file) as stored:
         for line in stored:
@@ -315,7 +300,7 @@ def release_into(
     return written
 
 
-def _record(release: Release, what: What, *, by: Actor, now: datetime, **details: str) -> None:
+def _record(release: Release, what: What, *, by: Actor, now: datetime, **details: Any) -> None:
     record(project=release.project, study=release.study, what=what, by=by, now=now, release=release.name, **details)
 
 

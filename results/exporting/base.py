@@ -29,6 +29,19 @@ def one_for_each(write: Callable[[Any], None]) -> Write:
     return write_one
 
 
+def once_per_item(write: Write) -> Write:
+    """Return `write` for the first row of each item: releases frozen by an older version hold a row per question."""
+    written: set[str] = set()
+
+    def write_new(row: Any) -> int:
+        if row.name in written:
+            return 0
+        written.add(row.name)
+        return write(row)
+
+    return write_new
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a machine-readable description. `type`: Croissant's name, such as "sc:Text"."""
@@ -77,6 +90,20 @@ class OneFile:
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         return {DEFAULT_SPLIT: self.filename}
+
+    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
+        return ()
+
+
+class OneFolder:
+    """Base of formats with a folder whose files no library loads by itself, and none of which names the dataset."""
+
+    is_folder = True
+    columns: Sequence[Column] = ()
+    features: Mapping[str, Mapping[str, str]] = {}
+
+    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
+        return {}
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
         return ()

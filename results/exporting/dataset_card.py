@@ -19,7 +19,7 @@ class About:
     kept_by: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DatasetCard:
     """Contents of a card. `body`: in Markdown, below the front matter; `size`: number of accepted items.
 
@@ -28,17 +28,17 @@ class DatasetCard:
 
     name: str
     title: str
-    release: str
+    release: str = ""
     description: str
-    licence: str
-    citation: str
-    made_on: str
-    size: int
-    body: str
+    licence: str = ""
+    citation: str = ""
+    made_on: str = ""
+    size: int = 0
+    body: str = ""
     collection: str
     protocol: Sequence[str]
     annotations_per_item: str
-    analysis: Sequence[str]
+    analysis: Sequence[str] = ()
     limits: Sequence[str]
     privacy: str
     notice: str = ""

@@ -26,8 +26,8 @@ class Choice:
 
 def pictures_of(row: AcceptedInstance) -> dict[str, str]:
     """Return role of a pair -> SHA-256 of its first image, for roles with one."""
-    firsts = {image.role: image.sha256 for image in reversed(row.images) if image.position == 0}
-    return {role: sha256 for role in IMAGE_ROLES if (sha256 := firsts.get(role))}
+    firsts = row.first_images
+    return {role: sha256 for role in IMAGE_ROLES if role in firsts and (sha256 := firsts[role].sha256)}
 
 
 def matched(row: AcceptedInstance) -> Iterator[tuple[str, str, str]]:

@@ -54,14 +54,6 @@ def _decision(kept: Mapping[str, Any]) -> DecidedQuestion:
     return DecidedQuestion(**{**kept, "decided_at": datetime.fromisoformat(at) if at else None})
 
 
-def _prediction(kept: Mapping[str, Any]) -> GivenPrediction:
-    return GivenPrediction(**kept)
-
-
-def _conditions(kept: Mapping[str, Any]) -> PredictionConditions:
-    return PredictionConditions(**kept)
-
-
 def _event(kept: Mapping[str, Any]) -> NotedEvent:
     return NotedEvent(**{**kept, "at": datetime.fromisoformat(kept["at"])})
 
@@ -75,8 +67,8 @@ _READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {
     "instances": _instance,
     "responses": _response,
     "decisions": _decision,
-    "predictions": _prediction,
-    "conditions": _conditions,
+    "predictions": lambda kept: GivenPrediction(**kept),
+    "conditions": lambda kept: PredictionConditions(**kept),
     "descriptions": _description,
     "events": _event,
 }

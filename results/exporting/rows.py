@@ -87,6 +87,11 @@ class AcceptedInstance:
         """Unique name in the dataset."""
         return f"{self.key}/{self.item}" if self.item else self.key
 
+    @property
+    def first_images(self) -> dict[str, ExportedImage]:
+        """Return role -> its first image."""
+        return {image.role: image for image in reversed(self.images) if image.position == 0}
+
 
 @dataclass(frozen=True, slots=True)
 class GivenResponse:
@@ -275,7 +280,7 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
     An image column holds the source's file name, empty without an image in that role; a caption column is empty without
     such a caption.
     """
-    firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
+    firsts = row.first_images
     record: dict[str, Any] = dict.fromkeys(INSTANCE_COLUMNS, "")
     record |= {name: getattr(row, name) for name in INSTANCE_COLUMNS if hasattr(row, name)}
     record |= {role: row.captions.get(role, "") for role in CAPTION_ROLES}

@@ -1,28 +1,49 @@
-"""Whom a command line means: by the pseudonym that the pages show, or by the id of who brought them."""
+"""Commands about one person, named by the pseudonym that the pages show, or by the id of who brought them."""
 
+from abc import abstractmethod
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
+from annotation.actions.removing.removals import CannotRemove
 from annotation.recruitment.prolific.entry import PROVIDER
 from results.actions.participants import NamedAnnotator, person_called, person_with_id
 from results.errors import UnknownPerson
-from studies.management.arguments import actor_named, add_by
+from studies.management.arguments import actor_named, add_by, project_called
 from studies.models import Project
 from studies.permissions import Verb
 
 
-def add_person(parser: ArgumentParser) -> None:
-    parser.add_argument("project", metavar="PROJECT", help="slug of the project")
-    parser.add_argument("annotator", metavar="PSEUDONYM", nargs="?", help="as the project's pages show it")
-    parser.add_argument("--provider-id", metavar="ID", help="instead of a pseudonym: their id at the provider")
-    parser.add_argument("--provider", default=PROVIDER, help="who gave that id: prolific (the default) or invite")
-    add_by(parser)
+class PersonCommand(BaseCommand):
+    """A command that changes something about a person of a project, for people who may do `verb` in it."""
+
+    verb = Verb.REMOVE_PEOPLE
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="slug of the project")
+        parser.add_argument("annotator", metavar="PSEUDONYM", nargs="?", help="as the project's pages show it")
+        parser.add_argument("--provider-id", metavar="ID", help="instead of a pseudonym: their id at the provider")
+        parser.add_argument("--provider", default=PROVIDER, help="who gave that id: prolific (the default) or invite")
+        add_by(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_called(options["project"])
+        by = actor_named(options, self.verb, project)
+        person = person_named(project, options)
+        try:
+            self.change(person, options, project=project, by=by, now=timezone.now())
+        except CannotRemove as error:
+            raise CommandError(error.message) from error
+
+    @abstractmethod
+    def change(self, person: NamedAnnotator, options: dict[str, Any], **about: Any) -> None:
+        """Make the change and print it. `about`: `project`, `by` and `now`, for the action."""
 
 
 def person_named(project: Project, options: dict[str, Any]) -> NamedAnnotator:
-    """Return whom `options`, read by `add_person`, name. Raises CommandError.
+    """Return whom `options`, read by `PersonCommand`, name. Raises CommandError.
 
     Whoever is named with `--by` needs the right to connect an id with a pseudonym, where an id is given.
     """

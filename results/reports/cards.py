@@ -82,11 +82,12 @@ QUESTIONS: Mapping[str, tuple[str, str]] = {
 class StudyAnswers:
     """What a report of one study needs besides its facts.
 
-    `timed`: the same answers as `details`, by time. `writing`: the texts written in it, None if it asks for none.
+    `timed`: the same answers by time, if `details` have no times. `writing`: the texts written in it, None if it asks
+    for none.
     """
 
     details: Sequence[AnswerDetails]
-    timed: Sequence[TimedAnswer]
+    timed: Sequence[TimedAnswer] | None = None
     writing: Writing | None = None
 
 
@@ -100,7 +101,7 @@ def project_cards(project: ProjectFacts) -> list[Card]:
         _card("instances", sentences.say_dataset(funnel, dataset), [dataset, funnel], funnel_chart(project, funnel)),
         _card("protocol", sentences.say_protocol(protocol), [protocol]),
         *_answer_cards(project.studies),
-        _agreement_card(project.studies),
+        _agreement_card(project.studies, is_compared=True),
         *_accuracy_cards(measured, project, compact_table(measured, project), [powered]),
         _card("models", sentences.say_models(models, captions), [models, captions, mismatched_table(project)]),
         *_description_cards(project),
@@ -113,17 +114,18 @@ def study_cards(alone: ProjectFacts, answers: StudyAnswers) -> list[Card]:
     study = alone.studies[0]
     measured = [baseline_of(study, alone)] if study.knows_answers else []
     decisions, rates = _decisions_table(alone), rates_table(study)
-    positions, times = positions_table(answers.details), times_table(answers.timed)
+    timed = answers.details if answers.timed is None else answers.timed
+    positions, times = positions_table(answers.details), times_table(timed)
     cards = _in_order(
         _card("decisions", sentences.say_decisions(decisions), [decisions]),
         *_answer_cards([study]),
-        _agreement_card([study]),
+        _agreement_card([study], is_compared=False),
         *_accuracy_cards(measured, alone, compact_table(measured), []),
         *_description_cards(alone),
         *([_writing_card(study.slug, answers.writing)] if answers.writing else []),
         _card("rates", sentences.say_rates(rates), [rates], rates_chart(study)),
         _card("positions", sentences.say_positions(positions), [positions], positions_chart(answers.details)),
-        _card("times", sentences.say_times(times), [times], times_chart(answers.timed)),
+        _card("times", sentences.say_times(times), [times], times_chart(timed)),
         _cost_card(alone),
     )
     return [replace(card, tables=[_without_study(table, study.slug) for table in card.tables]) for card in cards]
@@ -141,12 +143,14 @@ def _answer_cards(studies: Sequence[StudyFacts]) -> Iterable[Card]:
     yield _card("preferences", sentences.say_preferences(preferences), [preferences], drawn)
 
 
-def _agreement_card(studies: Sequence[StudyFacts]) -> Card:
+def _agreement_card(studies: Sequence[StudyFacts], *, is_compared: bool) -> Card:
+    """Return the card of agreement. is_compared: with the table that compares it before and after filtering."""
     pairs = {study.slug: pair_agreements(study) for study in studies}
     compared = [study for study in studies if any(question.answers > 1 for question in study.questions)]
     agreement = {study.slug: reliabilities(study) for study in compared}
     reliability = reliability_table(agreement)
-    tables = [reliability, filtering_table(agreement), pairs_table(pairs)]
+    filtering = [filtering_table(agreement)] if is_compared else []
+    tables = [reliability, *filtering, pairs_table(pairs)]
     return _card("agreement", sentences.say_agreement(reliability), tables, pairs_chart(pairs))
 
 

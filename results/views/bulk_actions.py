@@ -4,9 +4,10 @@ Each action has a page under the address of the selection, which shows its size 
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -47,6 +48,8 @@ MOST_TICKED = 1_000
 
 
 View = Callable[[HttpRequest, Project], HttpResponse]
+# Does the action for the project, the instances and the fields of the form, `by` a user and `now`; leads on.
+Act = Callable[..., HttpResponse]
 
 
 class NotCounted(Exception):
@@ -108,64 +111,55 @@ def _ticked(request: HttpRequest) -> list[int]:
     return [pk for pk in ids if pk is not None][:MOST_TICKED]
 
 
+def _answer(
+    request: HttpRequest, project: Project, act: Act, fields: Sequence[str], template: str, **others: Any
+) -> HttpResponse:
+    """Call `act` with the `fields` of a sent form; show the form, where nothing was sent or something is wrong."""
+    chosen = _chosen(request, project)
+    problems = chosen.problems
+    given = {name: typed(request.POST, name) for name in fields}
+    if request.method != "POST":
+        given["study"] = chosen.search.wanted.study
+    elif not problems:
+        try:
+            return act(project, chosen, given, by=signed_in(request), now=timezone.now())
+        except StudyError as error:
+            problems = error.problems
+        except CannotExport as error:
+            problems = [str(error)]
+        except DesignRefused as error:
+            problems = [problem.message for problem in error.problems]
+    context = {"project": project, "chosen": chosen, "given": given, "problems": problems, **others}
+    return render(request, f"results/selection/{template}", context, status=409 if problems else 200)
+
+
 @project_view(Verb.TAG)
 @require_http_methods(["GET", "HEAD", "POST"])
 @_once_counted
 def tag(request: HttpRequest, project: Project) -> HttpResponse:
-    chosen = _chosen(request, project)
-    problems = chosen.problems
-    name = typed(request.POST, "name")
-    if request.method == "POST" and not problems:
-        off = request.POST.get("do") == "untag"
-        by, now = signed_in(request), timezone.now()
-        act = untag_instances if off else tag_instances
-        try:
-            done = act(project=project, instances=chosen.ids, name=name, by=by, now=now)
-        except StudyError as error:
-            problems = error.problems
-        else:
-            those = counted(done, "instance")
-            messages.success(request, f"The tag {name} is off {those}." if off else f"{those} got the tag {name}.")
-            return redirect(_list(project, chosen.search))
-    context = {
-        "project": project,
-        "chosen": chosen,
-        "name": name,
-        "tags": list(project.tags.values_list("name", flat=True)),
-        "longest": LONGEST_TAG,
-        "problems": problems,
-    }
-    return render(request, "results/selection/tag.html", context, status=409 if problems else 200)
+    def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
+        name, off = given["name"], request.POST.get("do") == "untag"
+        change = untag_instances if off else tag_instances
+        those = counted(change(project=project, instances=chosen.ids, name=name, **about), "instance")
+        messages.success(request, f"The tag {name} is off {those}." if off else f"{those} got the tag {name}.")
+        return redirect(_list(project, chosen.search))
+
+    tags = list(project.tags.values_list("name", flat=True))
+    return _answer(request, project, act, ["name"], "tag.html", tags=tags, longest=LONGEST_TAG)
 
 
 @project_view(Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 @_once_counted
 def export(request: HttpRequest, project: Project) -> HttpResponse:
-    chosen = _chosen(request, project)
-    problems = chosen.problems
-    given = {name: typed(request.POST, name) for name in ("study", "format")}
-    if request.method != "POST":
-        given["study"] = chosen.search.wanted.study
-    if request.method == "POST" and not problems:
-        by, now = signed_in(request), timezone.now()
-        try:
-            study = exportable_study(project=project, name=given["study"])
-            made = request_export(study=study, format=given["format"], by=by, now=now, instances=chosen.ids)
-        except CannotExport as error:
-            problems = [str(error)]
-        else:
-            send(job_of(export=made))
-            return redirect("study_exports", project.slug, study.slug)
-    context = {
-        "project": project,
-        "chosen": chosen,
-        "given": given,
-        "studies": [study.slug for study in launched_studies(project)],
-        "formats": {name: get_writer(name).title for name in FORMATS},
-        "problems": problems,
-    }
-    return render(request, "results/selection/export.html", context, status=409 if problems else 200)
+    def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
+        study = exportable_study(project=project, name=given["study"])
+        send(job_of(export=request_export(study=study, format=given["format"], instances=chosen.ids, **about)))
+        return redirect("study_exports", project.slug, study.slug)
+
+    studies = [study.slug for study in launched_studies(project)]
+    formats = {name: get_writer(name).title for name in FORMATS}
+    return _answer(request, project, act, ["study", "format"], "export.html", studies=studies, formats=formats)
 
 
 @project_view(Verb.DESIGN)
@@ -173,35 +167,17 @@ def export(request: HttpRequest, project: Project) -> HttpResponse:
 @_once_counted
 def ask(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft from one of the project's studies, about the chosen instances only."""
-    chosen = _chosen(request, project)
-    problems = chosen.problems
-    given = {name: typed(request.POST, name) for name in ("study", "name", "title")}
-    if request.method != "POST":
-        given["study"] = chosen.search.wanted.study
-    if request.method == "POST" and not problems:
-        by, now = signed_in(request), timezone.now()
-        try:
-            study = find_study_of(project, given["study"])
-            title = given["title"] or study.title
-            copy = ask_again(study=study, slug=given["name"], title=title, instances=chosen.ids, by=by, now=now)
-        except StudyError as error:
-            problems = error.problems
-        except DesignRefused as error:
-            problems = [problem.message for problem in error.problems]
-        else:
-            those = counted(chosen.count, "instance")
-            told = f"This draft asks what {study.slug} asks, about {those}. Look at it, then launch it."
-            messages.success(request, told)
-            return redirect("study", project.slug, copy.slug)
-    context = {
-        "project": project,
-        "chosen": chosen,
-        "given": given,
-        "most": MOST_NAMED,
-        "studies": list(Study.objects.filter(project=project).order_by("-pk").values_list("slug", flat=True)),
-        "problems": problems,
-    }
-    return render(request, "results/selection/ask.html", context, status=409 if problems else 200)
+
+    def act(project: Project, chosen: ChosenInstances, given: Mapping[str, str], **about: Any) -> HttpResponse:
+        study = find_study_of(project, given["study"])
+        title = given["title"] or study.title
+        copy = ask_again(study=study, slug=given["name"], title=title, instances=chosen.ids, **about)
+        those = counted(chosen.count, "instance")
+        messages.success(request, f"This draft asks what {study.slug} asks, about {those}. Look at it, then launch it.")
+        return redirect("study", project.slug, copy.slug)
+
+    studies = list(Study.objects.filter(project=project).order_by("-pk").values_list("slug", flat=True))
+    return _answer(request, project, act, ["study", "name", "title"], "ask.html", studies=studies, most=MOST_NAMED)
 
 
 def _list(project: Project, search: Search) -> str:

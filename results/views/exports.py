@@ -1,16 +1,11 @@
 """Exports: request, watch, cancel and download. Needs the permission to export."""
 
-from collections.abc import Callable
-from functools import wraps
-
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import reswap, retarget
 
@@ -21,10 +16,11 @@ from results.exporting import FORMATS, get_writer
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports
 from results.queries.studies.simulated_answers import simulated_in_study
-from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
+from results.views.guards import Response, may_do, row_view, signed_in, study_view
 from studies.models import Study
 from studies.permissions import Verb
 
+EXPORTS = Export.objects.select_related("study__project", "project", "requested_by", "release", "job")
 EXPORTS_SHOWN = 20
 
 
@@ -41,33 +37,17 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
         else:
             send(job_of(export=export))
         return redirect("study_exports", study.project.slug, study.slug)
-    exports = Export.objects.filter(study=study).select_related("study__project", "requested_by", "release", "job")
     context = {
         "study": study,
         "may": may_do(request, study.project),
         "formats": {name: get_writer(name).title for name in FORMATS},
-        "exports": offered_exports(exports[:EXPORTS_SHOWN]),
+        "exports": offered_exports(EXPORTS.filter(study=study)[:EXPORTS_SHOWN]),
         "simulated": simulated_in_study(study),
     }
     return render(request, "results/exports_of_study.html", context)
 
 
-def _export_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Export], Response]], Guarded]:
-    def guard(view: Callable[[HttpRequest, Export], Response]) -> Guarded:
-        @never_cache
-        @login_required
-        @wraps(view)
-        def with_export(request: HttpRequest, pk: int) -> Response:
-            exports = Export.objects.select_related("study__project", "project", "requested_by", "release", "job")
-            export = get_object_or_404(exports, project__in=visible_projects(request), pk=pk)
-            return refusal(request, export.project, verb) or view(request, export)
-
-        return with_export
-
-    return guard
-
-
-@_export_view(Verb.VIEW)
+@row_view(EXPORTS, Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, export: Export) -> HttpResponse:
     """Progress fragment of an export, which polls until done and then shows its line in the list."""
@@ -79,7 +59,7 @@ def status(request: HttpRequest, export: Export) -> HttpResponse:
     return reswap(retarget(whole, f"#export-{export.pk}"), "outerHTML")
 
 
-@_export_view(Verb.EXPORT)
+@row_view(EXPORTS, Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, export: Export) -> HttpResponse:
     """Cancel an export. A GET, such as after signing in again, redirects to the list of exports."""
@@ -94,7 +74,7 @@ def cancel(request: HttpRequest, export: Export) -> HttpResponse:
     return redirect("study_exports", *names)
 
 
-@_export_view(Verb.EXPORT)
+@row_view(EXPORTS, Verb.EXPORT)
 @require_safe
 def download(request: HttpRequest, export: Export) -> Response:
     if not export.is_ready:

@@ -5,7 +5,7 @@ A member who may see a project but not do this gets 403 with the people who may;
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeAlias, cast
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -17,12 +17,14 @@ from django.urls import resolve, reverse
 from django.utils.encoding import iri_to_uri
 from django.views.decorators.cache import never_cache
 
+from results.models import Export, Release
 from results.queries.studies.overview import with_answers_sent
 from studies.actions.projects.members import may, owners_of, projects_where, rights_in, role_in
 from studies.models import Project, Study
 from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 
 P = ParamSpec("P")
+Row = TypeVar("Row", Export, Release)
 Response: TypeAlias = HttpResponse | HttpResponseBase
 Guarded: TypeAlias = Callable[..., Response]
 
@@ -72,6 +74,22 @@ def study_view(
             return refusal(request, study.project, asked) or view(request, study, *args, **kwargs)
 
         return with_study
+
+    return guard
+
+
+def row_view(rows: QuerySet[Row], verb: Verb) -> Callable[[Callable[[HttpRequest, Row], Response]], Guarded]:
+    """Pass the one of `rows` with the id in the address to the view, for people who may do `verb` in its project."""
+
+    def guard(view: Callable[[HttpRequest, Row], Response]) -> Guarded:
+        @never_cache
+        @login_required
+        @wraps(view)
+        def with_row(request: HttpRequest, pk: int) -> Response:
+            row = get_object_or_404(rows.filter(project__in=visible_projects(request)), pk=pk)
+            return refusal(request, row.project, verb) or view(request, row)
+
+        return with_row
 
     return guard
 

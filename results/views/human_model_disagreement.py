@@ -1,7 +1,7 @@
 """Questions where humans are right and all models wrong, or vice versa."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -35,7 +35,7 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         "simulated": simulated_in_project(project),
         "wanted": wanted,
         "is_narrowed": bool(wanted.study or wanted.asked or wanted.type or wanted.subtype),
-        "query": urlencode({name: value for name, value in asdict(wanted).items() if value}),
+        "query": _query(asdict(wanted)),
         "ways": _ways(everything, wanted),
         "instances": len({one.instance for one in shown}),
         "instances_listed": _listed(wanted),
@@ -79,7 +79,11 @@ def _listed(wanted: Wanted) -> str:
     No list of instances distinguishes questions by kind.
     """
     named = {"parted": wanted.way, "study": wanted.study, "type": wanted.type, "subtype": wanted.subtype}
-    return "" if wanted.asked else urlencode({name: value for name, value in named.items() if value})
+    return "" if wanted.asked else _query(named)
+
+
+def _query(named: Mapping[str, str]) -> str:
+    return urlencode({name: value for name, value in named.items() if value})
 
 
 def _wanted(request: HttpRequest) -> Wanted:
@@ -92,7 +96,6 @@ def _ways(everything: Sequence[Disagreement], wanted: Wanted) -> list[tuple[Way,
     """Return each way with its title, its number of matching questions and its query."""
     found = []
     for way in Way:
-        there = Wanted(**(asdict(wanted) | {"way": way}))
-        query = urlencode({name: value for name, value in asdict(there).items() if value})
-        found.append((way, TITLES[way], sum(there.takes(one) for one in everything), query))
+        there = replace(wanted, way=way)
+        found.append((way, TITLES[way], sum(there.takes(one) for one in everything), _query(asdict(there))))
     return found

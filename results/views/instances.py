@@ -25,7 +25,6 @@ from results.queries.instances.explorer import (
 )
 from results.queries.instances.instance_history import histories, stages
 from results.queries.instances.instance_list import (
-    asked_about,
     categories_of,
     images_of,
     named_images,
@@ -137,7 +136,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     name_annotators(project=project)
     studies = studies_in_order(project)
     indices = {study.pk: index for index, study in enumerate(studies)}
-    history = histories(asked_about(instance), project=project)
+    history = histories(instance.questions.all(), project=project)
     history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
     images = images_of([instance])[instance.pk]
     told = told_of(instance)

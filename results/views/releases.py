@@ -1,16 +1,13 @@
 """Releases requested on a page, frozen and written in the background. Only owners get provider ids."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import wraps
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from background.tasks import send
@@ -21,11 +18,12 @@ from results.exporting import get_writer
 from results.exporting.dataset_card import About
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, removed_since
-from results.views.guards import Guarded, Response, may_do, refusal, signed_in, study_view, visible_projects
+from results.views.guards import may_do, row_view, signed_in, study_view
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 
+RELEASES = Release.objects.select_related("study", "project")
 FIELDS = ("name", "description", "licence", "citation")
 
 
@@ -92,24 +90,7 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     send(job_of(export=export))
 
 
-def release_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Release], HttpResponse]], Guarded]:
-    """Pass the release with the id in the address to the view, for people who may do `verb` in its project."""
-
-    def guard(view: Callable[[HttpRequest, Release], HttpResponse]) -> Guarded:
-        @never_cache
-        @login_required
-        @wraps(view)
-        def with_release(request: HttpRequest, pk: int) -> Response:
-            found = Release.objects.select_related("study", "project").filter(project__in=visible_projects(request))
-            release = get_object_or_404(found, pk=pk)
-            return refusal(request, release.project, verb) or view(request, release)
-
-        return with_release
-
-    return guard
-
-
-@release_view(Verb.IDENTIFY_PEOPLE)
+@row_view(RELEASES, Verb.IDENTIFY_PEOPLE)
 @require_safe
 def people(request: HttpRequest, release: Release) -> HttpResponse:
     """Return the provider ids behind the pseudonyms of a release to those with permission."""

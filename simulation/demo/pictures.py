@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageOps
 
@@ -42,47 +43,21 @@ def _mix(colour: Colour, towards: Colour, share: float) -> Colour:
     return red, green, blue
 
 
-@dataclass(frozen=True)
-class Backdrop:
-    """Colours of the sky from top to horizon, and of the ground from horizon to the front."""
+class Backdrop(NamedTuple):
+    """Colours of the sky from top to horizon, of the ground from horizon to the front, of hills, and of sun or moon."""
 
-    sky: tuple[Colour, Colour]
-    ground: tuple[Colour, Colour]
-    hills: Colour
-    light: Colour
+    sky: tuple[str, str]
+    ground: tuple[str, str]
+    hills: str
+    light: str
 
 
 BACKDROPS = {
-    "on a meadow": Backdrop(
-        sky=((112, 178, 232), (214, 236, 246)),
-        ground=((142, 190, 104), (92, 150, 72)),
-        hills=(122, 176, 118),
-        light=(255, 246, 200),
-    ),
-    "on a beach": Backdrop(
-        sky=((92, 186, 222), (206, 240, 240)),
-        ground=((240, 220, 172), (222, 192, 136)),
-        hills=(70, 152, 188),
-        light=(255, 244, 206),
-    ),
-    "in the snow": Backdrop(
-        sky=((150, 176, 206), (226, 234, 242)),
-        ground=((244, 248, 252), (206, 220, 234)),
-        hills=(178, 196, 216),
-        light=(255, 252, 240),
-    ),
-    "in a desert": Backdrop(
-        sky=((240, 164, 108), (252, 222, 170)),
-        ground=((226, 170, 108), (196, 130, 76)),
-        hills=(206, 140, 96),
-        light=(255, 238, 186),
-    ),
-    "under the stars": Backdrop(
-        sky=((18, 24, 62), (74, 78, 134)),
-        ground=((64, 84, 92), (38, 54, 66)),
-        hills=(44, 54, 88),
-        light=(238, 236, 214),
-    ),
+    "on a meadow": Backdrop(("#70b2e8", "#d6ecf6"), ("#8ebe68", "#5c9648"), "#7ab076", "#fff6c8"),
+    "on a beach": Backdrop(("#5cbade", "#cef0f0"), ("#f0dcac", "#dec088"), "#4698bc", "#fff4ce"),
+    "in the snow": Backdrop(("#96b0ce", "#e2eaf2"), ("#f4f8fc", "#cedcea"), "#b2c4d8", "#fffcf0"),
+    "in a desert": Backdrop(("#f0a46c", "#fcdeaa"), ("#e2aa6c", "#c4824c"), "#ce8c60", "#ffeeba"),
+    "under the stars": Backdrop(("#12183e", "#4a4e86"), ("#40545c", "#263642"), "#2c3658", "#eeecd6"),
 }
 HORIZON = 0.6
 
@@ -331,7 +306,7 @@ def _blur(mask: Image.Image, radius: int) -> Image.Image:
     return mask
 
 
-def _paint_softly(picture: Image.Image, colour: Colour, mask: Image.Image) -> None:
+def _paint_softly(picture: Image.Image, colour: Colour | str, mask: Image.Image) -> None:
     """Paint through a mask of a quarter of the image's side, which is enough for soft shapes."""
     box = mask.getbbox()
     if box is None:
@@ -343,7 +318,7 @@ def _paint_softly(picture: Image.Image, colour: Colour, mask: Image.Image) -> No
 
 
 @cache
-def _gradient(colours: tuple[Colour, Colour], size: tuple[int, int]) -> Image.Image:
+def _gradient(colours: tuple[str, str], size: tuple[int, int]) -> Image.Image:
     return ImageOps.colorize(Image.linear_gradient("L").resize(size), colours[0], colours[1])
 
 

@@ -7,6 +7,7 @@ text, so that it is known which drawing shows what a caption says.
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "white")
 KINDS = ("ball", "balloon", "box", "car", "fish", "flower", "house", "kite", "mug", "mushroom", "tent", "umbrella")
@@ -111,18 +112,19 @@ def _with_attribute(scene: Scene, rng: random.Random) -> Scene:
     return replace(scene, subject=replace(scene.subject, size=rng.choice(SIZES)))
 
 
-def _with_other_kind(scene: Scene, rng: random.Random) -> Scene:
-    kind = _other_than(KINDS, rng, scene.subject.kind, scene.other.kind)
+def _change_either(scene: Scene, rng: random.Random, **change: Any) -> Scene:
+    """Return the scene with subject or other changed, each with the same chance."""
     if rng.random() < 0.5:
-        return replace(scene, subject=replace(scene.subject, kind=kind))
-    return replace(scene, other=replace(scene.other, kind=kind))
+        return replace(scene, subject=replace(scene.subject, **change))
+    return replace(scene, other=replace(scene.other, **change))
+
+
+def _with_other_kind(scene: Scene, rng: random.Random) -> Scene:
+    return _change_either(scene, rng, kind=_other_than(KINDS, rng, scene.subject.kind, scene.other.kind))
 
 
 def _with_other_colour(scene: Scene, rng: random.Random) -> Scene:
-    colour = _other_than(COLOURS, rng, scene.subject.colour, scene.other.colour)
-    if rng.random() < 0.5:
-        return replace(scene, subject=replace(scene.subject, colour=colour))
-    return replace(scene, other=replace(scene.other, colour=colour))
+    return _change_either(scene, rng, colour=_other_than(COLOURS, rng, scene.subject.colour, scene.other.colour))
 
 
 def _with_other_count(scene: Scene, rng: random.Random) -> Scene:

@@ -1,21 +1,16 @@
 """Replay pipeline: import the manifest, play step 3 with step 4 behind it, then the baseline."""
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 from django.contrib.auth.models import User
-from django.utils import timezone
 
-from annotation.actions.launching.launch import launch
 from annotation.models import Seat, Slot
-from simulation.actions.announcement import announce_replay
 from simulation.replay.placeholder_images import fill_with_placeholders, wait_for_photos
-from simulation.replay.player import Crowd, PlayCounts, double_surveys, play, play_live
+from simulation.replay.player import Crowd, play, play_live
 from simulation.replay.progress import Progress
 from simulation.replay.published_numbers import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
 from simulation.replay.script import (
@@ -28,8 +23,7 @@ from simulation.replay.script import (
     step_3_answer,
     step_4_answer,
 )
-from studies.actions.imports.importer import import_files
-from studies.actions.studies import create_study
+from simulation.replay.stages import Stages, import_all, launch_file
 from studies.importing import Record, get_importer
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, SurveyQuestion
@@ -57,22 +51,12 @@ class Setting:
 
 
 @dataclass
-class Replay:
-    """The state and results of a replay. `instances`: id -> key; `seconds`: duration of each stage."""
+class Replay(Stages):
+    """The state and results of a replay. `instances`: id -> key."""
 
     setting: Setting
     outcomes: Mapping[str, Outcome]
-    stand_ins: int = 0
     instances: dict[int, str] = field(default_factory=dict)
-    studies: dict[str, Study] = field(default_factory=dict)
-    played: dict[str, PlayCounts] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        started = time.monotonic()
-        yield
-        self.seconds[stage] = time.monotonic() - started
 
     @property
     def is_whole(self) -> bool:
@@ -139,15 +123,7 @@ def _check_photos(folder: Path, records: Sequence[Record]) -> None:
 
 def _import(replay: Replay, progress: Progress) -> None:
     setting = replay.setting
-    stages: dict[str, int] = {}
-
-    def show(stage: str, done: int, total: int) -> None:
-        if stage not in stages:
-            progress.begin(f"import: {stage}", total)
-        progress.step(done - stages.get(stage, 0))
-        stages[stage] = done
-
-    import_files(
+    import_all(
         project=setting.project,
         files=[setting.manifest],
         format=FORMAT,
@@ -155,19 +131,14 @@ def _import(replay: Replay, progress: Progress) -> None:
         caption_rule=CAPTION_RULE,
         images_later=setting.images_dir is None,
         by=setting.by,
-        now=timezone.now(),
-        owner=setting.by,
-        progress=show,
+        progress=progress,
     )
     replay.instances = dict(Instance.objects.filter(project=setting.project).values_list("pk", "key"))
 
 
 def _launch(replay: Replay, name: str) -> Study:
     setting = replay.setting
-    study = create_study(project=setting.project, source=study_file(replay, name), by=setting.by, now=timezone.now())
-    launch(study=study, by=setting.by, now=timezone.now())
-    announce_replay(study=study, by=setting.by, now=timezone.now(), seed=setting.seed)
-    return study
+    return launch_file(study_file(replay, name), project=setting.project, by=setting.by, seed=setting.seed)
 
 
 def study_file(replay: Replay, name: str) -> str:
@@ -208,7 +179,7 @@ def _play_steps(replay: Replay, progress: Progress) -> None:
         pair = pairs.get(seat.survey_id)
         if pair is None:
             return settled[key]
-        return (pair.first if seat.number == 1 else pair.second)[key]
+        return pair[0 if seat.number == 1 else 1][key]
 
     def tell_apart(question: Question, seat: Seat) -> str:
         key = replay.instances[question.instance_id]
@@ -230,7 +201,7 @@ def _play_steps(replay: Replay, progress: Progress) -> None:
 
 def _pair_answers(replay: Replay, settled: Mapping[str, str]) -> dict[int, Pair]:
     """Return the answers of each pair, by survey: their kappas are the published ones, in order."""
-    surveys = double_surveys(replay.studies[STEP_3])
+    surveys = replay.studies[STEP_3].surveys.filter(seats_planned=2).order_by("number")
     pairs = {}
     for survey, kappa in zip(surveys, PAIR_KAPPAS, strict=True):
         asked = SurveyQuestion.objects.filter(survey=survey).values_list("question__instance_id", flat=True)

@@ -45,10 +45,10 @@ def fill_with_placeholders(*, project: Project, progress: Progress, most: int | 
     drawn = _draw(names[:most], progress)
     images = dict(zip(names, cycle(drawn.values())))
     progress.begin("their places", len(uses))
+    for use in uses:
+        use.image = images[use.filename]
+        use.source, use.licence, use.generator = SOURCE, "", GENERATOR
     for batch in _batches(uses):
-        for use in batch:
-            use.image = images[use.filename]
-            use.source, use.licence, use.generator = SOURCE, "", GENERATOR
         # An upsert of existing rows: one statement without a case for each of them.
         InstanceImage.objects.bulk_create(batch, update_conflicts=True, unique_fields=["id"], update_fields=PLACE)
         progress.step(len(batch))
@@ -86,10 +86,4 @@ def make_placeholder(filename: str) -> Image:
     if not is_stored(sha256):
         # Without renditions: pages create them on demand.
         default_storage.save(original_name(sha256), ContentFile(data))
-    return Image(
-        sha256=sha256,
-        width=WIDTH,
-        height=HEIGHT,
-        format="PNG",
-        byte_size=len(data),
-    )
+    return Image(sha256=sha256, width=WIDTH, height=HEIGHT, format="PNG", byte_size=len(data))

@@ -23,7 +23,7 @@ from annotation.recruitment.base import Entry
 from results.simulated import REPLAY_PROVIDER
 from simulation.replay.progress import Progress
 from studies.kinds import get_kind
-from studies.models import Question, Study, Survey
+from studies.models import Question, Study
 
 # Annotators at work in one study at the same time.
 AT_ONCE = 8
@@ -149,8 +149,3 @@ def settle_undecided(study: Study, *, settle: Callable[[Question], str], by: Use
     for question in questions:
         adjudication.settle(question=question, choice=settle(question), by=by, note=NOTE, now=timezone.now())
     return len(questions)
-
-
-def double_surveys(study: Study) -> list[Survey]:
-    """Return the surveys that a pair answers, in order."""
-    return list(study.surveys.filter(seats_planned=2).order_by("number"))

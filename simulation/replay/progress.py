@@ -1,7 +1,6 @@
 """Progress bars of a replay, one per stage."""
 
-from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from django.core.management.base import OutputWrapper
 from tqdm import tqdm
@@ -15,23 +14,15 @@ class Progress:
         self._out = out
         self._bar: tqdm[Any] | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.end()
-
     def begin(self, stage: str, total: int) -> None:
-        self.end()
+        self.close()
         self._bar = tqdm(total=total or None, desc=stage, file=self._out, disable=self._out is None, mininterval=0.5)
 
     def step(self, count: int = 1) -> None:
         if self._bar is not None:
             self._bar.update(count)
 
-    def end(self) -> None:
+    def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -1,10 +1,11 @@
 """Models' result files: imported as predictions, with tables of what predictions do not hold."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from django.utils import timezone
 
-from analytics.scores import detection_accuracy, outcomes_of_detectors, score
+from analytics.scores import Score, detection_accuracy, outcomes_of_detectors, score
 from evaluation.result_files import read_correct, read_detections
 from predictions.actions.import_predictions import ModelName, import_predictions
 from results.reports.base import Cell, Column, Table
@@ -55,13 +56,12 @@ def import_results(replay: Replay, folder: Path, *, progress: Progress) -> None:
 
 def sugarcrepe_table(folder: Path) -> Table:
     """Return every model's accuracy on SugarCrepe over its whole file."""
-    columns = [Column("Model"), Column("Right", "count"), Column("Of", "count"), Column("Accuracy", "share")]
-    rows: list[list[Cell]] = []
-    for path, format, model in _files(folder):
-        if format == "sugarcrepe-results":
-            right = score(read_correct(path).correct)
-            rows.append([model, right.count, right.n, right.share])
-    return Table("sugarcrepe", "Models on SugarCrepe", columns, rows)
+    scores = {
+        model: score(read_correct(path).correct)
+        for path, format, model in _files(folder)
+        if format == "sugarcrepe-results"
+    }
+    return _accuracy_table("sugarcrepe", "Models on SugarCrepe", "Model", scores)
 
 
 def detectors_table(folder: Path) -> Table:
@@ -85,10 +85,13 @@ def detectors_table(folder: Path) -> Table:
 
 def text_detectors_table(folder: Path) -> Table:
     """Return how often detectors tell the generated caption from the original, on SugarCrepe; a tie is wrong."""
-    columns = [Column("Detectors"), Column("Right", "count"), Column("Of", "count"), Column("Accuracy", "share")]
-    rows: list[list[Cell]] = []
-    for path in sorted(folder.glob(f"{TEXT_DETECTORS}*.csv")):
-        text = read_detections(path).text
-        right = score(text[:, 0] < text[:, 1])
-        rows.append([path.stem.removeprefix(TEXT_DETECTORS), right.count, right.n, right.share])
-    return Table("text-detectors", "Detectors of synthetic captions on SugarCrepe", columns, rows)
+    files = sorted(folder.glob(f"{TEXT_DETECTORS}*.csv"))
+    texts = {path.stem.removeprefix(TEXT_DETECTORS): read_detections(path).text for path in files}
+    scores = {name: score(text[:, 0] < text[:, 1]) for name, text in texts.items()}
+    return _accuracy_table("text-detectors", "Detectors of synthetic captions on SugarCrepe", "Detectors", scores)
+
+
+def _accuracy_table(name: str, title: str, what: str, scores: Mapping[str, Score]) -> Table:
+    columns = [Column(what), Column("Right", "count"), Column("Of", "count"), Column("Accuracy", "share")]
+    rows: list[list[Cell]] = [[about, right.count, right.n, right.share] for about, right in scores.items()]
+    return Table(name, title, columns, rows)

@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -65,16 +66,14 @@ def _released(path: Path, number: int, row: Mapping[str, str]) -> tuple[str, int
 
 def choose_outcomes(categories: Mapping[str, tuple[str, str]], released: set[str], *, seed: str) -> dict[str, Outcome]:
     """Choose the outcome of every instance. `categories`: key -> type and subtype."""
-    dropped: dict[tuple[str, str], list[str]] = {}
-    kept: dict[tuple[str, str], int] = {}
+    kept = Counter(category for key, category in categories.items() if key in released)
+    dropped: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for key, category in categories.items():
-        if key in released:
-            kept[category] = kept.get(category, 0) + 1
-        else:
-            dropped.setdefault(category, []).append(key)
+        if key not in released:
+            dropped[category].append(key)
     ambiguous: set[str] = set()
     for category, keys in sorted(dropped.items()):
-        wanted = min(len(keys), kept.get(category, 0) // KEPT_PER_AMBIGUOUS)
+        wanted = min(len(keys), kept[category] // KEPT_PER_AMBIGUOUS)
         ambiguous.update(_random(seed, "ambiguous", *category).sample(keys, wanted))
     return {
         key: Outcome.RELEASED if key in released else Outcome.AMBIGUOUS if key in ambiguous else Outcome.NO_IMAGE
@@ -91,12 +90,8 @@ def step_4_answer(key: str, outcome: Outcome, *, seed: str) -> str:
     return ORIGINAL if outcome is Outcome.RELEASED else _random(seed, "ambiguity", key).choice(NOT_ORIGINAL)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The answers of two people to the same questions: key -> option."""
-
-    first: Mapping[str, str]
-    second: Mapping[str, str]
+Pair = tuple[Mapping[str, str], Mapping[str, str]]
+"""The answers of two people to the same questions: key -> option."""
 
 
 def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair:
@@ -106,7 +101,8 @@ def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair
     or they chose different ones, a researcher has to settle the question.
     """
     dice = _random(seed, "pair", str(kappa))
-    chosen = dice.sample(sorted(key for key, answer in settled.items() if answer != NONE), k=_chosen(settled))
+    with_image = sorted(key for key, answer in settled.items() if answer != NONE)
+    chosen = dice.sample(with_image, k=len(with_image))
     none = dice.sample(sorted(settled.keys() - set(chosen)), k=len(settled) - len(chosen))
     split = _nearest_split(len(chosen), len(none), kappa)
     disagreed = chosen[: split.of_chosen] + none[: split.of_none]
@@ -117,11 +113,7 @@ def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair
         first[key], second[key] = (image, NONE) if index < split.only_first else (NONE, image)
     for key in chosen[split.of_chosen :: OTHER_IMAGE_EVERY]:
         second[key] = dice.choice([image for image in CANDIDATES if image != settled[key]])
-    return Pair(first, second)
-
-
-def _chosen(settled: Mapping[str, str]) -> int:
-    return sum(answer != NONE for answer in settled.values())
+    return first, second
 
 
 @dataclass(frozen=True)

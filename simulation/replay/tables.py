@@ -61,8 +61,4 @@ def last_line(replay: Replay) -> str:
     answers = sum(played.answers for played in replay.played.values())
     people = sum(played.people for played in replay.played.values())
     at_work = replay.seconds["steps 3 and 4"] + replay.seconds["baseline"]
-    stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in replay.seconds.items())
-    return (
-        f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. "
-        f"In all {sum(replay.seconds.values()):.1f} s: {stages}."
-    )
+    return f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. {replay.duration}"

@@ -1,14 +1,13 @@
 """Completion codes: one per session outcome, for the platform that sent the annotator."""
 
-import secrets
 import string
 
 from django.db import IntegrityError, transaction
+from django.utils.crypto import get_random_string
 
 from studies.models import CompletionCode, Outcome, Study
 
 CODE_LENGTH = 9
-_SIGNS = string.ascii_uppercase + string.digits
 _ATTEMPTS = 3
 
 
@@ -42,5 +41,5 @@ def used_codes(study: Study) -> list[CompletionCode]:
 
 def add_code(*, study: Study, outcome: str) -> CompletionCode:
     """Make a new code. Raises IntegrityError if the outcome already has one."""
-    code = "".join(secrets.choice(_SIGNS) for _ in range(CODE_LENGTH))
+    code = get_random_string(CODE_LENGTH, string.ascii_uppercase + string.digits)
     return CompletionCode.objects.create(study=study, outcome=outcome, code=code)

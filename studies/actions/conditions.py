@@ -1,12 +1,13 @@
 """Launch conditions: numbers stored by higher rooms and checked at launch."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
 from django.db import transaction
 
+from studies.errors import StudyError
 from studies.kinds import content_hash, get_kind
 from studies.models import BlindScore, Question, Study, StudyState
 from studies.wording import counted
@@ -50,31 +51,26 @@ def note_blind_score(*, study: Study, baseline: str, about: str, found: Accuracy
             "about": about,
             "questions": found.n,
             "left_out": left_out,
-            "share": found.share,
-            "low": found.low,
-            "high": found.high,
-            "chance": found.chance,
             "computed_at": now,
+            **{name: getattr(found, name) for name in ("share", "low", "high", "chance")},
         },
     )
 
 
-def unmet(study: Study, questions: Iterable[Question]) -> Sequence[str]:
-    """Return why a study that asks `questions` must not be launched yet, as sentences with a remedy.
+def check_conditions(study: Study, questions: Iterable[Question]) -> None:
+    """Raise StudyError, with sentences and a remedy, if a study that asks `questions` must not be launched yet.
 
     The share itself is compared with `at_most`, not an end of its interval: with few questions the lower end would
     always pass and the upper end never.
     """
     limit = study.design.conditions.blind_solvability
     if limit is None:
-        return []
+        return
     scores = {score.baseline: score for score in study.blind_scores.all()}
     about = digest_of(questions)
-    return [
-        sentence
-        for baseline in limit.baselines
-        if (sentence := _problem(study, baseline, scores.get(baseline), about, limit.at_most))
-    ]
+    found = [_problem(study, baseline, scores.get(baseline), about, limit.at_most) for baseline in limit.baselines]
+    if problems := [problem for problem in found if problem]:
+        raise StudyError(*problems)
 
 
 def untried(study: Study) -> str:

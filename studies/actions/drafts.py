@@ -69,10 +69,12 @@ def duplicate_study(*, study: Study, slug: str, title: str, by: Actor, now: date
 
     The copy keeps the study file's text and comments, unless the file would now be read differently.
     """
-    source = copy_source(study.source, study.design, study=slug, title=title)
-    copy = new_draft(study.project, source, by)
-    told = {"original": study.slug}
-    record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)
+    return _copy(study, copy_source(study.source, study.design, study=slug, title=title), by, now)
+
+
+def _copy(study: Study, source: str, by: Actor, now: datetime, **told: int) -> Study:
+    copy, original = new_draft(study.project, source, by), study.slug
+    record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, original=original, **told)
     return copy
 
 
@@ -93,10 +95,7 @@ def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], 
     own = Instance.objects.filter(project=study.project_id, pk__in=instances).order_by("id")
     keys = list(own.values_list("key", flat=True))
     source = copy_source(study.source, study.design, study=slug, title=title, keys=keys)
-    copy = new_draft(study.project, source, by)
-    told = {"original": study.slug, "instances": len(keys)}
-    record(project=study.project, study=copy, what=What.STUDY_DUPLICATED, by=by, now=now, **told)
-    return copy
+    return _copy(study, source, by, now, instances=len(keys))
 
 
 @transaction.atomic

@@ -63,6 +63,21 @@ def selected_instances(study: Study) -> QuerySet[Instance]:
     return chosen.exclude(key__in=practised).order_by("id")
 
 
+def upstream_studies(study: Study) -> Iterator[Study]:
+    """Yield the study that feeds `study`, the one that feeds that, and so on."""
+    while study.fed_by is not None:
+        study = study.fed_by
+        yield study
+
+
+def reachable_instances(study: Study) -> QuerySet[Instance]:
+    """Return the instances that can reach `study`: those selected by it and by all upstream studies."""
+    chosen = selected_instances(study).order_by()
+    for above in upstream_studies(study):
+        chosen &= selected_instances(above).order_by()
+    return chosen
+
+
 def imported_answers(instances: QuerySet[Instance]) -> Iterator[About]:
     """Yield the imported descriptions of `instances` with a known target, as sources of questions."""
     rows = instances.values_list("pk", "captions", "reference").order_by("pk")
@@ -84,11 +99,6 @@ def roles_asked(study: Study) -> set[str]:
     """Return the caption and image roles that the study's parts show."""
     asked = (get_kind(part.kind).roles(part.ask) for part in study.design.parts)
     return set().union(*(roles.all() for roles in asked))
-
-
-def questions_per_instance(study: Study) -> int:
-    """Return the most questions that the study asks about one instance."""
-    return study.design.questions_per_instance
 
 
 def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:

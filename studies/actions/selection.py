@@ -2,9 +2,10 @@
 
 from django.db.models import Count, QuerySet
 
-from studies.actions.questions import selected_instances
+from studies.actions.questions import reachable_instances, selected_instances
 from studies.errors import StudyError
 from studies.models import Instance, Study
+from studies.wording import counted
 
 # Further values are counted together.
 MOST_NAMED = 5
@@ -14,18 +15,12 @@ def check_selection(study: Study) -> None:
     """Raise StudyError if `study` selects no instance, or none that its upstream study can accept."""
     if not selected_instances(study).exists():
         raise StudyError(_why_nothing(study))
-    if study.fed_by is not None and not (selected_instances(study) & _may_bring(study.fed_by)).exists():
-        selected = selected_instances(study).count()
+    if study.fed_by is not None and not reachable_instances(study).exists():
+        selected = counted(selected_instances(study).count(), "instance")
         raise StudyError(
-            f"Study {study.fed_by.slug} selects none of the {_instances(selected)} that this study selects, so nothing "
-            "would ever be asked. Change `instances` in one of the two."
+            f"Study {study.fed_by.slug} selects none of the {selected} that this study selects, so nothing would ever "
+            "be asked. Change `instances` in one of the two."
         )
-
-
-def _may_bring(study: Study) -> QuerySet[Instance]:
-    """Return the instances selected both by `study` and by all studies upstream of it."""
-    selected = selected_instances(study).order_by()
-    return selected if study.fed_by is None else selected & _may_bring(study.fed_by)
 
 
 def _why_nothing(study: Study) -> str:
@@ -34,12 +29,13 @@ def _why_nothing(study: Study) -> str:
     if not n:
         return f"Project {study.project.slug} has no instances. Import some first."
     found = {name: all_there_are.filter(**_among(name, wanted)).count() for name, wanted in _wanted(study).items()}
+    of = counted(n, "instance")
     if empty := [name for name in found if not found[name]]:
-        return " ".join(_what_was_found(study, name, all_there_are, n) for name in empty)
+        return " ".join(_what_was_found(study, name, all_there_are, of) for name in empty)
     if len(found) > 1:
         each = ", ".join(f"`{name}: {_listed(_wanted(study)[name])}` {found[name]:,}" for name in found)
-        return f"Of {_instances(n)}, {each} match, and none matches all of these. Change `instances`."
-    selected = _instances(min(found.values(), default=n))
+        return f"Of {of}, {each} match, and none matches all of these. Change `instances`."
+    selected = counted(min(found.values(), default=n), "instance")
     return f"All of the {selected} that it selects are practised on. Import others, or practise on fewer."
 
 
@@ -53,27 +49,23 @@ def _among(name: str, wanted: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return {f"{'key' if name == 'keys' else name}__in": wanted}
 
 
-def _what_was_found(study: Study, name: str, all_there_are: QuerySet[Instance], n: int) -> str:
-    sentence = f"`{name}: {_listed(_wanted(study)[name])}` matches 0 of {_instances(n)}"
+def _what_was_found(study: Study, name: str, all_there_are: QuerySet[Instance], of: str) -> str:
+    sentence = f"`{name}: {_listed(_wanted(study)[name])}` matches 0 of {of}"
     if name == "keys":
         return f"{sentence}. Correct the keys."
-    counted = all_there_are.values_list(name).annotate(times=Count("pk")).order_by("-times", name)
-    return f"{sentence}; {_told(name, dict(counted))}. Change `instances.{name}`, or import instances that have it."
+    times = all_there_are.values_list(name).annotate(times=Count("pk")).order_by("-times", name)
+    return f"{sentence}; {_told(name, dict(times))}. Change `instances.{name}`, or import instances that have it."
 
 
-def _told(name: str, counted: dict[str, int]) -> str:
+def _told(name: str, times_of: dict[str, int]) -> str:
     """Return the number of instances per value, most frequent first, as words."""
-    named = list(counted.items())[:MOST_NAMED]
+    named = list(times_of.items())[:MOST_NAMED]
     told = [f"{times:,} {'is' if times == 1 else 'are'} {value}" for value, times in named if value]
     told += [f"{times:,} {'has' if times == 1 else 'have'} no {name}" for value, times in named if not value]
-    if rest := len(counted) - len(named):
+    if rest := len(times_of) - len(named):
         told.append(f"{rest:,} more values")
     return ", ".join(told)
 
 
 def _listed(values: tuple[str, ...]) -> str:
     return f"[{', '.join(values[:MOST_NAMED])}{', ...' if len(values) > MOST_NAMED else ''}]"
-
-
-def _instances(n: int) -> str:
-    return f"{n:,} instance{'' if n == 1 else 's'}"

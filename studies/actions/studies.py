@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from studies.actions.completion_codes import add_code
-from studies.actions.conditions import unmet
+from studies.actions.conditions import check_conditions
 from studies.actions.events import Actor, What, person, record
 from studies.actions.projects.datasets import dataset_studies, join_dataset
 from studies.actions.projects.roles import check_roles
@@ -21,7 +21,6 @@ from studies.actions.questions import (
     everything_asked,
     make_practice,
     make_questions,
-    questions_per_instance,
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
@@ -125,13 +124,11 @@ class Plan:
 
 def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what a launch would make, without making it. Raises StudyError. `about` as for `freeze`."""
-    _check_contact(study)
-    check_selection(study)
-    _check_named_studies(study)
+    _check_draft(study)
     asked = _asked_about(study, about)
     surveys = _planned(study, asked)
-    _check_conditions(study, (each for each in _questions(study, asked) if isinstance(each, Question)))
-    each = questions_per_instance(study)
+    check_conditions(study, (each for each in _questions(study, asked) if isinstance(each, Question)))
+    each = study.design.questions_per_instance
     return Plan(
         questions=each * sum(len(survey.items) for survey in surveys),
         surveys=len(surveys),
@@ -157,21 +154,17 @@ def _questions(study: Study, asked: Sequence[About]) -> Iterator[Question | Cann
         yield from [made] if isinstance(made, CannotAsk) else made
 
 
-def _check_conditions(study: Study, questions: Iterable[Question]) -> None:
-    if problems := unmet(study, questions):
-        raise StudyError(*problems)
+def _check_draft(study: Study) -> None:
+    """Raise StudyError for what a draft may lack and a launched study may not.
 
-
-def _check_contact(study: Study) -> None:
+    Studies named by the design must exist now; earlier they need not, so two may name each other.
+    """
     if not study.design.contact:
         raise StudyError(
             "The study names nobody whom annotators can write to. Add a line to its study file, such as "
             '`contact: "Ada Lovelace, ada@example.org"`.'
         )
-
-
-def _check_named_studies(study: Study) -> None:
-    """Check at launch that studies named by the design exist; earlier they need not, so two may name each other."""
+    check_selection(study)
     named = {each.given["study"] for each in study.design.eligibility if "study" in each.given}
     known = Study.objects.filter(project=study.project_id, slug__in=named).values_list("slug", flat=True)
     if missing := sorted(named - set(known)):
@@ -207,7 +200,7 @@ def _planned(study: Study, about: Sequence[About]) -> list[PlannedSurvey[About]]
     try:
         return plan_surveys(
             about,
-            size=max(1, design.surveys.size // questions_per_instance(study)),
+            size=max(1, design.surveys.size // study.design.questions_per_instance),
             double_seats=design.surveys.double_seats,
             answers=design.answers,
             seed=study.seed,
@@ -231,15 +224,13 @@ def freeze(
     if not Study.objects.filter(pk=study.pk, state=StudyState.DRAFT).update(state=StudyState.OPEN, launched_at=now):
         raise StudyError(f"Study {study.slug} is already launched; its design is frozen.")
     study.refresh_from_db()
-    _check_contact(study)
-    check_selection(study)
-    _check_named_studies(study)
+    _check_draft(study)
     if joins_dataset(study):
         join_dataset(study=study, by=by, now=now)
     make_practice(study)
     if about is None or about:
         add_surveys(study=study, planned=_planned(study, _asked_about(study, about)))
-    _check_conditions(study, study.questions.iterator(chunk_size=BATCH))
+    check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 
 def joins_dataset(study: Study) -> bool:

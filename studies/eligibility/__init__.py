@@ -5,7 +5,7 @@ A new rule is one file and one line here. A study file lists its rules under `el
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from studies.eligibility.base import ACCEPTANCE, NOTHING, Barred, Eligibility, Person, Record
@@ -24,8 +24,7 @@ RULES = {
 @cache
 def get_rule(name: str) -> Eligibility:
     """Return the rule called `name`. Raises KeyError for a name that is not in the registry."""
-    module, _, attribute = RULES[name].rpartition(".")
-    rule: Eligibility = getattr(import_module(module), attribute)()
+    rule: Eligibility = resolve_name(RULES[name])()
     return rule
 
 

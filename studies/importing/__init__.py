@@ -1,7 +1,7 @@
 """Registry of import formats. A new format is one file, its test, and one line here."""
 
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 
 from studies.importing.base import Importer, Note, Record, RowProblem, SourceImage
 
@@ -20,16 +20,14 @@ IMPORTERS = {
 @cache
 def get_importer(name: str) -> Importer:
     """Return the importer called `name`. Raises KeyError for a name that is not in the registry."""
-    module, _, attribute = IMPORTERS[name].rpartition(".")
-    importer: Importer = getattr(import_module(module), attribute)
+    importer: Importer = resolve_name(IMPORTERS[name])
     return importer
 
 
 def about(name: str) -> str:
     """Return the description of a format: the first line of its module's docstring."""
     module, _, _ = IMPORTERS[name].rpartition(".")
-    head, _, _ = (import_module(module).__doc__ or "").strip().partition("\n")
-    return head
+    return (resolve_name(module).__doc__ or "").strip().partition("\n")[0]
 
 
 __all__ = ["IMPORTERS", "Importer", "Note", "Record", "RowProblem", "SourceImage", "about", "get_importer"]

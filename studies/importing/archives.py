@@ -7,12 +7,12 @@ import os
 import stat
 import struct
 import zipfile
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container
 from contextlib import suppress
 from errno import EINVAL
+from functools import partial
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO
 from zlib import error as ZlibError
 
 MOST_MEMBERS = 1_000_000
@@ -67,7 +67,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
                 target = folder / (member.filename.removeprefix(f"{top}/") if top else member.filename)
                 _clear_the_way(target, folder, archive.name)
                 with opened.open(member) as source, target.open("wb") as out:
-                    for block in _blocks(source):
+                    for block in iter(partial(source.read, BLOCK), b""):
                         written += len(block)
                         if written > most_bytes:
                             raise BadArchive(
@@ -143,8 +143,3 @@ def _clear_the_way(target: Path, folder: Path, name: str) -> None:
         or target.is_dir()
     ):
         raise BadArchive(f"{name} holds a file {target.name!r} where there is a folder, or the other way round.")
-
-
-def _blocks(source: IO[bytes]) -> Iterator[bytes]:
-    while block := source.read(BLOCK):
-        yield block

@@ -5,24 +5,29 @@ shuffled words. A tab-separated table is NegCLIP's validation set. The type is r
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
 from studies.importing.captions import retrieval
 from studies.importing.parts import Part
-from studies.importing.rows import BYTE_ORDER_MARK, Row, read_list, read_table, text_of
+from studies.importing.rows import (
+    BYTE_ORDER_MARK,
+    Row,
+    others,
+    read_each,
+    read_list,
+    read_table,
+    text_of,
+    without_nulls,
+)
 
 RELATION, ATTRIBUTION, ORDER, NEGCLIP = "relation", "attribution", "order", "negclip"
 BOX = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
 # What was shuffled in each altered caption, in the order in which a case lists them after the original caption.
-SHUFFLED = (
-    "nouns_and_adjectives_shuffled",
-    "other_words_shuffled",
-    "within_trigrams_shuffled",
-    "trigrams_shuffled",
-)
+SHUFFLED = tuple(f"{what}_shuffled" for what in ("nouns_and_adjectives", "other_words", "within_trigrams", "trigrams"))
 COLUMNS = ("title", "filepath", "neg_caption")
 
 Problems = list[RowProblem]
@@ -39,11 +44,9 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
     stream.seek(start)
     name = PurePath(str(getattr(stream, "name", ""))).name
     if beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in {b"[", b"{"}:
-        for item in read_list(stream):
-            yield from [item] if isinstance(item, RowProblem) else _read_case(item, name)
+        yield from read_each(read_list(stream), partial(_read_case, name=name))
     else:
-        for item in read_table(stream, COLUMNS, delimiter="\t"):
-            yield from [item] if isinstance(item, RowProblem) else _read_triple(item)
+        yield from read_each(read_table(stream, COLUMNS, delimiter="\t"), _read_triple)
 
 
 def _read_case(item: Row, name: str) -> Iterator[Record | RowProblem]:
@@ -69,22 +72,18 @@ def _read_region(item: Row, type: str, about: str) -> Iterator[Record | RowProbl
         subtype = "_".join(subtype)
     if not isinstance(subtype, str):
         problems.append(RowProblem(row, about, "The field must be a text, or two texts in a list."))
-    box = [fields.get(name) for name in BOX]
+    box: list[Any] = [fields.get(name) for name in BOX]
     if not problems and not all(_is_whole(number) for number in box):
         problems.append(RowProblem(row, BOX[0], "The region must be four whole numbers of pixels, 0 to 999,999."))
-    if problems:
-        yield from problems
-        return
-    left, top, width, height = (int(number) for number in box if number is not None)
-    yield from checked(
+    yield from problems or checked(
         Record(
             row=row,
             key=f"{type}/{row - 1}",
             captions={"caption": caption, "negative_caption": negative},
-            images=[SourceImage(role="image", filename=Part(image, left, top, width, height).filename)],
+            images=[SourceImage(role="image", filename=Part(image, *map(int, box)).filename)],
             type=type,
             subtype=str(subtype),
-            reference=_others(fields, {*names, *BOX, about}),
+            reference=others(without_nulls(fields), {*names, *BOX, about}),
         )
     )
 
@@ -99,15 +98,10 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
     problems: Problems = []
     image = text_of(row, fields, "image", problems)
     options = fields["caption_options"]
-    if (
-        not isinstance(options, list)
-        or len(options) != 1 + len(SHUFFLED)
-        or not all(_is_made(each) for each in options)
-    ):
-        sentence = (
-            f"The field must be a list of the caption and {len(SHUFFLED)} that were made of it, a text or null each."
-        )
-        problems.append(RowProblem(row, "caption_options", sentence))
+    is_list = isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
+    if not is_list or len(options) != 1 + len(SHUFFLED):
+        made = f"the caption and {len(SHUFFLED)} that were made of it, a text or null each"
+        problems.append(RowProblem(row, "caption_options", f"The field must be a list of {made}."))
     elif options[0] is None:
         problems.append(RowProblem(row, "caption_options", "The caption itself is missing."))
     if problems:
@@ -125,13 +119,9 @@ def _read_order(item: Row, name: str) -> Iterator[Record | RowProblem]:
             type=ORDER,
             # If the shuffled caption equals the original, neither is right or wrong.
             subtype="unchanged" if retrieval(captions["caption"]) in altered else source[:50],
-            reference=_others(fields, {"image", "caption_options"}),
+            reference=others(without_nulls(fields), {"image", "caption_options"}),
         )
     )
-
-
-def _is_made(option: Any) -> bool:
-    return option is None or isinstance(option, str)
 
 
 def _read_triple(item: Row) -> Iterator[Record | RowProblem]:
@@ -154,8 +144,3 @@ def _read_triple(item: Row) -> Iterator[Record | RowProblem]:
             subtype=f"1 of {len(negatives) + 1}",
         )
     )
-
-
-def _others(fields: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
-    other = {name: value for name, value in fields.items() if name not in known and value is not None}
-    return {"other": other} if other else {}

@@ -1,5 +1,6 @@
 """Output of importers: records, notes and row problems."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ntpath import splitdrive
@@ -84,6 +85,14 @@ class Importer(Protocol):
         """
 
 
+def places_of(images: Sequence[SourceImage]) -> Iterator[tuple[str, int]]:
+    """Yield the role of each image, and its position among the images of that role, from 0."""
+    counts: Counter[str] = Counter()
+    for image in images:
+        yield image.role, counts[image.role]
+        counts[image.role] += 1
+
+
 def checked(record: Record, *, needs_caption: bool = True) -> Iterator[Record | RowProblem]:
     """Yield the record if it can be stored, else its problems."""
     problems = [*_problems_in_names(record), *_problems_in_captions(record), *_problems_in_images(record)]
@@ -92,10 +101,7 @@ def checked(record: Record, *, needs_caption: bool = True) -> Iterator[Record | 
     reason = _unstorable(record.reference)
     if reason:
         problems.append(RowProblem(record.row, "reference", reason))
-    if problems:
-        yield from problems
-    else:
-        yield record
+    yield from problems or (record,)
 
 
 def unsafe_filename(filename: str) -> str:

@@ -5,23 +5,23 @@ from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
 from studies.importing.image_facts import FACTS, with_facts
-from studies.importing.rows import Row, read_rows, text_of
+from studies.importing.rows import Row, others, read_each, read_rows, text_of, without_blanks
 
 IMAGES = ("image", "negative_image")
 CAPTIONS = ("caption", "negative_caption")
 CATEGORY = ("type", "subtype")
 REQUIRED = (*IMAGES, *CAPTIONS, *CATEGORY)
+KNOWN = {*REQUIRED, *FACTS, "key", "split"}
 # Python's repr of an image in memory: result files of models have it in place of the image.
 PRINTED = ("<PIL.", "<class 'PIL.")
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per row. The key is the column `key` or, as in BiVLC, the row's number from 0.
+    """Return a record per row. The key is the column `key` or, as in BiVLC, the row's number from 0.
 
     Roles are the column names. Unknown columns are kept in the reference as `other`.
     """
-    for item in read_rows(stream, REQUIRED):
-        yield from [item] if isinstance(item, RowProblem) else _read_row(item)
+    return read_each(read_rows(stream, REQUIRED), _read_row)
 
 
 def _read_row(item: Row) -> Iterator[Record | RowProblem]:
@@ -30,12 +30,9 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
     names = {name: _filename(row, fields, name, problems) for name in IMAGES}
     texts = {name: text_of(row, fields, name, problems) for name in ("key", "split", *CAPTIONS, *CATEGORY)}
     given = [SourceImage(role=role, filename=name) for role, name in names.items()]
-    images = with_facts(row, {name: value for name, value in fields.items() if value != ""}, given, problems)
-    if problems:
-        yield from problems
-        return
-    other = {name: value for name, value in fields.items() if name not in {*REQUIRED, *FACTS, "key", "split"}}
-    yield from checked(
+    images = with_facts(row, without_blanks(fields), given, problems)
+
+    yield from problems or checked(
         Record(
             row=row,
             key=texts["key"] or str(row - 1),
@@ -44,7 +41,7 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
             type=texts["type"],
             subtype=texts["subtype"],
             split=texts["split"],
-            reference={"other": other} if other else {},
+            reference=others(fields, KNOWN),
         )
     )
 

@@ -1,10 +1,10 @@
 """The manifest that BiVLC's annotators worked from: a CSV with two captions and four generated images per row."""
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
-from studies.importing.rows import read_table
+from studies.importing.rows import Row, read_each, read_table
 
 TYPES = ("add", "replace", "swap")
 SUBTYPES = ("obj", "att", "rel")
@@ -13,24 +13,19 @@ COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index"
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per row. The key is the column `index`; `filename`, a COCO photo, is not unique.
+    """Return a record per row. The key is the column `index`; `filename`, a COCO photo, is not unique.
 
     The photo has the role `image` if its file exists (the manifest comes without), and is always in the reference as
     `coco`. The four generated images have the role `candidate`.
     """
-    for item in read_table(stream, COLUMNS):
-        if isinstance(item, RowProblem):
-            yield item
-            continue
-        row, cells = item
-        problems = _problems(row, cells)
-        if problems:
-            yield from problems
-        else:
-            yield from checked(_record(row, cells))
+    return read_each(read_table(stream, COLUMNS), _read_row)
 
 
-def _problems(row: int, cells: dict[str, str]) -> list[RowProblem]:
+def _read_row(item: Row) -> Iterator[Record | RowProblem]:
+    yield from _problems(*item) or checked(_record(*item))
+
+
+def _problems(row: int, cells: dict[str, Any]) -> list[RowProblem]:
     problems = []
     for name in COLUMNS:
         if not cells[name].strip():
@@ -45,7 +40,7 @@ def _problems(row: int, cells: dict[str, str]) -> list[RowProblem]:
     return problems
 
 
-def _record(row: int, cells: dict[str, str]) -> Record:
+def _record(row: int, cells: dict[str, Any]) -> Record:
     photo = SourceImage(role="image", filename=cells["filename"], optional=True)
     candidates = [SourceImage(role="candidate", filename=cells[name]) for name in CANDIDATES]
     return Record(

@@ -50,13 +50,8 @@ def _described(
         if problem not in problems:
             problems.append(problem)
         return image
-    if fact == "sha256":
-        return replace(image, sha256=part.lower())
-    if fact == "source":
-        return replace(image, source=part)
-    if fact == "licence":
-        return replace(image, licence=part)
-    return replace(image, generator=part)
+    changes: dict[str, Any] = {fact: part.lower() if fact == "sha256" else part}
+    return replace(image, **changes)
 
 
 def _share(value: Any, number: int, count: int) -> Any:

@@ -35,11 +35,14 @@ from studies.importing.rows import (
     Item,
     Row,
     kind_of,
+    others,
+    read_each,
     read_items,
     read_list,
     read_objects,
     read_yaml_items,
     text_of,
+    without_nulls,
 )
 from studies.names import problem_with_key
 
@@ -49,12 +52,7 @@ Problems = list[RowProblem]
 PUBLISHED = {"open-images": STATIC, "MSR-VTT-": VIDEO, "video-storytelling-": VIDEO, "YouCook-": VIDEO}
 PREFIXES = PUBLISHED | {"static-": STATIC, "video-": VIDEO}
 # Set type in a line -> type and subtype. Bursts and views of an object have no usable order in time.
-KINDS = {
-    STATIC: (STATIC, ""),
-    VIDEO: (VIDEO, ""),
-    "burst": (STATIC, "burst"),
-    "multiview": (STATIC, "multiview"),
-}
+KINDS = {STATIC: (STATIC, ""), VIDEO: (VIDEO, ""), "burst": (STATIC, "burst"), "multiview": (STATIC, "multiview")}
 KNOWN = {"directory", "kind", "images", "descriptions", "split", *FACTS}
 WORKERS = {TRAIN_WORKER, UNSEEN_WORKER}
 # Published tags: code -> number of descriptions, from the first, that were checked for it.
@@ -119,8 +117,7 @@ def _read_items(items: Iterator[Item | RowProblem], split: str) -> Iterator[Reco
 
 
 def _read_lines(stream: BinaryIO, split: str) -> Iterator[Record | RowProblem]:
-    for item in read_objects(stream):
-        yield from [item] if isinstance(item, RowProblem) else _read_set(*item, split)
+    return read_each(read_objects(stream), lambda row: _read_set(*row, split))
 
 
 def _read_pairs(items: Iterator[Row | RowProblem]) -> Iterator[Note | RowProblem]:
@@ -224,14 +221,10 @@ def _read_set(row: int, fields: dict[str, Any], split: str) -> Iterator[Record |
     images = _images(row, fields, directory, problems)
     captions, targets = _descriptions(row, fields.get("descriptions"), problems)
     split = _called(text_of(row, fields, "split", problems)) or split
-    if problems:
-        yield from problems
-        return
     reference: dict[str, Any] = {TARGETS: targets} if targets else {}
     if targets and split == "test" and directory.startswith(tuple(PUBLISHED)):
         reference[PUBLIC] = True
-    other = {name: value for name, value in fields.items() if name not in KNOWN and value is not None}
-    yield from checked(
+    yield from problems or checked(
         Record(
             row=row,
             key=directory,
@@ -240,7 +233,7 @@ def _read_set(row: int, fields: dict[str, Any], split: str) -> Iterator[Record |
             type=type,
             subtype=subtype,
             split=split,
-            reference=reference | ({"other": other} if other else {}),
+            reference=reference | others(without_nulls(fields), KNOWN),
         ),
         needs_caption=False,
     )

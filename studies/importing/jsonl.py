@@ -6,9 +6,9 @@ docs/import-formats.md lists the fields.
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from studies.importing.base import Record, RowProblem, SourceImage, checked
+from studies.importing.base import Record, RowProblem, SourceImage, checked, places_of
 from studies.importing.image_facts import FACTS, with_facts
-from studies.importing.rows import Row, read_objects, text_of
+from studies.importing.rows import Row, others, read_each, read_objects, text_of, without_nulls
 
 KEYS = ("key", "id", "set_id", "pair_id")
 CAPTIONS = ("caption", "negative_caption")
@@ -21,13 +21,12 @@ LISTED_ROLE = "candidate"
 
 
 def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
-    """Yield a record per line. Unknown fields are kept in the reference as `other`.
+    """Return a record per line. Unknown fields are kept in the reference as `other`.
 
     The source's reference is kept as `given`. If it names the right image (`chosen_index` from 0, or `right`, an option
     like `candidate-2`), the record's reference has that option as `right`.
     """
-    for item in read_objects(stream):
-        yield from [item] if isinstance(item, RowProblem) else _read_row(item)
+    return read_each(read_objects(stream), _read_row)
 
 
 def _read_row(item: Row) -> Iterator[Record | RowProblem]:
@@ -38,10 +37,9 @@ def _read_row(item: Row) -> Iterator[Record | RowProblem]:
     images = with_facts(row, fields, _images(row, fields, problems), problems)
     names = {name: text_of(row, fields, name, problems) for name in NAMES}
     reference = _reference(row, fields, images, problems)
-    if problems:
-        yield from problems
-    else:
-        yield from checked(Record(row=row, key=key, captions=captions, images=images, reference=reference, **names))
+    yield from problems or checked(
+        Record(row=row, key=key, captions=captions, images=images, reference=reference, **names)
+    )
 
 
 def _key(row: int, fields: Mapping[str, Any], problems: list[RowProblem]) -> str:
@@ -98,8 +96,7 @@ def _reference(
         reference = {"right": right} if right else {}
     if given is not None:
         reference["given"] = given
-    other = {name: value for name, value in fields.items() if name not in KNOWN and value is not None}
-    return reference | ({"other": other} if other else {})
+    return reference | others(without_nulls(fields), KNOWN)
 
 
 def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], problems: list[RowProblem]) -> Any:
@@ -107,7 +104,7 @@ def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], proble
 
     A list or an object is returned unchanged, because right answers of kinds may be any JSON.
     """
-    options = _options(images)
+    options = [f"{role}-{position}" for role, position in places_of(images)]
     index = given.get("chosen_index")
     right = f"{LISTED_ROLE}-{index}" if index is not None else given.get("right")
     if right is None:
@@ -121,13 +118,3 @@ def _right(row: int, given: Mapping[str, Any], images: list[SourceImage], proble
         )
         return ""
     return str(right)
-
-
-def _options(images: list[SourceImage]) -> list[str]:
-    counts: dict[str, int] = {}
-    options = []
-    for image in images:
-        position = counts.get(image.role, 0)
-        counts[image.role] = position + 1
-        options.append(f"{image.role}-{position}")
-    return options

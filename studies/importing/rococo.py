@@ -1,12 +1,13 @@
 """RoCOCO: photos of COCO with their captions, and each caption again with one word replaced so that it is wrong."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
 from studies.importing.captions import retrieval
-from studies.importing.rows import Row, read_list, text_of
+from studies.importing.rows import Row, read_each, read_list, text_of
 
 # Replacement of a word: same concept, different concept, random word, or danger.
 POLICIES = ("same_concept", "diff_concept", "rand_voca", "danger")
@@ -31,8 +32,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
             f"{', '.join(f'{policy}.json' for policy in POLICIES)}.",
         )
         return
-    for item in read_list(stream):
-        yield from [item] if isinstance(item, RowProblem) else _read_image(item, name)
+    yield from read_each(read_list(stream), partial(_read_image, policy=name))
 
 
 def _read_image(item: Row, policy: str) -> Iterator[Record | RowProblem]:
@@ -49,10 +49,7 @@ def _read_image(item: Row, policy: str) -> Iterator[Record | RowProblem]:
             f"The list has {len(captions)} captions; of an image there are {ALTERED} or more and {ALTERED} altered."
         )
         problems.append(RowProblem(row, "caption", sentence))
-    if problems:
-        yield from problems
-        return
-    yield from _records(row, policy, image, captions)
+    yield from problems or _records(row, policy, image, captions)
 
 
 def _records(row: int, policy: str, image: str, captions: list[Any]) -> Iterator[Record | RowProblem]:

@@ -3,8 +3,8 @@
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, cast
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, TypeVar, cast
 
 import yaml
 
@@ -21,6 +21,8 @@ _YamlLoader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 Row = tuple[int, dict[str, Any]]
 Item = tuple[int, str, Any]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class _Unreadable(Exception):
@@ -166,6 +168,29 @@ def _read_whole(stream: BinaryIO) -> str:
     if len(content) > LARGEST_OBJECT:
         raise _Unreadable(f"It is larger than {LARGEST_OBJECT:,} bytes. Split it into several files.")
     return _decoded(content, 0)
+
+
+def read_each(
+    items: Iterable[T | RowProblem], read: Callable[[T], Iterator[R | RowProblem]]
+) -> Iterator[R | RowProblem]:
+    """Yield what `read` makes of each item; problems stay."""
+    for item in items:
+        yield from [item] if isinstance(item, RowProblem) else read(item)
+
+
+def others(fields: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
+    """Return the fields that an importer does not know, as the entry `other` of a reference; {} without any."""
+    other = {name: value for name, value in fields.items() if name not in known}
+    return {"other": other} if other else {}
+
+
+def without_blanks(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop empty cells: in a CSV they mean a missing value."""
+    return {name: value for name, value in fields.items() if value != ""}
+
+
+def without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def text_of(row: int, fields: Mapping[str, Any], name: str, problems: list[RowProblem]) -> str:

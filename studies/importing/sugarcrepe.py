@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
-from studies.importing.rows import Item, kind_of, read_items, text_of
+from studies.importing.rows import Item, kind_of, others, read_each, read_items, text_of
 
 REQUIRED = ("filename", "caption", "negative_caption")
 _NAME = re.compile(r"(add|replace|swap)_(obj|att|rel)")
@@ -27,8 +28,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
             "Call it as SugarCrepe does: add_obj.json, swap_att.json and so on.",
         )
         return
-    for item in read_items(stream):
-        yield from [item] if isinstance(item, RowProblem) else _read_item(item, category)
+    yield from read_each(read_items(stream), partial(_read_item, category=category))
 
 
 def _read_item(item: Item, category: re.Match[str]) -> Iterator[Record | RowProblem]:
@@ -41,20 +41,14 @@ def _read_item(item: Item, category: re.Match[str]) -> Iterator[Record | RowProb
         return
     problems += [RowProblem(row, name, "The field is missing.") for name in REQUIRED if fields.get(name) is None]
     texts = {name: text_of(row, fields, name, problems) for name in REQUIRED}
-    if problems:
-        yield from problems
-    else:
-        yield from checked(_record(row, f"{category[0]}/{number}", category, texts, fields))
-
-
-def _record(row: int, key: str, category: re.Match[str], texts: dict[str, str], fields: dict[str, Any]) -> Record:
-    other = {name: value for name, value in fields.items() if name not in REQUIRED}
-    return Record(
-        row=row,
-        key=key,
-        captions={"caption": texts["caption"], "negative_caption": texts["negative_caption"]},
-        images=[SourceImage(role="image", filename=texts["filename"])],
-        type=category[1],
-        subtype=category[2],
-        reference={"coco": texts["filename"]} | ({"other": other} if other else {}),
+    yield from problems or checked(
+        Record(
+            row=row,
+            key=f"{category[0]}/{number}",
+            captions={"caption": texts["caption"], "negative_caption": texts["negative_caption"]},
+            images=[SourceImage(role="image", filename=texts["filename"])],
+            type=category[1],
+            subtype=category[2],
+            reference={"coco": texts["filename"]} | others(fields, REQUIRED),
+        )
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from studies.kinds.base import (
@@ -57,8 +57,7 @@ FINER_SCORES: Mapping[str, tuple[str, str]] = {
 @cache
 def get_kind(name: str) -> Kind:
     """Return the kind called `name`. Raises KeyError for a name that is not in the registry."""
-    module, _, attribute = KINDS[name].rpartition(".")
-    kind: Kind = getattr(import_module(module), attribute)()
+    kind: Kind = resolve_name(KINDS[name])()
     return kind
 
 

@@ -8,6 +8,7 @@ from studies.kinds.base import (
     LabelGrouping,
     Option,
     Roles,
+    ask_schema_of,
     gettext_noop,
     one_caption,
     one_image,
@@ -24,15 +25,11 @@ class Ambiguity(SingleChoice):
     title = "Say which of two images fits a caption, or both"
     rule = "unambiguous-v1"
     rejecting_options = frozenset({GENERATED, BOTH})
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "caption": role_schema("caption", "The role of the caption that is shown."),
-            "original": role_schema("image", "The role of the image that belongs to the caption."),
-            "generated": role_schema("negative_image", "The role of the image that must not fit it."),
-        },
-    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        caption=role_schema("caption", "The role of the caption that is shown."),
+        original=role_schema("image", "The role of the image that belongs to the caption."),
+        generated=role_schema("negative_image", "The role of the image that must not fit it."),
+    )
     instructions = """\
 Read the description and look at both images. Choose the **image that shows what the description says**.
 

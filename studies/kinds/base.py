@@ -474,6 +474,15 @@ def one_image(instance: InstanceFacts, role: str) -> dict[str, Any]:
     return image_option(role, images[0], instance=instance.key)
 
 
+def several_images(kind: Kind, instance: InstanceFacts, role: str, fewest: int, most: int) -> Sequence[ImageFacts]:
+    """Return the `fewest` to `most` images of `instance` in `role` that `kind` needs. Raises CannotAsk."""
+    images = instance.images.get(role, ())
+    if not fewest <= len(images) <= most:
+        has = f"Instance {instance.key} has {len(images)} images in the role {role}"
+        raise CannotAsk(f"{has}; {kind.name} needs {fewest} to {most}.")
+    return images
+
+
 def one_caption(instance: InstanceFacts, role: str) -> str:
     """Return the caption of `instance` in `role`. Raises CannotAsk."""
     caption = instance.captions.get(role, "")
@@ -482,9 +491,32 @@ def one_caption(instance: InstanceFacts, role: str) -> str:
     return caption
 
 
-def role_schema(default: str, description: str) -> dict[str, str | int]:
+def ask_schema_of(**entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an `ask` section with these entries."""
+    return {"type": "object", "additionalProperties": False, "properties": entries}
+
+
+def schema_of(default: str | int, description: str, **limits: int) -> dict[str, Any]:
+    """Return the JSON Schema of an `ask` entry with the type of its default; `limits` are words of JSON Schema."""
+    sort = {str: "string", int: "integer", bool: "boolean"}[type(default)]
+    return {"type": sort, **limits, "default": default, "description": description}
+
+
+def role_schema(default: str, description: str) -> dict[str, Any]:
     """Return the JSON Schema of an `ask` entry that names a role."""
-    return {"type": "string", "minLength": 1, "default": default, "description": description}
+    return schema_of(default, description, minLength=1)
+
+
+def list_schema(
+    default: Sequence[str], description: str, *, longest: int | None = None, **limits: int
+) -> dict[str, Any]:
+    """Return the JSON Schema of an `ask` entry that lists different texts, such as roles.
+
+    `longest`: the most characters of each. `limits`: words of JSON Schema.
+    """
+    items = {"type": "string", "minLength": 1} | ({"maxLength": longest} if longest else {})
+    rest = {"uniqueItems": True, "default": default, "description": description}
+    return {"type": "array", "items": items, **limits, **rest}
 
 
 def shown_order(kind: Kind, content: Mapping[str, Any], *, seed: str, annotator: int, question: int) -> list[str]:

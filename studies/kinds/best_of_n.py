@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 from studies.kinds.base import (
     MOST_DIGITS,
     NONE,
-    CannotAsk,
     InstanceFacts,
     LabelGrouping,
     Option,
     Roles,
+    ask_schema_of,
     gettext_noop,
     image_option,
     one_caption,
     role_schema,
+    several_images,
 )
 from studies.kinds.choices import SingleChoice
 
@@ -27,15 +28,11 @@ class BestOfN(SingleChoice):
     title = "Pick the best image for a caption, or none"
     rule = "chosen-v1"
     rejecting_options = frozenset({NONE})
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "caption": role_schema("negative_caption", "The role of the caption that is shown."),
-            "images": role_schema("candidate", "The role of the images to choose from."),
-            "becomes": role_schema("negative_image", "The role that the chosen image takes in the accepted instance."),
-        },
-    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        caption=role_schema("negative_caption", "The role of the caption that is shown."),
+        images=role_schema("candidate", "The role of the images to choose from."),
+        becomes=role_schema("negative_image", "The role that the chosen image takes in the accepted instance."),
+    )
     instructions = """\
 Read the description, look at all the images, and pick the **one image that shows everything in the description**.
 
@@ -57,12 +54,7 @@ Read the description, look at all the images, and pick the **one image that show
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
         caption = one_caption(instance, ask["caption"])
-        images = instance.images.get(ask["images"], ())
-        if not FEWEST_IMAGES <= len(images) <= MOST_DIGITS:
-            raise CannotAsk(
-                f"Instance {instance.key} has {len(images)} images in the role {ask['images']}; "
-                f"best_of_n needs {FEWEST_IMAGES} to {MOST_DIGITS}."
-            )
+        images = several_images(self, instance, ask["images"], FEWEST_IMAGES, MOST_DIGITS)
         options = [
             image_option(f"{ask['images']}-{number}", image, instance=instance.key)
             for number, image in enumerate(images)

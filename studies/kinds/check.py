@@ -13,7 +13,9 @@ from studies.kinds.base import (
     QuestionContent,
     Roles,
     Text,
+    ask_schema_of,
     gettext_noop,
+    list_schema,
     one_image,
     picture_of,
     role_schema,
@@ -39,30 +41,21 @@ class Check(SeveralChoices):
     title = "Say which statements about an image are true"
     rule = "collected-v1"
     collect_only = True
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "image": role_schema("image", "The role of the image."),
-            "captions": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "maxItems": MOST_STATEMENTS,
-                "uniqueItems": True,
-                "default": ["caption"],
-                "description": "The roles of the captions that are statements about the image; an instance that lacks "
-                "one is asked about the others.",
-            },
-            "statements": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_STATEMENT},
-                "maxItems": MOST_STATEMENTS,
-                "uniqueItems": True,
-                "default": [],
-                "description": "Statements that are made about every image, after those of its instance.",
-            },
-        },
-    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        image=role_schema("image", "The role of the image."),
+        captions=list_schema(
+            ["caption"],
+            "The roles of the captions that are statements about the image; an instance that lacks one is asked about "
+            "the others.",
+            maxItems=MOST_STATEMENTS,
+        ),
+        statements=list_schema(
+            [],
+            "Statements that are made about every image, after those of its instance.",
+            longest=LONGEST_STATEMENT,
+            maxItems=MOST_STATEMENTS,
+        ),
+    )
     instructions = """\
 Look at the image and read the statements below or beside it. Decide for **each statement separately** whether it is
 true.

@@ -2,8 +2,8 @@
 
 import random
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from studies.kinds.base import (
     CHOICE,
@@ -16,6 +16,7 @@ from studies.kinds.base import (
     NotAnAnswer,
     Option,
     QuestionContent,
+    Roles,
     Text,
     fields_of,
     gettext_noop,
@@ -68,6 +69,38 @@ class SingleChoice(Kind):
         by_value = posted_values(self, content, order)
         label = label or dice.choice(sorted(by_value.values()))
         return {CHOICE: next(value for value, key in by_value.items() if key == label)}
+
+
+class MatchingChoice(SingleChoice):
+    """A kind with one question per role in the list `asked`; the role at the same place in the list `offered` is right.
+
+    Both are the names of an `ask` entry, "images" or "captions".
+    """
+
+    rule = "majority-v1"
+    asked: ClassVar[str]
+    offered: ClassVar[str]
+
+    def roles(self, ask: Mapping[str, Any]) -> Roles:
+        return Roles(captions=ask["captions"], images=ask["images"])
+
+    def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        asked, offered = ask[self.asked], ask[self.offered]
+        if len(asked) > len(offered):
+            yield (
+                self.asked,
+                f"`ask.{self.asked}` names {len(asked)} roles and `ask.{self.offered}` only {len(offered)}: the right "
+                f"{self.offered[:-1]} of each {self.asked[:-1]} stands at the same place.",
+            )
+
+    def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset(ask[self.offered])
+
+    def variants(self, ask: Mapping[str, Any]) -> Sequence[str]:
+        return list(ask[self.asked])
+
+    def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
+        return str(ask[self.offered][ask[self.asked].index(variant)])
 
 
 class SeveralChoices(Kind):

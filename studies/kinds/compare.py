@@ -16,10 +16,13 @@ from studies.kinds.base import (
     QuestionContent,
     Roles,
     Text,
+    ask_schema_of,
     gettext_noop,
     image_option,
+    list_schema,
     one_caption,
     picture_of,
+    schema_of,
 )
 from studies.kinds.choices import SeveralChoices
 
@@ -46,48 +49,30 @@ class Compare(SeveralChoices):
     rule = "collected-v1"
     collect_only = True
     is_preference = True
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "caption": {
-                "type": "string",
-                "default": "caption",
-                "description": 'The role of the caption that is shown above the images; "" for images alone.',
-            },
-            "images": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "minItems": 1,
-                "maxItems": MOST_ROLES,
-                "uniqueItems": True,
-                "default": ["image", "negative_image"],
-                "description": "The roles of the images, one image each; or one role that has several images.",
-            },
-            "at_once": {
-                "type": "integer",
-                "minimum": FEWEST_IMAGES,
-                "maximum": MOST_IMAGES,
-                "default": MOST_IMAGES,
-                "description": "How many images are shown at once at most. Where there are more roles, every "
-                "combination of so many is a question.",
-            },
-            "criteria": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_CRITERION},
-                "minItems": 1,
-                "maxItems": MOST_CRITERIA,
-                "uniqueItems": True,
-                "default": ["Fits the description best"],
-                "description": "What the images are compared by, each answered by itself, as annotators read it.",
-            },
-            "ties": {
-                "type": "boolean",
-                "default": True,
-                "description": "Whether it can be answered that there is no difference.",
-            },
-        },
-    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        caption=schema_of("caption", 'The role of the caption that is shown above the images; "" for images alone.'),
+        images=list_schema(
+            ["image", "negative_image"],
+            "The roles of the images, one image each; or one role that has several images.",
+            minItems=1,
+            maxItems=MOST_ROLES,
+        ),
+        at_once=schema_of(
+            MOST_IMAGES,
+            "How many images are shown at once at most. Where there are more roles, every combination of so many is a "
+            "question.",
+            minimum=FEWEST_IMAGES,
+            maximum=MOST_IMAGES,
+        ),
+        criteria=list_schema(
+            ["Fits the description best"],
+            "What the images are compared by, each answered by itself, as annotators read it.",
+            longest=LONGEST_CRITERION,
+            minItems=1,
+            maxItems=MOST_CRITERIA,
+        ),
+        ties=schema_of(True, "Whether it can be answered that there is no difference."),
+    )
     instructions = """\
 Read the description, look at all the images, and say **for each criterion separately** which image is better.
 

@@ -4,6 +4,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from studies.descriptions import SET, SET_SIZE, VIDEO, image_of_set
@@ -11,18 +12,20 @@ from studies.kinds.base import (
     IN_ORDER,
     TARGET,
     Answer,
-    CannotAsk,
     InstanceFacts,
     Kind,
     NewQuestion,
     NotAnAnswer,
-    Picture,
     QuestionContent,
     Roles,
     Writing,
+    ask_schema_of,
     gettext_noop,
     image_option,
+    picture_of,
     role_schema,
+    schema_of,
+    several_images,
 )
 
 TEXT, NOT_POSSIBLE, YES = "text", "not_possible", "yes"
@@ -112,39 +115,22 @@ class Describe(Kind):
     duplicate_message = gettext_noop(
         "Somebody has already written exactly this about one of these images. Add what only this image shows."
     )
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "images": role_schema(SET, "The role of the images, which stand in it in their order."),
-            "targets": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": SET_SIZE,
-                "default": 3,
-                "description": "How many images of a set are described, each in a question of its own; drawn by lot.",
-            },
-            "min_characters": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 5000,
-                "default": FEWEST_CHARACTERS,
-                "description": "How many characters a description has at least.",
-            },
-            "max_characters": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 5000,
-                "default": MOST_CHARACTERS,
-                "description": "How many characters a description has at most.",
-            },
-            "not_possible": {
-                "type": "boolean",
-                "default": True,
-                "description": "Whether it can be answered that nothing tells the target apart.",
-            },
-        },
-    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        images=role_schema(SET, "The role of the images, which stand in it in their order."),
+        targets=schema_of(
+            3,
+            "How many images of a set are described, each in a question of its own; drawn by lot.",
+            minimum=1,
+            maximum=SET_SIZE,
+        ),
+        min_characters=schema_of(
+            FEWEST_CHARACTERS, "How many characters a description has at least.", minimum=1, maximum=5000
+        ),
+        max_characters=schema_of(
+            MOST_CHARACTERS, "How many characters a description has at most.", minimum=1, maximum=5000
+        ),
+        not_possible=schema_of(True, "Whether it can be answered that nothing tells the target apart."),
+    )
     instructions = """\
 You see several similar images, and **one of them is marked**. Write a description that helps somebody else find the
 marked image. They see the same images in a different order, with none marked.
@@ -169,13 +155,7 @@ marked image. They see the same images in a different order, with none marked.
 
     def questions(self, instance: InstanceFacts, ask: Mapping[str, Any], *, seed: str) -> Sequence[NewQuestion]:
         role = ask["images"]
-        images = instance.images.get(role, ())
-        fewest = max(FEWEST_IMAGES, ask["targets"])
-        if not fewest <= len(images) <= SET_SIZE:
-            raise CannotAsk(
-                f"Instance {instance.key} has {len(images)} images in the role {role}; describe needs {fewest} to "
-                f"{SET_SIZE}."
-            )
+        images = several_images(self, instance, role, max(FEWEST_IMAGES, ask["targets"]), SET_SIZE)
         about = {
             "images": [
                 image_option(f"{role}-{place}", image, instance=instance.key) for place, image in enumerate(images)
@@ -194,14 +174,7 @@ marked image. They see the same images in a different order, with none marked.
     def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent(
             pictures=[
-                Picture(
-                    stored["image"],
-                    stored["width"],
-                    stored["height"],
-                    role=stored["key"],
-                    mark=TARGET if place == content["target"] else "",
-                    key=stored["key"],
-                )
+                replace(picture_of(stored), mark=TARGET if place == content["target"] else "", key=stored["key"])
                 for place, stored in enumerate(content["images"])
             ]
         )
@@ -229,10 +202,9 @@ marked image. They see the same images in a different order, with none marked.
             raise NotAnAnswer(TOO_SHORT, needed=content["fewest"], written=len(seen))
         if len(text) > content["most"]:
             raise NotAnAnswer(TOO_LONG, allowed=content["most"], written=len(text))
-        if words := names_a_place(seen):
-            raise NotAnAnswer(PLACE, words=words)
-        if words := names_others(seen):
-            raise NotAnAnswer(OTHERS, words=words)
+        for pattern, message in ((_NAMES_A_PLACE, PLACE), (_NAMES_OTHERS, OTHERS)):
+            if found := pattern.search(seen):
+                raise NotAnAnswer(message, words=found.group().strip())
         return Answer({TEXT: text})
 
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
@@ -255,18 +227,6 @@ marked image. They see the same images in a different order, with none marked.
             text = f"{text} The {about[0]} {about[1]} {about[2]} {about[3]}, {about[4]}.".strip()
         # The study's limits may be so narrow that no whole sentence fits.
         return {TEXT: text[: content["most"]]}
-
-
-def names_a_place(text: str) -> str:
-    """Return the phrase in `text` that gives an image's place among the others, or ""."""
-    found = _NAMES_A_PLACE.search(text)
-    return found.group().strip() if found else ""
-
-
-def names_others(text: str) -> str:
-    """Return the phrase in `text` that refers to other images, or ""."""
-    found = _NAMES_OTHERS.search(text)
-    return found.group().strip() if found else ""
 
 
 def in_normal_form(text: str) -> str:

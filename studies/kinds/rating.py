@@ -12,15 +12,17 @@ from studies.kinds.base import (
     Roles,
     Scale,
     Text,
+    ask_schema_of,
+    list_schema,
     one_caption,
     one_image,
     picture_of,
+    schema_of,
 )
 from studies.kinds.choices import SingleChoice
 
 FEWEST_STEPS, MOST_STEPS = 2, 10
 LONGEST_LABEL = 60
-LABEL = {"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL}
 
 
 class Rating(SingleChoice):
@@ -34,40 +36,24 @@ class Rating(SingleChoice):
     title = "Rate on a scale how well an image fits"
     rule = "collected-v1"
     collect_only = True
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "caption": {
-                "type": "string",
-                "default": "caption",
-                "description": 'The role of the caption that is shown with each image; "" for two images and no text.',
-            },
-            "images": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "minItems": 1,
-                "uniqueItems": True,
-                "default": ["image"],
-                "description": "The roles of the images: with a caption one question about each, without one the two "
-                "that are compared.",
-            },
-            "steps": {
-                "type": "integer",
-                "minimum": FEWEST_STEPS,
-                "maximum": MOST_STEPS,
-                "default": 5,
-                "description": "How many steps the scale has.",
-            },
-            "lowest": LABEL | {"default": "not at all", "description": "What the lowest step means."},
-            "highest": LABEL | {"default": "perfectly", "description": "What the highest step means."},
-            "level": {
-                "enum": ["ordinal", "interval"],
-                "default": "ordinal",
-                "description": "Whether only the order of the steps counts, or they are evenly spaced numbers.",
-            },
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        caption=schema_of(
+            "caption", 'The role of the caption that is shown with each image; "" for two images and no text.'
+        ),
+        images=list_schema(
+            ["image"],
+            "The roles of the images: with a caption one question about each, without one the two that are compared.",
+            minItems=1,
+        ),
+        steps=schema_of(5, "How many steps the scale has.", minimum=FEWEST_STEPS, maximum=MOST_STEPS),
+        lowest=schema_of("not at all", "What the lowest step means.", minLength=1, maxLength=LONGEST_LABEL),
+        highest=schema_of("perfectly", "What the highest step means.", minLength=1, maxLength=LONGEST_LABEL),
+        level={
+            "enum": ["ordinal", "interval"],
+            "default": "ordinal",
+            "description": "Whether only the order of the steps counts, or they are evenly spaced numbers.",
         },
-    }
+    )
     instructions = """\
 Look at the image, read the description, and rate **how well the image shows what the description says**.
 

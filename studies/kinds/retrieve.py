@@ -13,8 +13,10 @@ from studies.kinds.base import (
     NewQuestion,
     Roles,
     Scale,
+    ask_schema_of,
     image_option,
     role_schema,
+    several_images,
 )
 from studies.kinds.choices import SingleChoice
 
@@ -35,11 +37,9 @@ class Retrieve(AsksAboutAnswers, SingleChoice):
     asks_about_parts = True
     excludes_upstream_annotators = True
     scale_varies = True
-    ask_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {"images": role_schema(SET, "The role of the images, in their order.")},
-    }
+    ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
+        images=role_schema(SET, "The role of the images, in their order.")
+    )
     instructions = """\
 Somebody saw these images with one of them marked, and described the marked one so that you can find it. Read the
 description, look at all the images, and pick the **one image that it describes**.
@@ -69,14 +69,10 @@ description, look at all the images, and pick the **one image that it describes*
         text = instance.source.get("text")
         if not text:
             raise CannotAsk(f"Instance {instance.key} has no description to find an image by.")
-        images = instance.images.get(ask["images"], ())
-        if not FEWEST_IMAGES <= len(images) <= SET_SIZE:
-            raise CannotAsk(
-                f"Instance {instance.key} has {len(images)} images in the role {ask['images']}; "
-                f"retrieve needs {FEWEST_IMAGES} to {SET_SIZE}."
-            )
-        keys = map(image_of_set, range(len(images)))
-        options = [image_option(key, image, instance=instance.key) for key, image in zip(keys, images, strict=True)]
+        images = several_images(self, instance, ask["images"], FEWEST_IMAGES, SET_SIZE)
+        options = [
+            image_option(image_of_set(place), image, instance=instance.key) for place, image in enumerate(images)
+        ]
         return {"caption": text, "options": options, IN_ORDER: instance.type == VIDEO}
 
     def accepts_source(self, source: Mapping[str, Any]) -> bool:

@@ -1,6 +1,8 @@
 """Shared command-line arguments: project, study, and the user who runs the command."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,20 +19,25 @@ from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_arc
 STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
 
 
-def project_called(name: str) -> Project:
-    """Return the project called `name`. Raises CommandError, which lists the projects."""
+@contextmanager
+def study_errors_told() -> Iterator[None]:
+    """Raise a StudyError as a CommandError, which a command line shows."""
     try:
-        return find_project(name)
+        yield
     except StudyError as error:
         raise CommandError(str(error)) from error
+
+
+def project_called(name: str) -> Project:
+    """Return the project called `name`. Raises CommandError, which lists the projects."""
+    with study_errors_told():
+        return find_project(name)
 
 
 def study_called(name: str) -> Study:
     """Return the study called `name`, SLUG or PROJECT/SLUG. Raises CommandError, which says what to write instead."""
-    try:
+    with study_errors_told():
         return find_study(name)
-    except StudyError as error:
-        raise CommandError(str(error)) from error
 
 
 def add_by(parser: ArgumentParser) -> None:

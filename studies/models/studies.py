@@ -1,13 +1,12 @@
-import secrets
 import string
 
 from django.conf import settings
 from django.db import models
+from django.utils.crypto import get_random_string
 
 from studies.models.designs import DesignField
 from studies.models.projects import Project
 
-_TOKEN_SIGNS = string.ascii_lowercase + string.digits
 _TOKEN_LENGTH = 16
 
 
@@ -61,7 +60,7 @@ TRYING = frozenset({Purpose.PILOT})
 
 def new_public_token() -> str:
     """Return a short, unguessable name for the address at which annotators arrive."""
-    return "".join(secrets.choice(_TOKEN_SIGNS) for _ in range(_TOKEN_LENGTH))
+    return get_random_string(_TOKEN_LENGTH, string.ascii_lowercase + string.digits)
 
 
 class Study(models.Model):

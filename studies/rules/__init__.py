@@ -5,7 +5,7 @@ A new rule is one file and one line here. Never edit a rule in use: a change is 
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from studies.kinds.base import Kind
@@ -26,8 +26,7 @@ RULES = {
 @cache
 def get_rule(name: str) -> Rule:
     """Return the rule called `name`. Raises KeyError for a name that is not in the registry."""
-    module, _, attribute = RULES[name].rpartition(".")
-    rule: Rule = getattr(import_module(module), attribute)()
+    rule: Rule = resolve_name(RULES[name])()
     return rule
 
 

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from analytics.scores import Outcomes
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -20,8 +23,27 @@ def shared_json(name: str) -> Any:
     return json.loads(shared_file(name).read_text(encoding="utf-8"))
 
 
+def patterns(found: Outcomes) -> list[str]:
+    """Return the outcomes of each instance as four digits, in the order Ipos2T Ineg2T Tpos2I Tneg2I."""
+    columns = np.stack([found.ipos2t, found.ineg2t, found.tpos2i, found.tneg2i], axis=1)
+    return ["".join("01"[right] for right in row) for row in columns.astype(int).tolist()]
+
+
+def outcomes(*rows: str) -> Outcomes:
+    """Return outcomes from four digits each, in the same order."""
+    return Outcomes(*np.array([[digit == "1" for digit in row] for row in rows], dtype=np.bool_).reshape(-1, 4).T)
+
+
+def agreement_cases() -> list[dict[str, Any]]:
+    """Return the published cases; none where the data is not beside the project."""
+    path = DATA / "agreement.json"
+    cases: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else []
+    return cases
+
+
 def agreement_case(name: str) -> dict[str, Any]:
-    return next(case for case in shared_json("agreement.json")["cases"] if case["id"] == name)
+    shared_file("agreement.json")
+    return next(case for case in agreement_cases() if case["id"] == name)
 
 
 def units_by_raters(data: dict[str, Any]) -> list[list[Any]]:

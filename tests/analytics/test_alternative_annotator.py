@@ -113,16 +113,13 @@ def test_what_one_person_alone_or_the_model_did_not_answer_counts_for_nothing() 
     assert [(each.n, each.p) for each in came_out.people] == [(2, None), (1, None), (2, None)]
     assert came_out.people[0].reason == "Fewer than 3 instances say too little of one person."
     assert (came_out.winning_rate, came_out.advantage, came_out.passes, came_out.reason) == (None, None, None, NOBODY)
+    assert alternative_annotator_test([], [], [], {}).reason == NOBODY
 
 
 def test_people_with_fewer_than_thirty_instances_are_not_tested() -> None:
     people = {"ann": [0] * 30, "ben": [0] * 30, "cem": [0] * 29}
     came_out = judged(people, dict.fromkeys(range(30), 0))
-    assert [(each.person, each.p is None) for each in came_out.people] == [
-        ("ann", False),
-        ("ben", False),
-        ("cem", True),
-    ]
+    assert [each.person for each in came_out.people if each.p is None] == ["cem"]
     assert came_out.n_tested == 2
 
 
@@ -138,7 +135,3 @@ def test_people_with_fewer_than_thirty_instances_are_not_tested() -> None:
 def test_what_cannot_be_tested_is_refused(arguments: Any, options: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         alternative_annotator_test(*arguments, **options)
-
-
-def test_nobody_is_no_test() -> None:
-    assert alternative_annotator_test([], [], [], {}).reason == NOBODY

@@ -1,11 +1,12 @@
 """Which times the server's clock leaves room for, and which nobody can need. Worked out by hand."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
 
-from analytics.work.answer_times import TimedAnswer, least_seconds, possible_seconds, time_evidence
+from analytics.work.answer_times import TimedAnswer, TimeEvidence, least_seconds, possible_seconds, time_evidence
 from analytics.work.working_time import SentAnswer
 from tests.factories import NOON
 
@@ -52,19 +53,20 @@ def timed(*rows: tuple[float | None, float], least: float = 0.8) -> list[TimedAn
     return [TimedAnswer(claimed, possible, least) for claimed, possible in rows]
 
 
-def test_who_answers_faster_than_anybody_reads_is_found() -> None:
-    found = time_evidence(timed(*[(None, 0.08)] * 5))
+@pytest.mark.parametrize(
+    ("answers", "evidence"),
+    [
+        # Faster than anybody reads.
+        ([(None, 0.08)] * 5, TimeEvidence(5, 5, 0, 0.4, 4, is_too_quick=True, claims_too_much=False)),
+        # More than passed, be it in one answer.
+        ([(21, 1)], TimeEvidence(1, 0, 21, 1, 0.8, is_too_quick=False, claims_too_much=True)),
+    ],
+    ids=["quick", "claims"],
+)
+def test_times_that_cannot_be_are_found(answers: list[tuple[float | None, float]], evidence: TimeEvidence) -> None:
+    found = time_evidence(timed(*answers))
     assert found is not None
-    assert (found.answers, found.quick, found.claimed) == (5, 5, 0)
-    assert [found.possible, found.least] == pytest.approx([0.4, 4])
-    assert (found.is_too_quick, found.claims_too_much) == (True, False)
-
-
-def test_who_claims_more_than_passed_is_found_even_in_one_answer() -> None:
-    found = time_evidence(timed((21, 1)))
-    assert found is not None
-    assert (found.claimed, found.possible) == (21, 1)
-    assert (found.is_too_quick, found.claims_too_much) == (False, True)
+    assert asdict(found) == pytest.approx(asdict(evidence))
 
 
 @pytest.mark.parametrize(

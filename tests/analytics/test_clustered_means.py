@@ -1,13 +1,10 @@
-"""Means of answers by person and instance, against hand computations and what a 95 % interval promises."""
+"""Means of answers by person and instance, against hand computations."""
 
 from math import pi, sin, sqrt
-from typing import Any
 
-import numpy as np
 import pytest
 
 from analytics.intervals.clustered_means import clustered_mean
-from benchmarks.coverage import Design, coverage_of_means, coverage_of_ratings
 
 
 def test_every_answer_counts_once() -> None:
@@ -15,24 +12,25 @@ def test_every_answer_counts_once() -> None:
     assert (found.value, found.n_people, found.n_instances, found.n_answers) == (0.75, 2, 4, 4)
 
 
-def test_people_who_differ_and_share_nothing_are_as_many_as_they_are() -> None:
-    # Means 1 and 0 of two answers each: variance 2 (1/16 + 1/16) = 1/4 with 1 degree of freedom, worth one answer.
-    found = clustered_mean([1, 1, 0, 0], list("aabb"), list("wxyz"))
-    assert (found.low, found.high) == pytest.approx(((1 - sin(0.475 * pi)) / 2, (1 + sin(0.475 * pi)) / 2))
-
-
-def test_instances_that_differ_are_as_many_as_they_are() -> None:
-    # Both people say 1 of the first and 0 of the second: people do not differ, and have 2 x 2 (1/8) / 2 in common.
-    found = clustered_mean([1, 0, 1, 0], list("aabb"), list("xyxy"))
+@pytest.mark.parametrize(
+    ("values", "instances"),
+    [
+        # Means 1 and 0 of two answers each: variance 2 (1/16 + 1/16) = 1/4 with 1 degree of freedom, worth one answer.
+        ([1, 1, 0, 0], "wxyz"),
+        # Both say 1 of the first and 0 of the second: people do not differ, and have 2 x 2 (1/8) / 2 in common.
+        ([1, 0, 1, 0], "xyxy"),
+    ],
+    ids=["people", "instances"],
+)
+def test_people_or_instances_that_differ_are_as_many_as_they_are(values: list[int], instances: str) -> None:
+    found = clustered_mean(values, list("aabb"), list(instances))
     assert (found.low, found.high) == pytest.approx(((1 - sin(0.475 * pi)) / 2, (1 + sin(0.475 * pi)) / 2))
 
 
 def test_a_mean_of_ratings_has_their_spread_and_stays_on_the_scale() -> None:
     found = clustered_mean([5, 5, 4, 5], list("aabb"), list("wxyz"), bounds=(1, 5))
     assert (found.value, found.sd) == pytest.approx((4.75, 0.5))
-    assert found.low is not None
-    assert found.high is not None
-    assert 1 < found.low < 4.75 < found.high <= 5
+    assert 1 < (found.low or 0) < 4.75 < (found.high or 0) <= 5
 
 
 def test_answers_that_are_all_alike_still_have_an_interval() -> None:
@@ -64,37 +62,3 @@ def test_too_little_gives_no_interval(people: str, instances: str, reason: str) 
 def test_answers_outside_the_scale_are_refused() -> None:
     with pytest.raises(ValueError, match="outside 1 to 5"):
         clustered_mean([0, 5], list("ab"), list("xy"), bounds=(1, 5))
-
-
-@pytest.mark.parametrize("measured", [coverage_of_means, coverage_of_ratings])
-@pytest.mark.parametrize(
-    "design",
-    [
-        Design(20, 25, 0.5, 1.0, 0.75, same=True),
-        Design(20, 25, 0.0, 1.5, 0.75, same=True, per_instance=2),
-        Design(20, 50, 0.5, 1.5, 0.75, same=True, per_instance=2, answers=3),
-    ],
-    ids=str,
-)
-def test_intervals_hold_the_truth_as_often_as_they_promise(design: Design, measured: Any) -> None:
-    # 400 data sets: a true 95 % comes out under 92 % once in 300 times.
-    held, width, oracle = measured(design, 400, np.random.default_rng(6))
-    assert held >= 0.92
-    assert width <= 1.15 * oracle
-
-
-def test_ratings_near_the_end_of_a_scale_allow_for_few_instances_that_are_rated_low() -> None:
-    # A rating tells more than a yes or no. Intervals that took ratings that depend on instances for as many such
-    # answers held the truth in 91 of 100 data sets.
-    design = Design(20, 25, 0.0, 1.5, 0.9, same=True, per_instance=2, answers=3)
-    held, width, oracle = coverage_of_ratings(design, 2000, np.random.default_rng(6))
-    assert held >= 0.925
-    assert width <= 1.15 * oracle
-
-
-def test_people_and_instances_that_do_not_differ_cost_little_width() -> None:
-    # Two bounds on one variance, and Student's t for it, made intervals 1.14 times as wide as need be.
-    design = Design(20, 50, 0.0, 0.0, 0.75, same=True, per_instance=2)
-    held, width, oracle = coverage_of_ratings(design, 400, np.random.default_rng(6))
-    assert held >= 0.94
-    assert width <= 1.13 * oracle

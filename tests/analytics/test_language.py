@@ -28,16 +28,15 @@ from analytics.language import (
         ("don\u2019t...", ["don\u2019t", ".", ".", "."]),
         ("  3.5 cm ", ["3", ".", "5", "cm"]),
         ("'quoted'", ["'", "quoted", "'"]),
+        ("The Dog, the _ dog!", ["The", "Dog", ",", "the", "_", "dog", "!"]),
         ("", []),
         ("été über", ["été", "über"]),
     ],
 )
 def test_words_v1(text: str, expected: list[str]) -> None:
     assert tokens(text) == expected
-
-
-def test_words_are_in_lower_case_and_marks_are_none() -> None:
-    assert words("The Dog, the _ dog!") == ["the", "dog", "the", "dog"]
+    # Marks are tokens and no words, which are in lower case.
+    assert words(text) == [token.lower() for token in expected if any(map(str.isalnum, token))]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +63,6 @@ def test_statistics_of_two_texts() -> None:
     assert (found.length.mean, found.length.most, found.sentences.mean, found.sentences.most) == (4.5, 6, 1.5, 2)
     assert (found.length.sd, found.sentences.sd) == pytest.approx((sqrt(4.5), sqrt(0.5)))
     assert found.types_among is None
-
-
-def test_statistics_of_nothing_and_of_one_text() -> None:
     assert language_of(tally([])).length == Lengths(None, None, None)
     assert language_of(tally(["A dog."])).length == Lengths(3, None, 3)
 
@@ -108,21 +104,16 @@ def test_a_text_is_as_deep_as_its_deepest_sentence() -> None:
     assert depths_of([""], Parser("by hand 1", trees.__getitem__)).reason == "There is no text to parse."
 
 
-def test_without_a_parser_depth_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)
+def refuse(name: str) -> Any:
+    raise OSError(name)
+
+
+@pytest.mark.parametrize("module", [None, SimpleNamespace(load=refuse)], ids=["no spaCy", "no model"])
+def test_without_a_parser_depth_is_not_computed(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", module)
     assert installed_parser() is None
     found = depths_of(["A dog."], None)
     assert (found.mean, found.texts, found.reason) == (None, 0, NO_PARSER)
-
-
-def test_without_a_model_there_is_no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(name: str) -> Any:
-        raise OSError(name)
-
-    spacy: Any = ModuleType("spacy")
-    spacy.load = load
-    monkeypatch.setitem(sys.modules, "spacy", spacy)
-    assert installed_parser() is None
 
 
 def test_an_installed_parser_is_asked_and_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -14,27 +15,14 @@ from analytics.work.pay import (
     session_pay,
 )
 
-HALF = Fraction(1, 2)
-NINE_TENTHS = Fraction(9, 10)
-
-
-def test_cost_is_reward_times_seats() -> None:
-    assert projected_cost(Decimal("8.00"), 81) == Decimal("648.00")
+HALF, NINE_TENTHS = Fraction(1, 2), Fraction(9, 10)
 
 
 def test_seats_and_answers_are_paid_together() -> None:
+    assert projected_cost(Decimal("8.00"), 81) == Decimal("648.00")
+    assert projected_cost(Decimal("8.00"), 0) == 0
     # 80 x 8.00 and 1600 x 0.05.
     assert rewards(Decimal("8.00"), Decimal("0.05"), seats=80, answers=1600) == Decimal("720.00")
-
-
-def test_a_study_without_seats_costs_nothing() -> None:
-    assert projected_cost(Decimal("8.00"), 0) == 0
-
-
-@pytest.mark.parametrize(("reward", "seats"), [("-1", 1), ("1", -1)])
-def test_cost_refuses_negative_numbers(reward: str, seats: int) -> None:
-    with pytest.raises(ValueError, match="at least 0"):
-        projected_cost(Decimal(reward), seats)
 
 
 @pytest.mark.parametrize(
@@ -53,58 +41,35 @@ def test_percentile_interpolates_between_neighbours(values: list[float], share: 
     assert percentile(values, share) == pytest.approx(expected)
 
 
-def test_percentile_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one value"):
-        percentile([], HALF)
-
-
-def test_percentile_refuses_a_share_over_one() -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        percentile([1], Fraction(3, 2))
-
-
-def test_eight_dollars_for_forty_minutes_is_twelve_an_hour() -> None:
-    wage = hourly_wage(Decimal("8.00"), [PaidSession(2400)])
-    assert (wage.n, wage.median, wage.tenth_percentile) == (1, Decimal(12), Decimal(12))
-
-
-def test_wage_is_taken_from_the_median_and_the_slowest_tenth() -> None:
-    # Durations 1200, 2400, 3600 s: median 2400 s; 90th percentile 2400 + 0.8 * 1200 = 3360 s.
-    wage = hourly_wage(Decimal("8.00"), [PaidSession(3600), PaidSession(1200), PaidSession(2400)])
-    assert wage.n == 3
-    assert wage.median == Decimal(12)
-    assert wage.tenth_percentile == pytest.approx(Decimal(28800) / Decimal(3360))
-
-
-def test_answers_are_paid_besides_their_session() -> None:
-    # 2.00 and 20 times 0.15 are 5.00, in a third of an hour.
-    assert hourly_wage(Decimal("2.00"), [PaidSession(1200, 20)], Decimal("0.15")).median == Decimal("15.00")
-
-
-def test_wage_of_sessions_with_different_pay_is_taken_from_how_long_they_took_for_it() -> None:
-    # 5.00, 8.00 and 2.00: 240, 300 and 600 s for each unit. Median 300 s; 90th percentile 300 + 0.8 * 300 = 540 s.
-    sessions = [PaidSession(1200, 20), PaidSession(2400, 40), PaidSession(1200, 0)]
-    wage = hourly_wage(Decimal("2.00"), sessions, Decimal("0.15"))
-    assert wage.median == pytest.approx(Decimal(12))
-    assert wage.tenth_percentile == pytest.approx(Decimal(3600) / Decimal(540))
-
-
-def test_a_session_that_is_paid_nothing_is_the_slowest() -> None:
-    # Of 1.50 in 600 s, twice, and nothing in 600 s: 400 s for each unit at the median, which is 9 an hour.
-    wage = hourly_wage(Decimal(0), [PaidSession(600, 0), *[PaidSession(600, 10)] * 2], Decimal("0.15"))
-    assert (wage.median, wage.tenth_percentile) == (Decimal(9), Decimal(0))
-    assert hourly_wage(Decimal(0), [PaidSession(600, 10)]).median == 0
+@pytest.mark.parametrize(
+    ("sessions", "session", "answer", "median", "tenth"),
+    [
+        # 8.00 for 40 minutes.
+        ([(2400, 0)], "8.00", "0", 12, 12),
+        # Durations 1200, 2400, 3600 s: median 2400 s; 90th percentile 2400 + 0.8 * 1200 = 3360 s.
+        ([(3600, 0), (1200, 0), (2400, 0)], "8.00", "0", 12, Decimal(28800) / 3360),
+        # 2.00 and 20 times 0.15 are 5.00, in a third of an hour.
+        ([(1200, 20)], "2.00", "0.15", 15, 15),
+        # 5.00, 8.00 and 2.00: 240, 300 and 600 s for each unit. Median 300 s; 90th percentile 300 + 0.8 * 300 = 540 s.
+        ([(1200, 20), (2400, 40), (1200, 0)], "2.00", "0.15", 12, Decimal(3600) / 540),
+        # 1.50 in 600 s, twice, and nothing in 600 s, which is the slowest: 400 s for each unit, which is 9 an hour.
+        ([(600, 0), (600, 10), (600, 10)], "0", "0.15", 9, 0),
+        ([(600, 10)], "0", "0", 0, 0),
+    ],
+    ids=["one", "durations", "with answers", "different pay", "one paid nothing", "nothing"],
+)
+def test_wage_is_taken_from_the_median_and_the_slowest_tenth(
+    sessions: list[tuple[float, int]], session: str, answer: str, median: Any, tenth: Any
+) -> None:
+    wage = hourly_wage(Decimal(session), [PaidSession(*each) for each in sessions], Decimal(answer))
+    assert wage.n == len(sessions)
+    assert wage.median == pytest.approx(Decimal(median))
+    assert wage.tenth_percentile == pytest.approx(Decimal(tenth))
 
 
 def test_wage_of_nobody_is_undefined_and_says_why() -> None:
     wage = hourly_wage(Decimal("8.00"), [])
-    assert (wage.n, wage.median, wage.tenth_percentile) == (0, None, None)
-    assert wage.reason == "Nobody has finished yet."
-
-
-def test_wage_refuses_a_session_that_took_no_time() -> None:
-    with pytest.raises(ValueError, match="more than 0 seconds"):
-        hourly_wage(Decimal("8.00"), [PaidSession(0)])
+    assert (wage.n, wage.median, wage.tenth_percentile, wage.reason) == (0, None, None, "Nobody has finished yet.")
 
 
 @pytest.mark.parametrize(
@@ -131,24 +96,34 @@ def test_pay_by_the_hour_follows_from_the_estimated_time(
     assert implied_hourly_pay(Decimal(session), Decimal(answer), answers=answers, minutes=minutes) == Decimal(hourly)
 
 
-def test_pay_by_the_hour_refuses_what_cannot_be() -> None:
-    with pytest.raises(ValueError, match="more than 0 minutes"):
-        implied_hourly_pay(Decimal(1), Decimal(0), answers=1, minutes=0)
-    with pytest.raises(ValueError, match="at least 0"):
-        platform_fee(Decimal(-1), Decimal(1))
+@pytest.mark.parametrize(
+    ("session", "answers", "least", "paid"),
+    [
+        # 1.20 / 15 = 0.08.
+        *(("1.20", answers, 15, paid) for answers, paid in [(0, "0.00"), (1, "0.08"), (4, "0.32"), (14, "1.12")]),
+        *(("1.20", answers, 15, "1.20") for answers in (15, 60)),
+        # 1.00 x 1 / 8 = 0.125, halves up.
+        ("1.00", 1, 8, "0.13"),
+        ("1.00", 0, 1, "1.00"),
+    ],
+)
+def test_a_session_with_few_answers_is_paid_its_share(session: str, answers: int, least: int, paid: str) -> None:
+    assert session_pay(Decimal(session), answers, least) == Decimal(paid)
 
 
 @pytest.mark.parametrize(
-    ("answers", "paid"), [(0, "0.00"), (1, "0.08"), (4, "0.32"), (14, "1.12"), (15, "1.20"), (60, "1.20")]
+    ("call", "message"),
+    [
+        (lambda: projected_cost(Decimal(-1), 1), "at least 0"),
+        (lambda: projected_cost(Decimal(1), -1), "at least 0"),
+        (lambda: percentile([], HALF), "at least one value"),
+        (lambda: percentile([1], Fraction(3, 2)), "between 0 and 1"),
+        (lambda: hourly_wage(Decimal("8.00"), [PaidSession(0)]), "more than 0 seconds"),
+        (lambda: implied_hourly_pay(Decimal(1), Decimal(0), answers=1, minutes=0), "more than 0 minutes"),
+        (lambda: platform_fee(Decimal(-1), Decimal(1)), "at least 0"),
+        (lambda: session_pay(Decimal("1.00"), 1, 0), "least answers of at least 1"),
+    ],
 )
-def test_a_session_with_few_answers_is_paid_its_share(answers: int, paid: str) -> None:
-    # 1.20 / 15 = 0.08.
-    assert session_pay(Decimal("1.20"), answers, 15) == Decimal(paid)
-
-
-def test_a_share_is_rounded_to_the_cent_halves_up() -> None:
-    # 1.00 x 1 / 8 = 0.125.
-    assert session_pay(Decimal("1.00"), 1, 8) == Decimal("0.13")
-    assert session_pay(Decimal("1.00"), 0, 1) == Decimal("1.00")
-    with pytest.raises(ValueError, match="least answers of at least 1"):
-        session_pay(Decimal("1.00"), 1, 0)
+def test_what_cannot_be_paid_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -20,15 +20,10 @@ def test_a_slight_preference_among_four_places_is_no_evidence() -> None:
     assert bias.p == pytest.approx(0.5724, abs=5e-5)
     assert bias.effect == pytest.approx(sqrt(0.02))
     assert bias.least_expected == 25
-
-
-def test_always_the_first_place_is_the_largest_bias() -> None:
-    bias = position_bias([0] * 30, 3)
-    assert bias.chi_squared == pytest.approx(60)
-    # Two degrees of freedom: the tail is exp(-x / 2).
-    assert bias.p == pytest.approx(exp(-30))
-    assert bias.effect == pytest.approx(sqrt(2))
-    assert bias.counts == (30, 0, 0)
+    # The first of three places 30 times. Two degrees of freedom: the tail is exp(-x / 2).
+    largest = position_bias([0] * 30, 3)
+    assert (largest.chi_squared, largest.counts) == (60, (30, 0, 0))
+    assert [largest.effect, largest.p] == pytest.approx([sqrt(2), exp(-30)])
 
 
 def test_questions_with_different_numbers_of_places_are_tested_apart() -> None:
@@ -41,22 +36,13 @@ def test_questions_with_different_numbers_of_places_are_tested_apart() -> None:
     assert bias.least_expected == 2
 
 
-def test_nothing_chosen_is_undefined() -> None:
-    bias = position_bias([], 4)
-    assert (bias.p, bias.chi_squared, bias.effect, bias.n) == (None, None, None, 0)
-    assert bias.reason == "Nobody has chosen a place."
-
-
-def test_one_place_only_is_undefined() -> None:
-    assert position_bias([0, 0], 1).reason == "Nobody had more than one place to choose."
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: position_bias([4], 4), "not shown"),
         (lambda: position_bias([-1], 4), "not shown"),
         (lambda: position_bias([0, 1], [2]), "2 choices of 1 questions"),
+        (lambda: own_positions([0, 1], 4, ["a"]), "each choice has one"),
     ],
 )
 def test_choices_that_cannot_have_been_made_are_refused(call: Any, message: str) -> None:
@@ -81,18 +67,15 @@ def test_small_expected_counts_are_drawn_instead_of_approximated() -> None:
     found = position_bias([0, 0, 0, 0], 4)
     assert found.method == "drawn"
     assert found.p == pytest.approx(4 / 256, abs=0.004)
+    assert position_bias([0, 0, 0, 0], 4).p == found.p
     assert position_bias([0, 1, 2, 3] * 5, 4).method == "chi-squared"
 
 
-def test_the_same_answers_are_drawn_to_the_same_probability() -> None:
-    assert position_bias([0, 0, 1], 3).p == position_bias([0, 0, 1], 3).p
-
-
-def test_without_a_choice_of_places_nobody_has_a_habit() -> None:
-    assert own_positions([0, 0], 1, ["a", "b"]).reason == "Nobody had more than one place to choose."
-    assert own_positions([], 4, []).reason == "Nobody has chosen a place."
-
-
-def test_places_of_unknown_people_are_refused() -> None:
-    with pytest.raises(ValueError, match="each choice has one"):
-        own_positions([0, 1], 4, ["a"])
+@pytest.mark.parametrize(
+    ("chosen", "shown", "reason"),
+    [([0, 0], 1, "Nobody had more than one place to choose."), ([], 4, "Nobody has chosen a place.")],
+)
+def test_without_a_choice_of_places_there_is_no_bias_and_no_habit(chosen: list[int], shown: int, reason: str) -> None:
+    bias = position_bias(chosen, shown)
+    assert (bias.p, bias.chi_squared, bias.effect, bias.n, bias.reason) == (None, None, None, len(chosen), reason)
+    assert own_positions(chosen, shown, list("ab")[: len(chosen)]).reason == reason

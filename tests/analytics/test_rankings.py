@@ -24,18 +24,12 @@ STRIVINGS = [42, 46, 39, 37, 65, 88, 86, 56, 62, 92, 54, 81]
 YIELDING = [0, 0, 1, 1, 3, 4, 5, 6, 7, 8, 8, 12]
 
 
-def test_concordance_is_siegels_without_ties() -> None:
+def test_concordance_and_tau_are_siegels_without_and_with_ties() -> None:
     found = kendall_w(EXECUTIVES)
     assert found.value == pytest.approx(0.16, abs=0.005)
     assert (found.n_rankings, found.n_items, found.reason) == (3, 6, None)
-
-
-def test_concordance_is_siegels_with_ties() -> None:
     # 591 / (9 x 990 / 12 - 3 x 9.5) = 591 / 714.
     assert kendall_w(TIED).value == pytest.approx(591 / 714)
-
-
-def test_tau_is_siegels_without_and_with_ties() -> None:
     assert kendall_tau(AUTHORITARIANISM, STRIVINGS).value == pytest.approx(44 / 66)
     assert kendall_tau(STRIVINGS, YIELDING).value == pytest.approx(25 / (66 * 63) ** 0.5)
 
@@ -44,6 +38,8 @@ def test_the_examples_of_the_docstrings_are_right() -> None:
     assert kendall_w([[1, 2, 3], [1, 3, 2]]).value == pytest.approx(0.75)
     assert kendall_tau([1, 2, 3], [1, 3, 2]).value == pytest.approx(1 / 3)
     assert mean_kendall_tau([[1, 2, 3], [1, 2, 3], [1, 3, 2]]).value == pytest.approx(5 / 9)
+    # The third ranks nothing, so that its pairs have no tau; the first two agree on all.
+    assert mean_kendall_tau([[1, 2, 3], [1, 2, 3], [1, 1, 1]]).value == pytest.approx(1)
 
 
 def test_reversed_orders_agree_on_nothing_and_the_same_order_on_everything() -> None:
@@ -66,11 +62,6 @@ def test_what_cannot_be_told_has_a_reason(ranks: list[list[float]], reason: str)
     for measure in (kendall_w, mean_kendall_tau):
         found = measure(ranks)
         assert (found.value, found.reason) == (None, reason)
-
-
-def test_a_pair_without_a_tau_is_left_out_of_the_mean() -> None:
-    # The third ranks nothing; the first two agree on all.
-    assert mean_kendall_tau([[1, 2, 3], [1, 2, 3], [1, 1, 1]]).value == pytest.approx(1)
 
 
 @pytest.mark.parametrize("ranks", [[1, 2, 3], [[1, float("nan")], [1, 2]]])

@@ -8,6 +8,7 @@ def test_ratings_of_a_unit_stand_side_by_side_wherever_they_come_in_the_list() -
     coded = by_unit([7, 8, 7], [0, 1, 1], ("a", "b"))
     assert coded.codes.tolist() == [[0, 1], [1, MISSING]]
     assert (coded.categories, coded.values, coded.ordered) == (("a", "b"), None, True)
+    assert by_unit([], [], ("a",)).codes.shape == (0, 1)
 
 
 def test_units_make_the_same_rows_as_an_array_of_their_labels() -> None:
@@ -16,7 +17,3 @@ def test_units_make_the_same_rows_as_an_array_of_their_labels() -> None:
     ours, theirs = PercentAgreement().rows(laid_out), PercentAgreement().rows(array)
     assert ours.codes.tolist() == theirs.codes.tolist()
     assert ours.counts.tolist() == theirs.counts.tolist() == [1, 1, 1]
-
-
-def test_no_ratings_are_no_units() -> None:
-    assert by_unit([], [], ("a",)).codes.shape == (0, 1)

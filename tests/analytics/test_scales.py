@@ -1,6 +1,7 @@
 """Use of a scale. Expected values by hand."""
 
 from math import sqrt
+from typing import Any
 
 import pytest
 
@@ -15,11 +16,8 @@ def test_ratings_are_counted_per_step_with_mean_and_spread() -> None:
     # (2 + 4 + 4) / 3; squares (16 + 4 + 4) / 9 = 8/3 over n - 1 = 2.
     assert found.mean == pytest.approx(10 / 3)
     assert found.sd == pytest.approx(sqrt(4 / 3))
-
-
-def test_steps_may_stand_for_other_numbers() -> None:
-    found = distribution(["bad", "good", "good", "good"], ["bad", "good"], {"bad": -1, "good": 1})
-    assert found.mean == pytest.approx(0.5)
+    named = distribution(["bad", "good", "good", "good"], ["bad", "good"], {"bad": -1, "good": 1})
+    assert named.mean == pytest.approx(0.5)
 
 
 def test_nothing_rated_has_no_mean_and_one_rating_no_spread() -> None:
@@ -35,22 +33,23 @@ def test_what_is_no_step_is_an_error() -> None:
         use_of_scale([(1, "ann", "0")], STEPS)
 
 
+@pytest.mark.parametrize(
+    ("ratings", "leans"),
+    [
+        # Others of ann: (1 + 4) / 2 = 2.5; she gave 5.
+        ([(1, "ann", "5"), (1, "ben", "1"), (1, "cho", "4")], {"ann": 2.5, "ben": 1 - 4.5, "cho": 4 - 3}),
+        ([(1, "ann", "5")], {"ann": None}),
+    ],
+    ids=["three", "alone"],
+)
+def test_a_lean_is_taken_from_the_mean_of_the_others(ratings: Any, leans: dict[str, float | None]) -> None:
+    assert {person: use.lean for person, use in use_of_scale(ratings, STEPS).items()} == pytest.approx(leans)
+
+
 def test_who_rates_higher_than_the_others_leans_up() -> None:
     ratings = [(1, "ann", "5"), (1, "ben", "3"), (2, "ann", "4"), (2, "ben", "4"), (3, "ann", "1")]
     found = use_of_scale(ratings, STEPS)
-    assert found["ann"].lean == pytest.approx(1.0)
-    assert found["ben"].lean == pytest.approx(-1.0)
+    assert (found["ann"].lean, found["ben"].lean) == pytest.approx((1, -1))
     assert (found["ann"].n, found["ann"].shared, found["ann"].used) == (3, 2, 3)
     # Each step once.
     assert found["ann"].most == pytest.approx(1 / 3)
-
-
-def test_the_others_of_a_unit_are_averaged() -> None:
-    # Others of ann: (1 + 4) / 2 = 2.5; she gave 5.
-    found = use_of_scale([(1, "ann", "5"), (1, "ben", "1"), (1, "cho", "4")], STEPS)
-    assert found["ann"].lean == pytest.approx(2.5)
-    assert found["ben"].lean == pytest.approx(1 - 4.5)
-
-
-def test_who_answered_alone_leans_nowhere() -> None:
-    assert use_of_scale([(1, "ann", "5")], STEPS)["ann"].lean is None

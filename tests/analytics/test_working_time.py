@@ -16,6 +16,7 @@ def after(seconds: int, send_ms: int | None = None, hidden_ms: int | None = None
 def test_a_day_away_is_no_work() -> None:
     answers = [after(20, 18_000, 0), after(50), after(7_200, 7_100_000, 7_060_000), after(93_600)]
     assert seconds_at_work(NOON, answers) == [18, 30, 40, 300]
+    assert seconds_at_work(NOON, []) == []
 
 
 @pytest.mark.parametrize(
@@ -32,10 +33,6 @@ def test_a_day_away_is_no_work() -> None:
 )
 def test_what_one_answer_took(answer: SentAnswer, seconds: float) -> None:
     assert seconds_at_work(NOON, [answer]) == [seconds]
-
-
-def test_without_answers_there_was_no_work() -> None:
-    assert seconds_at_work(NOON, []) == []
 
 
 def test_the_pace_is_the_median_of_the_last_ten_once_there_are_three() -> None:

@@ -1,14 +1,13 @@
 """More answers are asked for at the moment in which answers arrive: each is decided by what is wanted by then."""
 
-import uuid
-
 import pytest
 from django.db import transaction
 
 from annotation.actions.answering import responses
 from annotation.actions.deciding.decisions import recount
 from annotation.actions.launching import extend_study
-from annotation.models import Decision, Session, Slot
+from annotation.models import Decision, Session
+from tests.annotation.test_responses import send
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study
 from tests.together import at_once
 
@@ -18,25 +17,19 @@ ATTEMPTS = range(5)
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 @pytest.mark.parametrize("answers", [1, 2])
-def test_answers_that_arrive_while_more_are_asked_for_are_decided_by_all_that_are_wanted(
-    answers: int, attempt: int
-) -> None:
+def test_answers_that_arrive_meanwhile_are_decided_by_all_that_are_wanted(answers: int, attempt: int) -> None:
     study = launch_study(instances=3, answers=answers, surveys={"size": 3}, rule="majority-v1")
     sittings = [arrive_at_work(study, person) for person in ("ann", "ben")[:answers]]
 
-    def send(session: Session) -> None:
-        for slot in (
-            Slot.objects.filter(annotator=session.annotator_id).order_by("position").values_list("pk", flat=True)
-        ):
-            sent = responses.Submission(slot=slot, submission=uuid.uuid4(), posted={"choice": "1"})
-            responses.submit(token=session.token, sent=sent, now=NOON)
+    def send_all(session: Session) -> None:
+        for slot in responses.open_slots(session=session, limit=3):
+            send(session, slot)
 
     at_once(
         lambda: extend_study.add_answers(study=study, more=3, by=TESTS, now=NOON),
-        *[lambda session=session: send(session) for session in sittings],
+        *[lambda session=session: send_all(session) for session in sittings],
     )
-    questions = list(study.questions.order_by("pk").values_list("pk", flat=True))
     # Of 4 a majority is 3, and of 5 as well: one or two answers decide nothing.
     assert set(Decision.objects.values_list("state", "answers")) == {("undecided", answers)}
     with transaction.atomic():
-        assert recount(questions=questions, now=NOON) == []
+        assert recount(questions=list(study.questions.values_list("pk", flat=True)), now=NOON) == []

@@ -9,7 +9,7 @@ from annotation.models import SessionState
 from tests.annotation.test_pipeline import two_parts
 from tests.annotation.test_responses import send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import arrive, launch_study
+from tests.factories import arrive, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -19,16 +19,18 @@ def headings(html: bytes) -> list[str]:
 
 
 def test_a_refusal_is_asked_about_once_more_with_the_way_back(client: Client) -> None:
-    session = arrive(launch_study(consent="Agree?"))
+    approval = "Approved by the ethics board of <Vases>, no. 2026/14."
+    session = arrive(launch_study(consent="# Your part in it\n\nAgree?", ethics=approval))
+    shown = client.get(page_of(session)).content
+    assert headings(shown) == ["Your part in it"]
+    assert approval in [paragraph.get_text() for paragraph in BeautifulSoup(shown, "html.parser").select("main p")]
     asked = client.post(f"{page_of(session)}consent/", {"agree": "no"})
-    session.refresh_from_db()
-    assert session.state == SessionState.CONSENT
+    assert fresh(session).state == SessionState.CONSENT
     page = BeautifulSoup(asked.content, "html.parser")
     assert page.select(f"main a[href='{page_of(session)}']")
     fields = {str(field["name"]): str(field["value"]) for field in page.select("main form [name]")}
     client.post(f"{page_of(session)}consent/", fields)
-    session.refresh_from_db()
-    assert session.state == SessionState.NO_CONSENT
+    assert fresh(session).state == SessionState.NO_CONSENT
 
 
 @pytest.mark.parametrize(
@@ -40,23 +42,9 @@ def test_a_refusal_is_asked_about_once_more_with_the_way_back(client: Client) ->
         ("Two.\n\n# Later", ["Instructions", "Later"]),
     ],
 )
-def test_the_heading_that_a_text_begins_with_is_the_heading_of_its_page(
-    client: Client, text: str, shown: list[str]
-) -> None:
+def test_the_heading_that_a_text_begins_with_heads_its_page(client: Client, text: str, shown: list[str]) -> None:
     session = arrive(launch_study(instructions=text))
     assert headings(client.get(page_of(session)).content) == shown
-
-
-def test_the_consent_has_one_heading_too(client: Client) -> None:
-    session = arrive(launch_study(consent="# Your part in it\n\nAgree?"))
-    assert headings(client.get(page_of(session)).content) == ["Your part in it"]
-
-
-def test_the_ethics_approval_stands_on_the_consent_page(client: Client) -> None:
-    approval = "Approved by the ethics board of <Vases>, no. 2026/14."
-    session = arrive(launch_study(consent="Agree?", ethics=approval))
-    paragraphs = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select("main p")
-    assert approval in [paragraph.get_text() for paragraph in paragraphs]
 
 
 def test_a_later_part_says_how_many_questions_it_has(client: Client) -> None:
@@ -64,6 +52,5 @@ def test_a_later_part_says_how_many_questions_it_has(client: Client) -> None:
     session = two_parts()
     for slot in responses.open_slots(session=session, limit=2):
         send(session, slot)
-    said = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select_one(".eyebrow")
-    assert said is not None
+    (said,) = BeautifulSoup(client.get(page_of(session)).content, "html.parser").select(".eyebrow")
     assert said.get_text(strip=True) == "Part 2 of 2: 2 questions"

@@ -14,12 +14,12 @@ from annotation.actions.answering.drafts import LONGEST, MOST_PER_MINUTE
 from annotation.actions.answering.responses import Submission
 from annotation.actions.answering.skip_question import FAILED_LOADS_TO_SKIP
 from annotation.actions.removing.erasure import delete_rows
-from annotation.actions.removing.removals import withdraw
 from annotation.actions.removing.retire_questions import take_out
 from annotation.errors import BadAnswer, TooManyAtOnce
 from annotation.models import Draft, Response, Session, SessionState, Slot
 from tests.annotation.test_repetitions import describing
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance
+from tests.removing import withdraw
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -42,11 +42,8 @@ def answer(session: Session, slot: Slot, text: str = "The lid of the vase is ope
 def test_the_last_of_what_was_written_is_kept_and_numbered() -> None:
     session = arrive_at_work(describing())
     first, second, _ = slots_of(session)
-    assert [keep(session, first), keep(session, second), keep(session, first, {"text": "The lid\0", "b": ""})] == [
-        1,
-        1,
-        2,
-    ]
+    last = {"text": "The lid\0", "b": ""}
+    assert [keep(session, first), keep(session, second), keep(session, first, last)] == [1, 1, 2]
     kept = drafts.drafts_by_slot(session=session, slots=[first, second])
     assert {slot: (draft.number, draft.fields) for slot, draft in kept.items()} == {
         first.pk: (2, {"text": "The lid", "b": ""}),
@@ -59,20 +56,13 @@ def test_it_goes_with_its_answer_and_does_not_come_back_after_it() -> None:
     first, second, _ = slots_of(session)
     keep(session, first)
     keep(session, second)
-    answer(session, first)
-    assert [draft.slot_id for draft in Draft.objects.all()] == [second.pk]
-    # One that was under way while the answer was stored.
-    assert keep(session, first) is None
-    assert Draft.objects.count() == 1
-
-
-def test_a_refused_answer_leaves_its_draft() -> None:
-    session = arrive_at_work(describing())
-    slot = slots_of(session)[0]
-    keep(session, slot)
     with pytest.raises(BadAnswer):
-        answer(session, slot, "The last image.")
-    assert Draft.objects.get().fields == SO_FAR
+        answer(session, first, "The last image.")
+    assert Draft.objects.count() == 2
+    answer(session, first)
+    # The second one was under way while the answer was stored.
+    assert keep(session, first) is None
+    assert [draft.slot_id for draft in Draft.objects.all()] == [second.pk]
 
 
 def test_only_an_open_question_of_ones_own_that_is_written_has_a_draft() -> None:
@@ -88,18 +78,14 @@ def test_only_an_open_question_of_ones_own_that_is_written_has_a_draft() -> None
     assert not Draft.objects.exists()
 
 
-def test_nobody_keeps_more_than_anybody_writes() -> None:
-    session = arrive_at_work(describing())
-    slot = slots_of(session)[0]
-    for too_much in ({"text": "x" * LONGEST}, {str(number): "" for number in range(31)}, {"x" * (LONGEST + 1): ""}):
-        with pytest.raises(BadAnswer, match="too long"):
-            keep(session, slot, too_much)
-    assert keep(session, slot, {"text": "x" * (LONGEST - 4)}) == 1
-
-
-def test_a_page_that_sends_too_often_is_told_to_wait() -> None:
+def test_nobody_keeps_more_than_anybody_writes_and_a_page_that_sends_too_often_is_told_to_wait() -> None:
     study = describing(answers=2)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
+    slot = slots_of(ann)[0]
+    for too_much in ({"text": "x" * LONGEST}, {str(number): "" for number in range(31)}, {"x" * (LONGEST + 1): ""}):
+        with pytest.raises(BadAnswer, match="too long"):
+            keep(ann, slot, too_much)
+    assert keep(ann, slot, {"text": "x" * (LONGEST - 4)}) == 1
     for _ in range(MOST_PER_MINUTE):
         drafts.count_draft(session=ann, now=NOON)
     with pytest.raises(TooManyAtOnce) as refused:
@@ -115,16 +101,15 @@ def test_it_goes_with_the_place_the_question_and_the_consent(how: str) -> None:
     slot = slots_of(session)[0]
     keep(session, slot)
     keep(other, slots_of(other)[1])
-    about: dict[str, Any] = {"annotator": session.annotator, "project": study.project}
     if how == "skipped":
         failed = {"image-7": FAILED_LOADS_TO_SKIP}
         skip_question.skip(session=session, slot=slot.pk, failed_loads=failed, now=NOON)
     elif how == "taken out":
         take_out(question=slot.question, reason="Broken.", by=TESTS, now=NOON)
     elif how in ("withdrawn", "forgotten"):
-        withdraw(**about, by=TESTS, now=NOON)
+        withdraw(study.project, "ann")
         if how == "forgotten":
-            delete_rows(**about)
+            delete_rows(annotator=session.annotator, project=study.project)
     else:
         to = SessionState.LAPSED if how == "lapsed" else SessionState.GIVEN_UP
         sessions.leave(session=session, to=to, now=NOON)
@@ -145,7 +130,7 @@ def test_a_draft_and_the_answer_at_the_same_moment_leave_the_answer_alone() -> N
     assert not Draft.objects.exists()
 
 
-@pytest.mark.usefixtures("_at_noon")
+@pytest.mark.usefixtures("at_noon")
 def test_a_page_opened_elsewhere_holds_what_was_written(client: Client) -> None:
     session = arrive_at_work(describing())
     first, second, _ = slots_of(session)
@@ -164,8 +149,3 @@ def test_a_page_opened_elsewhere_holds_what_was_written(client: Client) -> None:
     assert client.post(f"{page}draft/", {"slot": "x", "text": "?"}).status_code == 422
     assert client.get(f"{page}draft/").status_code == 405
     assert client.post("/s/nobody/draft/", {"slot": first.pk, "text": "?"}).status_code == 404
-
-
-@pytest.fixture
-def _at_noon(time_machine: Any) -> None:
-    time_machine.move_to(NOON, tick=False)

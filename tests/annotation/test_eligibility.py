@@ -22,12 +22,15 @@ from annotation.models import Annotator, Decision, EntryEvent, GroupMember, Resp
 from studies.errors import StudyError
 from studies.models import Instance, Project, Question, Study
 from tests.annotation.test_entry import link_of
+from tests.annotation.test_repetitions import describing, say
+from tests.annotation.test_responses import send
 from tests.factories import (
     NOON,
     TESTS,
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_instance,
     make_person,
@@ -48,17 +51,17 @@ def study_about(project: Project, name: str, keys: list[str], *rules: dict[str, 
     return launch_study(project, instances=0, **asked | design)
 
 
-def answer_next(session: Session, value: str = "1") -> responses.SubmissionResult:
-    (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": value})
-    return responses.submit(token=session.token, sent=sent, now=NOON)
+def first_and_second(keys: str, others: str, rule: dict[str, Any] | None = None, **design: Any) -> tuple[Study, Study]:
+    """Launch the studies "first" and "second", by default for whoever has not met the same instance in "first"."""
+    project = make_project()
+    first = study_about(project, "first", list(keys))
+    return first, study_about(project, "second", list(others), rule or not_same("first"), **design)
 
 
 def answer_all(session: Session) -> Session:
-    while responses.open_slots(session=session, limit=1):
-        answer_next(session)
-    session.refresh_from_db()
-    return session
+    for slot in responses.open_slots(session=session, limit=99):
+        send(session, slot)
+    return fresh(session)
 
 
 def keys_given(session: Session) -> list[str]:
@@ -79,9 +82,7 @@ def refused(rule: str) -> Iterator[None]:
 
 
 def test_one_clash_costs_a_question_and_not_the_seat() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a", "b"])
-    second = study_about(project, "second", ["a", "b", "c", "d", "e"], not_same("first"))
+    first, second = first_and_second("ab", "abcde")
     answer_all(arrive_at_work(first, "ann"))
     ann = arrive_at_work(second, "ann")
     assert (keys_given(ann), ann.questions_total) == (["c", "d", "e"], 3)
@@ -95,15 +96,6 @@ def test_one_clash_costs_a_question_and_not_the_seat() -> None:
     assert Slot.objects.filter(question__study=second).count() == 5
     assert {seat.survey.number for seat in Seat.objects.filter(study=second)} == {1}
     assert not Seat.objects.filter(study=second, filled_at=None).exists()
-
-
-def test_somebody_else_gets_what_was_left_while_the_first_is_still_at_work() -> None:
-    project = make_project()
-    study_about(project, "first", ["a", "b"])
-    second = study_about(project, "second", ["a", "b", "c"], not_same("first"))
-    answer_all(arrive_at_work(Study.objects.get(slug="first"), "ann"))
-    arrive_at_work(second, "ann")
-    assert keys_given(arrive_at_work(second, "ben")) == ["a", "b"]
 
 
 def test_what_several_leave_in_one_survey_waits_together() -> None:
@@ -120,18 +112,21 @@ def test_what_several_leave_in_one_survey_waits_together() -> None:
     assert Seat.objects.filter(study=find).count() == 3
 
 
-def test_what_somebody_has_before_them_in_the_other_study_counts_already() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], not_same("first"))
-    arrive_at_work(first, "ann")
-    assert keys_given(arrive_at_work(second, "ann")) == ["b"]
+def test_what_somebody_has_before_them_in_the_other_study_counts_already_or_meets_before_they_come_back() -> None:
+    first, second = first_and_second("ac", "abc")
+    session = arrive_at_work(second, "ann")
+    assert keys_given(session) == ["a", "b", "c"]
+    sessions.leave(session=session, to=SessionState.LAPSED, now=NOON)
+    meanwhile = arrive_at_work(first, "ann")
+    assert keys_given(arrive_at_work(second, "ann", session="new")) == ["b"]
+    answer_all(meanwhile)
+    sessions.leave(session=Session.objects.get(provider_session_id="new"), to=SessionState.GIVEN_UP, now=NOON)
+    back = sessions.revive(session=fresh(session), now=NOON)
+    assert (back.state, back.questions_total, keys_given(back)) == (SessionState.WORKING, 1, ["b"])
 
 
 def test_who_could_only_get_what_is_kept_from_them_is_told_so_and_takes_nothing() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a"], not_same("first"))
+    first, second = first_and_second("a", "a")
     answer_all(arrive_at_work(first, "ann"))
     with refused("not_same_instance"):
         arrive_at_work(second, "ann")
@@ -141,46 +136,23 @@ def test_who_could_only_get_what_is_kept_from_them_is_told_so_and_takes_nothing(
         arrive_at_work(second, "ann")
 
 
-def test_a_seat_that_somebody_comes_back_to_leaves_out_what_they_have_met_meanwhile() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], not_same("first"))
-    session = arrive_at_work(second, "ann")
-    assert keys_given(session) == ["a", "b"]
-    sessions.leave(session=session, to=SessionState.LAPSED, now=NOON)
-    answer_all(arrive_at_work(first, "ann"))
-    session.refresh_from_db()
-    back = sessions.revive(session=session, now=NOON)
-    assert (back.state, back.questions_total, keys_given(back)) == (SessionState.WORKING, 1, ["b"])
-
-
 def test_what_comes_late_is_kept_though_its_question_has_moved_to_another_seat_meanwhile() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], not_same("first"))
+    first, second = first_and_second("a", "ab")
     answer_all(arrive_at_work(first, "ben"))
     ann = arrive_at_work(second, "ann")
-    about_a = Slot.objects.get(seat__session=ann, question__instance__key="a")
-    about_b = Slot.objects.get(seat__session=ann, question__instance__key="b")
+    slots = responses.open_slots(session=ann, limit=2)
     sessions.leave(session=ann, to=SessionState.LAPSED, now=NOON)
     # Her seat is ben's now, and the question about "a" is in another one, for somebody else.
     assert keys_given(arrive_at_work(second, "ben")) == ["b"]
-    for slot in (about_a, about_b):
-        sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
-        assert responses.submit(token=ann.token, sent=sent, now=NOON).late
-    kept = Response.objects.filter(session=ann, slot=None).order_by("pk")
-    assert list(kept.values_list("question__instance__key", flat=True)) == ["a", "b"]
+    assert [send(ann, slot).late for slot in slots] == [True, True]
+    kept = Response.objects.filter(session=ann, slot=None)
+    assert sorted(kept.values_list("question__instance__key", flat=True)) == ["a", "b"]
     assert keys_given(arrive_at_work(second, "cleo")) == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("rule", "let_in", "kept_out"),
-    [("in_study", "ann", "ben"), ("not_in_study", "ben", "ann")],
-)
+@pytest.mark.parametrize(("rule", "let_in", "kept_out"), [("in_study", "ann", "ben"), ("not_in_study", "ben", "ann")])
 def test_having_taken_part_in_another_study_lets_in_or_keeps_out(rule: str, let_in: str, kept_out: str) -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a"], {"rule": rule, "study": "first"}, answers=2)
+    first, second = first_and_second("a", "a", {"rule": rule, "study": "first"}, answers=2)
     answer_all(arrive_at_work(first, "ann"))
     with refused(rule):
         arrive(second, kept_out)
@@ -224,34 +196,24 @@ def test_whoever_is_forgotten_is_in_no_group_of_the_project() -> None:
     project, other = make_project(), make_project("other")
     for each in (project, other):
         set_group(project=each, group="testers", provider="prolific", people=["ann"], by=TESTS, now=NOON)
-    ann = Annotator.objects.get()
-    with transaction.atomic():
-        delete_rows(annotator=ann, project=project)
-    assert [member.project for member in GroupMember.objects.all()] == [other]
-    with transaction.atomic():
-        delete_rows(annotator=ann, project=other)
+    for each, left in ((project, [other]), (other, [])):
+        with transaction.atomic():
+            delete_rows(annotator=Annotator.objects.get(), project=each)
+        assert [member.project for member in GroupMember.objects.all()] == left
     assert not Annotator.objects.exists()
 
 
-def scored_study(project: Project, **design: Any) -> Study:
-    """Launch a study with known right answers: 1 is always shown first, and whether it is right is for the caller."""
-    keys = ["q-1", "q-2", "q-3", "q-4"]
-    return study_about(project, "trial", keys, **{"answers": 9} | design)
-
-
 def answer_right(session: Session, *, right: int) -> None:
-    """Answer all four questions, so many of them rightly."""
-    for number in range(4):
-        (slot,) = responses.open_slots(session=session, limit=1)
+    """Answer the first four questions, so many of them rightly."""
+    for number, slot in enumerate(responses.open_slots(session=session, limit=4)):
         Question.objects.filter(pk=slot.question_id).update(right="candidate-0")
         order = responses.order_for(session=session, question=slot.question)
-        wanted = "candidate-0" if number < right else "candidate-1"
-        answer_next(session, str(order.index(wanted) + 1))
+        send(session, slot, str(order.index("candidate-0" if number < right else "candidate-1") + 1))
 
 
 def test_a_qualification_lets_in_who_was_right_often_enough() -> None:
     project = make_project()
-    trial = scored_study(project)
+    trial = study_about(project, "trial", ["q-1", "q-2", "q-3", "q-4"], answers=9)
     rule = {"rule": "qualified", "study": "trial", "right": 3, "of": 4}
     study = study_about(project, "main", ["a"], rule, answers=9)
     for person, right in (("ann", 3), ("ben", 2)):
@@ -265,14 +227,9 @@ def test_a_qualification_lets_in_who_was_right_often_enough() -> None:
 def test_a_falling_accuracy_keeps_from_the_next_sitting_and_never_from_the_one_begun() -> None:
     project = make_project()
     rule = {"rule": "accuracy", "study": "trial", "at_least": 0.75, "answers": 4}
-    trial = study_about(
-        project,
-        "trial",
-        ["q-1", "q-2", "q-3", "q-4", "q-5", "q-6"],
-        rule,
-        answers=9,
-        recruitment={"sessions_per_annotator": 0},
-    )
+    again = {"sessions_per_annotator": 0}
+    keys = ["q-1", "q-2", "q-3", "q-4", "q-5", "q-6"]
+    trial = study_about(project, "trial", keys, rule, answers=9, recruitment=again)
     for person, right in (("ann", 3), ("ben", 0)):
         session = arrive_at_work(trial, person)
         answer_right(session, right=right)
@@ -286,14 +243,11 @@ def test_a_falling_accuracy_keeps_from_the_next_sitting_and_never_from_the_one_b
 
 
 def test_nobody_is_refused_in_the_middle_but_whoever_has_not_begun_is() -> None:
-    project = make_project()
-    first = study_about(project, "first", ["a"])
-    second = study_about(project, "second", ["a", "b"], {"rule": "not_in_study", "study": "first"})
+    first, second = first_and_second("a", "ab", {"rule": "not_in_study", "study": "first"})
     session = arrive_at_work(second, "ann")
     answer_all(arrive_at_work(first, "ann"))
     assert arrive_at_work(second, "ann", session="again").questions_total == 2
-    session.refresh_from_db()
-    assert session.state == SessionState.SUPERSEDED
+    assert fresh(session).state == SessionState.SUPERSEDED
 
 
 def test_refusals_are_counted_by_their_reason_without_anybodys_id(client: Client, time_machine: Any) -> None:
@@ -325,21 +279,16 @@ def test_a_study_that_names_one_that_is_not_there_is_not_launched() -> None:
 
 
 def test_a_study_without_rules_costs_no_statement() -> None:
-    study = launch_study(answers=2)
-    arrive(study, "ann")
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
-        arrive(study, "ben")
-    assert not [query["sql"] for query in asked if "groupmember" in query["sql"]]
-    before = len(asked)
-    project = make_project("others")
-    study_about(project, "first", ["x"])
-    ruled = study_about(project, "ruled", ["y"], not_same("first"), answers=2)
-    arrive(ruled, "ann")
-    with CaptureQueriesContext(connection) as asked:
-        arrive(ruled, "ben")
-    assert len(asked) > before
+    study = launch_study(make_project("others"), answers=2)
+    _, ruled = first_and_second("x", "y", answers=2)
+    costs = []
+    for each in (study, ruled):
+        arrive(each, "ann", session=each.slug)
+        with CaptureQueriesContext(connection) as asked:
+            arrive(each, "ben", session=f"{each.slug}-ben")
+        costs.append(len(asked))
+        assert not [query["sql"] for query in asked if "groupmember" in query["sql"]]
+    assert costs[0] < costs[1]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -375,15 +324,17 @@ def test_who_wrote_what_others_could_not_find_is_kept_from_the_next_sitting() ->
     project = make_project()
     rule = {"rule": "accuracy", "study": "write", "at_least": 0.65, "answers": 5, "by": "acceptance"}
     keys = [f"q-{number}" for number in range(6)]
-    again = {"sessions_per_annotator": 0}
-    write = study_about(project, "write", keys, rule, answers=9, recruitment=again)
+    write = study_about(project, "write", keys, rule, answers=9, recruitment={"sessions_per_annotator": 0})
     read = study_about(project, "read", keys)
     fates = {"ann": ["accepted", *["rejected"] * 4, "undecided"], "ben": ["rejected", *["accepted"] * 4, "undecided"]}
     for person, states in fates.items():
         answer_all(arrive_at_work(write, person))
         given = Response.objects.filter(study=write, annotator__provider_id=person).order_by("pk")
         for response, state in zip(given, states, strict=True):
-            asked = ask_about(response, read)
+            about = response.question
+            same = {"instance": about.instance, "kind": about.kind, "content": about.content, "answers_wanted": 1}
+            made_from = {"source_type": "response", "source_id": response.pk, "source": {"answer": response.answer}}
+            asked = Question.objects.create(study=read, **same, **made_from)
             Decision.objects.create(study=read, question=asked, rule="majority-v1", state=state)
     more = study_about(project, "more", ["a", "b"], rule, answers=9)
     with refused("accuracy"):
@@ -396,55 +347,25 @@ def test_who_wrote_what_others_could_not_find_is_kept_from_the_next_sitting() ->
 
 def test_who_says_too_often_that_nothing_tells_it_apart_where_others_say_it_is_kept_from_the_next_sitting() -> None:
     """Ann could describe none of four images, ben three of them, and cleo found these: 0 of 3 reaches up to 0.56."""
-    project = make_project()
-    images = {"images": "candidate"}
     rule = {"rule": "accuracy", "study": "write", "at_least": 0.6, "answers": 3, "by": "acceptance"}
-    people = {"sessions_per_annotator": 0}
-    for number in range(4):
-        make_instance(project, f"set-{number}", candidates=10)
-    described = {"rule": "described-v1", "max_answers": 2, "ask": images | {"targets": 1}}
-    write = launch_study(
-        project, instances=4, study="write", kind="describe", eligibility=[rule], recruitment=people, **described
-    )
-    make_instance(project, "more", candidates=10)
-    more = launch_study(
-        project,
-        instances=5,
-        study="more",
-        kind="describe",
-        eligibility=[rule],
-        selection={"keys": ["more"]},
-        **described,
-    )
-    read = launch_study(project, instances=5, study="read", kind="retrieve", ask=images, selection={"from": "write"})
-
-    def send(session: Session, posted: dict[str, str]) -> None:
-        (slot,) = responses.open_slots(session=session, limit=1)
-        responses.submit(token=session.token, sent=responses.Submission(slot.pk, uuid.uuid4(), posted), now=NOON)
-
+    design: dict[str, Any] = {"rule": "described-v1", "max_answers": 2, "targets": 1, "eligibility": [rule]}
+    write = describing(sets=4, study="write", recruitment={"sessions_per_annotator": 0}, **design)
+    make_instance(write.project, "more", candidates=10)
+    more = describing(sets=5, study="more", selection={"keys": ["more"]}, **design)
+    images, feeding = {"images": "candidate"}, {"from": "write"}
+    read = launch_study(write.project, instances=5, study="read", kind="retrieve", ask=images, selection=feeding)
     ann = arrive_at_work(write, "ann")
     for _ in range(4):
-        send(ann, {"text": "", "not_possible": "yes"})
+        say(ann, "")
     # Nobody knows better yet.
     sessions.leave(session=arrive(more, "ann"), to=SessionState.GIVEN_UP, now=NOON)
     ben = arrive_at_work(write, "ben")
     for number in range(4):
-        send(
-            ben, {"text": "", "not_possible": "yes"} if number == 3 else {"text": f"The lid of vase {number} is open."}
-        )
+        say(ben, "" if number == 3 else f"The lid of vase {number} is open.")
     cleo = arrive_at_work(read, "cleo")
-    for _ in range(3):
-        (slot,) = responses.open_slots(session=cleo, limit=1)
+    for slot in responses.open_slots(session=cleo, limit=3):
         order = responses.order_for(session=cleo, question=slot.question)
-        send(cleo, {"choice": str(order.index(slot.question.right) + 1)})
+        send(cleo, slot, str(order.index(slot.question.right) + 1))
     with refused("accuracy"):
         arrive(more, "ann", session="again")
     assert arrive(more, "ben").questions_total == 1
-
-
-def ask_about(response: Response, study: Study) -> Question:
-    about = response.question
-    made_from = {"source_type": "response", "source_id": response.pk, "source": {"answer": response.answer}}
-    return Question.objects.create(
-        study=study, instance=about.instance, kind=about.kind, content=about.content, answers_wanted=1, **made_from
-    )

@@ -4,7 +4,6 @@ The tests of single pages, which say far more of each, are run on SQLite only (`
 """
 
 import uuid
-from typing import Any
 
 import pytest
 from django.db import transaction
@@ -29,18 +28,14 @@ from studies.models import CompletionCode, Study
 from tests.annotation.test_entry import link_of
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import form_of, page_of, right_value, study_with_practice
-from tests.factories import NOON, arrive_at_work, launch_study
+from tests.factories import NOON, arrive_at_work, fresh, launch_study
 
 pytestmark = [
+    pytest.mark.usefixtures("at_noon"),
     pytest.mark.django_db,
     pytest.mark.once(on="postgresql", because="on SQLite the tests of single pages go to the same addresses"),
 ]
 EVERY_ADDRESS = {str(pattern.name) for pattern in urls.urlpatterns}
-
-
-@pytest.fixture(autouse=True)
-def _at_noon(time_machine: Any) -> None:
-    time_machine.move_to(NOON, tick=False)
 
 
 def address(name: str, session: Session, slot: int) -> str:
@@ -154,18 +149,15 @@ def short_sittings(walk: Walk) -> None:
     late = arrive_at_work(study, "ben")
     sessions.leave(session=late, to=SessionState.LAPSED, now=NOON)
     walk.send(f"{page_of(late)}go-on/")
-    late.refresh_from_db()
-    assert late.state == SessionState.WORKING
+    assert fresh(late).state == SessionState.WORKING
     walk.look(f"{page_of(late)}give-up/")
     walk.send(f"{page_of(late)}give-up/")
-    late.refresh_from_db()
-    assert late.state == SessionState.GIVEN_UP
+    assert fresh(late).state == SessionState.GIVEN_UP
     regretted = arrive_at_work(study, "cleo")
     walk.answer(regretted, "1")
     walk.look(f"{page_of(regretted)}take-back/")
     walk.send(f"{page_of(regretted)}take-back/")
-    regretted.refresh_from_db()
-    assert regretted.state == SessionState.WITHDRAWN
+    assert fresh(regretted).state == SessionState.WITHDRAWN
     assert Removal.objects.get().why == "withdrawn"
     assert Response.objects.get(session=regretted).left_out == "withdrawn"
     live = launch_study(
@@ -174,8 +166,6 @@ def short_sittings(walk: Walk) -> None:
     early = walk.arrive(live)
     walk.send(f"{page_of(early)}begin/")
     walk.send(f"{page_of(early)}wait/")
-    early.refresh_from_db()
-    assert early.state == SessionState.WAITING
+    assert fresh(early).state == SessionState.WAITING
     walk.send(f"{page_of(early)}other-role/")
-    early.refresh_from_db()
-    assert early.state == SessionState.SUPERSEDED
+    assert fresh(early).state == SessionState.SUPERSEDED

@@ -30,28 +30,25 @@ def decided(question: Question) -> tuple[str, str, int]:
     return now.state, now.winner, now.answers
 
 
-def test_every_question_gets_exactly_so_many_answers_more() -> None:
-    study = launch_study(instances=4, surveys={"size": 2})
-    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+def test_every_question_gets_exactly_so_many_answers_more_from_other_people() -> None:
+    study = launch_study(instances=4, surveys={"size": 2}, recruitment={"sessions_per_annotator": 0})
+    for session in ("first", "second"):
+        answer_all(arrive_at_work(study, "ann", session=session), "candidate-0")
     # Two surveys of two questions, each with two more seats.
-    assert more(study, 2) == ExtensionResult(seats=4, answers=8, decisions=2)
-    assert set(study.questions.values_list("answers_wanted", flat=True)) == {3}
-    for person in ("ben", "cleo", "dora", "eve", "fay"):
+    assert more(study, 2) == ExtensionResult(seats=4, answers=8, decisions=4)
+    with pytest.raises(NothingLeft):
+        arrive(study, "ann", session="third")
+    for person in ("ben", "cleo", "dora", "eve"):
         answer_all(arrive_at_work(study, person), "candidate-0")
     with pytest.raises(NothingLeft):
         arrive(study, "gil")
     answers = Response.objects.counted()
     assert [answers.filter(question=question).count() for question in study.questions.all()] == [3, 3, 3, 3]
     assert not Slot.objects.filter(seat__study=study, answered_at=None).exists()
-
-
-def test_nobody_who_answered_gets_the_same_questions_again() -> None:
-    study = launch_study(instances=2, recruitment={"sessions_per_annotator": 0})
-    answer_all(arrive_at_work(study, "ann"), "candidate-0")
-    more(study)
-    with pytest.raises(NothingLeft):
-        arrive(study, "ann", session="second")
-    answer_all(arrive_at_work(study, "ben"), "candidate-0")
+    # Questions that come later get as many answers as the others.
+    make_instance(study.project, "vase-4")
+    assert take_up(study) == ExtensionResult(seats=3, answers=3, questions=1)
+    assert set(study.questions.values_list("answers_wanted", flat=True)) == {3}
 
 
 def test_what_one_answer_had_decided_is_open_until_the_others_are_in() -> None:
@@ -69,9 +66,7 @@ def test_what_one_answer_had_decided_is_open_until_the_others_are_in() -> None:
 
 
 @pytest.mark.parametrize("answers", [1, 2])
-def test_an_answer_that_was_on_its_way_is_decided_by_what_is_wanted_by_now(
-    answers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_on_its_way_is_decided_by_what_is_wanted_now(answers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     study = launch_study(instances=2, answers=answers, rule="majority-v1")
     if answers == 2:
         answer_all(arrive_at_work(study, "ben"), "candidate-0")
@@ -91,44 +86,24 @@ def test_an_answer_that_was_on_its_way_is_decided_by_what_is_wanted_by_now(
     assert decided(slot.question) == ("undecided", "", answers)
 
 
-def test_questions_that_come_later_get_as_many_answers_as_the_others() -> None:
-    study = launch_study(instances=2)
-    more(study)
-    make_instance(study.project, "vase-2")
-    assert take_up(study) == ExtensionResult(seats=2, answers=2, questions=1)
-    assert set(study.questions.values_list("answers_wanted", flat=True)) == {2}
-
-
 def take_up(study: Study) -> ExtensionResult:
     return extend_study.add_instances(study=study, by=TESTS, now=NOON)
 
 
-def test_new_instances_are_asked_about_in_surveys_of_their_own() -> None:
+def test_new_instances_are_asked_about_in_surveys_of_their_own_as_soon_as_they_can() -> None:
     study = launch_study(instances=2, answers=2, surveys={"size": 2})
-    for number in (2, 3, 4):
-        make_instance(study.project, f"vase-{number}")
-    # Three instances, in surveys of two: 1.5 rounds to 2 surveys, of 1 and 2, with 2 seats each.
-    assert take_up(study) == ExtensionResult(seats=4, answers=6, questions=3)
-    assert list(study.surveys.values_list("number", "round", "seats_planned")) == [(1, 1, 2), (2, 1, 2), (3, 1, 2)]
-    assert sorted(survey.survey_questions.count() for survey in study.surveys.filter(number__gt=1)) == [1, 2]
-    with pytest.raises(StudyError, match="every instance that it selects already"):
-        take_up(study)
-
-
-def test_instances_that_cannot_be_asked_about_yet_wait() -> None:
-    study = launch_study(instances=1)
-    lacking = make_instance(study.project, "vase-1")
+    lacking = make_instance(study.project, "lacking")
     lacking.images.update(image=None)
     with pytest.raises(StudyError, match="1 instances that it selects are new, but none"):
         take_up(study)
-    make_instance(study.project, "vase-2")
-    assert take_up(study) == ExtensionResult(seats=1, answers=1, questions=1, left_out=1)
-
-
-def test_a_sample_stays_the_sample_that_was_drawn() -> None:
-    study = launch_study(instances=3, selection={"sample": 2})
-    make_instance(study.project, "vase-3")
-    with pytest.raises(StudyError, match="sample"):
+    for number in (2, 3, 4):
+        make_instance(study.project, f"vase-{number}")
+    # Three instances, in surveys of two: 1.5 rounds to 2 surveys, of 1 and 2, with 2 seats each.
+    assert take_up(study) == ExtensionResult(seats=4, answers=6, questions=3, left_out=1)
+    assert list(study.surveys.values_list("number", "round", "seats_planned")) == [(1, 1, 2), (2, 1, 2), (3, 1, 2)]
+    assert sorted(survey.survey_questions.count() for survey in study.surveys.filter(number__gt=1)) == [1, 2]
+    lacking.delete()
+    with pytest.raises(StudyError, match="every instance that it selects already"):
         take_up(study)
 
 
@@ -159,9 +134,12 @@ def test_nothing_more_is_asked_of_a_draft_or_a_closed_study(ask: Callable[[Study
         ask(study)
 
 
-@pytest.mark.parametrize("answers", [0, -1, 100])
-def test_how_many_more_is_refused_out_of_range(answers: int) -> None:
-    study = launch_study(instances=1)
-    with pytest.raises(StudyError):
-        more(study, answers)
+def test_how_many_more_is_refused_out_of_range_and_a_sample_stays_as_it_was_drawn() -> None:
+    study = launch_study(instances=3, selection={"sample": 2})
+    for answers in (0, -1, 100):
+        with pytest.raises(StudyError):
+            more(study, answers)
+    make_instance(study.project, "vase-3")
+    with pytest.raises(StudyError, match="sample"):
+        take_up(study)
     assert Survey.objects.count() == 1

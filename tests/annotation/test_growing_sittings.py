@@ -14,24 +14,19 @@ from annotation.actions import seats, sessions
 from annotation.actions.answering import advance_session, responses
 from annotation.actions.answering.responses import Submission, SubmissionResult
 from annotation.actions.ending import platform_outcome
-from annotation.actions.removing.removals import exclude, include, reopen_slots
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Annotator, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study, StudyState
-from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
+from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, update, wait
 from tests.annotation.test_repetitions import say
+from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, TESTS, arrive, arrive_at_work
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh
+from tests.removing import exclude, include, reopen
 from tests.together import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 JSON = {"accept": "application/json"}
-
-
-@pytest.fixture(autouse=True)
-def clock(time_machine: Any) -> Any:
-    time_machine.move_to(NOON, tick=False)
-    return time_machine
 
 
 def write(describe: Study, *people: str) -> None:
@@ -40,12 +35,12 @@ def write(describe: Study, *people: str) -> None:
         say(arrive_at_work(describe, person), f"The lid of {person} is open.")
 
 
-def find(session: Session, *, now: datetime = NOON) -> SubmissionResult:
-    """Find the image of the description that `session` is asked about."""
-    (slot,) = responses.open_slots(session=session, limit=1)
-    order = responses.order_for(session=session, question=slot.question)
-    posted = {"choice": str(order.index(slot.question.right) + 1)}
-    receipt = responses.submit(token=session.token, sent=Submission(slot.pk, uuid.uuid4(), posted), now=now)
+def find(session: Session, *, times: int = 1, now: datetime = NOON) -> SubmissionResult:
+    """Find the images of the descriptions that `session` is asked about; return the last result."""
+    for _ in range(times):
+        slot = next_slot(session)
+        order = responses.order_for(session=session, question=slot.question)
+        receipt = send(session, slot, str(order.index(slot.question.right) + 1), now=now)
     session.refresh_from_db()
     return receipt
 
@@ -54,53 +49,48 @@ def led_on(describe: Study, study: Study, person: str = "ben", *, by: str = "ann
     """Return a session that has waited, and has just been led on to the description that `by` wrote."""
     session = wait(study, person)
     write(describe, by)
-    advance_session.update_waiting(session=session, now=NOON)
-    assert (session.state, session.questions_total) == (SessionState.WORKING, 1)
+    assert (update(session), session.questions_total) == (SessionState.WORKING, 1)
     return session
 
 
-def test_what_became_ready_meanwhile_is_taken_up_with_the_last_answer() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+def led(*, sets: int, **find: Any) -> tuple[Study, Study, Session]:
+    """Return the two studies, and a session of ben's that was led on in the second."""
+    describe, study = make_roles(sets=sets, find=find)
+    return describe, study, led_on(describe, study)
+
+
+def test_what_became_ready_meanwhile_is_taken_up_with_the_last_answer_until_nothing_more_can_come() -> None:
+    describe, study, session = led(sets=4)
     write(describe, "cleo", "dora")
     receipt = find(session)
     assert (receipt.state, receipt.answered, receipt.total) == (SessionState.WORKING, 1, 3)
-    for _ in range(2):
-        find(session)
+    find(session, times=2)
     # The fourth set is still described by nobody.
     assert (session.state, session.questions_answered) == (SessionState.WAITING, 3)
     assert Question.objects.filter(study=study).count() == 3
     assert Seat.objects.filter(session=session, filled_at=NOON).count() == 2
-
-
-def test_a_sitting_that_began_with_questions_grows_too() -> None:
-    describe, study = make_roles(sets=3)
-    write(describe, "ann")
-    session = arrive_at_work(study, "ben")
-    write(describe, "cleo")
-    assert find(session).total == 2
+    write(describe, "eve")
+    update(session)
+    assert find(session).state == SessionState.FINISHED
+    assert (session.ended_at, session.questions_answered) == (NOON, 4)
 
 
 def test_whoever_waits_for_more_is_led_on_and_keeps_what_they_have() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=3)
     find(session)
     assert (session.state, session.lease_until) == (SessionState.WAITING, NOON + 10 * MINUTE)
     write(describe, "cleo")
-    later = NOON + 3 * MINUTE
-    advance_session.update_waiting(session=session, now=later)
-    assert (session.state, session.questions_total, session.first_question_at) == (SessionState.WORKING, 2, NOON)
-    find(session, now=later)
+    assert (update(session, minutes=3), session.questions_total) == (SessionState.WORKING, 2)
+    assert session.first_question_at == NOON
+    find(session, now=NOON + 3 * MINUTE)
     assert (session.state, session.questions_answered) == (SessionState.WAITING, 2)
-    assert sorted(Response.objects.filter(session=session).values_list("slot__seat__session", flat=True)) == [
-        session.pk,
-        session.pk,
-    ]
+    assert Response.objects.filter(slot__seat__session=session).count() == 2
 
 
-def test_it_ends_at_the_size_of_a_survey() -> None:
+def test_it_ends_at_the_size_of_a_survey_also_if_it_began_with_questions() -> None:
     describe, study = make_roles(sets=4, find={"surveys": {"size": 2}})
-    session = led_on(describe, study)
+    write(describe, "ann")
+    session = arrive_at_work(study, "ben")
     write(describe, "cleo", "dora")
     # Of the two that are ready there is room for one.
     assert find(session).total == 2
@@ -110,32 +100,22 @@ def test_it_ends_at_the_size_of_a_survey() -> None:
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_of_a_free_place_it_takes_as_many_questions_as_there_is_room_for(waits: bool) -> None:
-    describe, study = make_roles(sets=5, find={"surveys": {"size": 3}})
-    session = led_on(describe, study)
+    describe, study, session = led(sets=5, surveys={"size": 3})
     if waits:
         find(session)
     write(describe, "cleo", "dora", "eve")
     sessions.leave(session=arrive_at_work(study, "finn"), to=SessionState.GIVEN_UP, now=NOON)
     if waits:
-        advance_session.update_waiting(session=session, now=NOON)
+        update(session)
     else:
         find(session)
     assert (session.state, session.questions_total) == (SessionState.WORKING, 3)
     # The one that is left is free at once, and there are as many places as before.
     assert arrive_at_work(study, "gil").questions_total == 1
     assert Slot.objects.filter(question__study=study).count() == 4
-    for _ in range(2):
-        find(session)
+    find(session, times=2)
     assert session.state == SessionState.FINISHED
     assert not Seat.objects.filter(session=session, filled_at=None).exists()
-
-
-def claim(session: Session, *, room: int) -> None:
-    """Give a session that waits as many questions of a free place as this."""
-    with transaction.atomic():
-        given = seats.claim(session=session, now=NOON, room=room)
-    Session.objects.filter(pk=session.pk).update(state="working", questions_total=given, first_question_at=NOON)
-    session.refresh_from_db()
 
 
 def test_two_people_alone_leave_nothing_that_each_is_kept_from_by_another_question_of_the_place() -> None:
@@ -144,56 +124,43 @@ def test_two_people_alone_leave_nothing_that_each_is_kept_from_by_another_questi
     write(describe, "ann", "dora", "eve", "finn")
     # Two places with the same four questions, a to d.
     sessions.leave(session=arrive_at_work(study, "gil"), to=SessionState.GIVEN_UP, now=NOON)
-    claim(ben, room=2)
-    claim(cleo, room=1)
+    for session, room in ((ben, 2), (cleo, 1)):
+        with transaction.atomic():
+            given = seats.claim(session=session, now=NOON, room=room)
+        sessions.move(session=session, to=SessionState.WORKING, now=NOON, questions_total=given, first_question_at=NOON)
     # Ben has a and b of the first place, cleo a of the second; c and d are free, and b to d of the second.
-    for _ in range(4):
-        find(cleo)
-    assert (cleo.state, cleo.questions_answered) == (SessionState.FINISHED, 4)
-    for _ in range(4):
-        find(ben)
-    assert (ben.state, ben.questions_answered) == (SessionState.FINISHED, 4)
+    for session in (cleo, ben):
+        find(session, times=4)
+        assert (session.state, session.questions_answered) == (SessionState.FINISHED, 4)
     assert Response.objects.counted_in(study).count() == Slot.objects.filter(question__study=study).count() == 8
 
 
-def test_it_ends_at_once_where_nothing_more_can_come() -> None:
-    describe, study = make_roles(sets=1)
-    session = led_on(describe, study)
-    assert find(session).state == SessionState.FINISHED
-    assert (session.ended_at, session.questions_answered) == (NOON, 1)
-
-
 def test_nobody_is_asked_about_what_they_wrote_or_met_when_their_sitting_grows() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
-    write(describe, "ben")
-    write(describe, "cleo")
+    describe, _, session = led(sets=3)
+    write(describe, "ben", "cleo")
     find(session)
     (slot,) = responses.open_slots(session=session, limit=9)
     assert slot.question.content["caption"] == "The lid of cleo is open."
 
 
-def test_after_the_longest_wait_it_is_finished_with_what_it_has_whether_or_not_the_page_is_open() -> None:
-    describe, study = make_roles(sets=3)
-    for person, by, is_open in (("ben", "ann", True), ("cleo", "dora", False)):
-        session = led_on(describe, study, person, by=by)
-        find(session)
-        late = NOON + 10 * MINUTE + timedelta(seconds=1)
-        if is_open:
-            sessions.record_visit(session=session, now=late)
-            advance_session.update_waiting(session=session, now=late)
-        else:
-            assert advance_session.expire(by=TESTS, now=late) == 0
-            session.refresh_from_db()
-        assert (session.state, session.ended_at, session.questions_answered) == (SessionState.FINISHED, late, 1)
-        code = CompletionCode.objects.get(study=study, outcome="finished").code
-        assert platform_outcome.show_completion_code(session=session, now=late) == code
+@pytest.mark.parametrize("is_open", [True, False])
+def test_after_the_longest_wait_it_is_finished_with_what_it_has_whether_or_not_the_page_is_open(is_open: bool) -> None:
+    _, study, session = led(sets=3)
+    find(session)
+    late = NOON + 11 * MINUTE
+    if is_open:
+        sessions.record_visit(session=session, now=late)
+        update(session, minutes=11)
+    else:
+        assert advance_session.expire(by=TESTS, now=late) == 0
+    assert (fresh(session).state, session.ended_at, session.questions_answered) == (SessionState.FINISHED, late, 1)
+    code = CompletionCode.objects.get(study=study, outcome="finished").code
+    assert platform_outcome.show_completion_code(session=session, now=late) == code
 
 
 def test_it_takes_up_nothing_and_waits_for_nothing_once_its_time_on_the_platform_is_over() -> None:
     time = {"estimated_minutes": 10, "limit_minutes": 60}
-    describe, study = make_roles(sets=5, find={"time": time})
-    session = led_on(describe, study)
+    describe, _, session = led(sets=5, time=time)
     find(session, now=NOON + 55 * MINUTE)
     # It waits no longer than that either.
     assert (session.state, session.lease_until) == (SessionState.WAITING, NOON + 60 * MINUTE)
@@ -215,30 +182,27 @@ def test_a_study_that_closes_or_pauses_lets_it_end() -> None:
     assert find(working).state == SessionState.FINISHED
     Study.objects.filter(pk=study.pk).update(state=StudyState.CLOSED, closed_at=NOON)
     waiting = Session.objects.get(pk=waiting.pk)
-    advance_session.update_waiting(session=waiting, now=NOON)
-    assert waiting.state == SessionState.FINISHED
+    assert update(waiting) == SessionState.FINISHED
 
 
 @pytest.mark.parametrize("how", ["stops", "is not seen again"])
 def test_whoever_leaves_what_came_later_has_finished_and_it_goes_to_somebody_else(how: str) -> None:
-    describe, study = make_roles(sets=3)
+    describe, study = make_roles(sets=4)
+    other = led_on(describe, study, "eve", by="finn")
     session = led_on(describe, study)
     write(describe, "cleo")
     assert find(session).total == 2
     if how == "stops":
         sessions.give_up(session=session, now=NOON)
     else:
+        find(other)
         assert advance_session.expire(by=TESTS, now=session.lease_until + MINUTE) == 0
-        session.refresh_from_db()
-    assert (session.state, session.questions_answered) == (SessionState.FINISHED, 1)
+    assert (fresh(session).state, session.questions_answered) == (SessionState.FINISHED, 1)
     assert arrive_at_work(study, "dora").questions_total == 1
-
-
-def test_whoever_leaves_what_they_were_given_at_first_has_given_up_as_ever() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
-    sessions.give_up(session=session, now=NOON)
-    assert session.state == SessionState.GIVEN_UP
+    if how == "stops":
+        # Whoever leaves what they were given at first has given up as ever.
+        sessions.give_up(session=other, now=NOON)
+        assert other.state == SessionState.GIVEN_UP
 
 
 @pytest.mark.parametrize(
@@ -282,8 +246,7 @@ def test_a_worker_that_was_lost_after_the_last_answer_is_made_up_for(monkeypatch
 
 
 def test_the_page_leads_from_answer_to_answer_and_says_what_one_may_do(client: Client) -> None:
-    describe, study = make_roles(sets=4, find={"lobby": LOBBY | {"either_role": True}})
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4, lobby=LOBBY | {"either_role": True})
     write(describe, "cleo")
     page = page_of(session)
 
@@ -315,25 +278,14 @@ def test_the_page_leads_from_answer_to_answer_and_says_what_one_may_do(client: C
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
 
 
-def test_finishing_a_wait_that_is_the_first_is_nothing(client: Client) -> None:
-    _, study = make_roles(sets=2)
-    session = wait(study, "ben")
-    client.post(f"{page_of(session)}finish/")
-    session.refresh_from_db()
-    assert session.state == SessionState.WAITING
-
-
 def test_answers_of_each_of_its_places_come_back_when_somebody_is_let_back() -> None:
-    describe, study = make_roles(sets=3)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=3)
     write(describe, "cleo")
-    find(session)
-    find(session)
-    about: dict[str, Any] = {"annotator": session.annotator, "project": study.project, "by": TESTS, "now": NOON}
+    find(session, times=2)
     advance_session.finish_if_done(session=session, now=NOON)
-    exclude(**about, reason="Too fast.")
-    assert reopen_slots(**about) == 2
-    assert include(**about).without_place == 0
+    exclude(study.project, "ben")
+    assert reopen(study.project, "ben") == 2
+    assert include(study.project, "ben").without_place == 0
     assert Response.objects.counted_in(study).count() == 2
     assert Seat.objects.filter(study=study, filled_at=None).count() == 0
 
@@ -345,26 +297,21 @@ def test_whoever_was_blocked_or_excluded_takes_up_nothing_more() -> None:
     Annotator.objects.filter(pk=blocked.annotator_id).update(blocked=True)
     write(describe, "eve")
     assert find(Session.objects.get(pk=blocked.pk)).state == SessionState.FINISHED
-    exclude(annotator=excluded.annotator, project=study.project, reason="Too fast.", by=TESTS, now=NOON)
-    excluded.refresh_from_db()
-    assert excluded.state == SessionState.STOPPED
-    advance_session.update_waiting(session=excluded, now=NOON)
-    assert excluded.state == SessionState.STOPPED
+    exclude(study.project, "cleo")
+    assert update(fresh(excluded)) == SessionState.STOPPED
     assert Question.objects.filter(study=study).count() == 2
 
 
 @pytest.mark.parametrize("most", [0, 1])
 def test_whoever_comes_under_another_submission_while_waiting_for_more_has_finished_the_first(most: int) -> None:
-    describe, study = make_roles(sets=4, find={"recruitment": {"sessions_per_annotator": most}})
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4, recruitment={"sessions_per_annotator": most})
     find(session)
     write(describe, "cleo")
     if most:
         with pytest.raises(CannotTakePart, match="already taken part"):
             arrive(study, "ben", session="another")
-        session.refresh_from_db()
         # Nothing has changed: they may go on.
-        assert session.state == SessionState.WAITING
+        assert fresh(session).state == SessionState.WAITING
     else:
         assert arrive(study, "ben", session="another").questions_total == 1
         session.refresh_from_db()
@@ -412,8 +359,7 @@ def test_of_two_sittings_that_grow_at_the_same_moment_one_gets_what_there_is() -
 @pytest.mark.both
 @pytest.mark.django_db(transaction=True)
 def test_finishing_and_being_led_on_at_the_same_moment_leaves_no_place_held() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=4)
     find(session)
     write(describe, "cleo")
     one, other = Session.objects.get(pk=session.pk), Session.objects.get(pk=session.pk)
@@ -424,8 +370,3 @@ def test_finishing_and_being_led_on_at_the_same_moment_leaves_no_place_held() ->
     session.refresh_from_db()
     held = Seat.objects.filter(session=session, filled_at=None).count()
     assert (session.state, held) in {(SessionState.FINISHED, 0), (SessionState.WORKING, 1)}
-
-
-def test_it_is_said_beforehand_that_questions_come_as_they_are_ready(client: Client) -> None:
-    _, study = make_roles(sets=2)
-    assert "Questions appear as they become ready" in client.get(page_of(arrive(study, "ben"))).content.decode()

@@ -32,9 +32,7 @@ def rows_read(work: Callable[[], object]) -> Counter[str]:
     """Return how many rows of each table the SELECTs of `work` read, after they were run."""
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         work()
     found: Counter[str] = Counter()
     for query in captured.captured_queries:

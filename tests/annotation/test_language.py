@@ -1,6 +1,5 @@
 """The annotator's pages speak the language of their study, those of no study the reader's; all others are English."""
 
-import uuid
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from django.utils.translation import get_language
 
 from annotation.models import Session
 from studies.models import CompletionCode
-from tests.annotation.test_work_pages import PRACTICE, form_of, page_of, post_json, study_with_practice
+from tests.annotation.test_work_pages import PRACTICE, form_at, form_of, page_of, post_answer, post_json
 from tests.factories import arrive, arrive_at_work, create_draft, launch_study, make_instance, make_project, redesign
 
 SPANISH: dict[str, Any] = {"language": "es", "instructions": "Mira las imágenes."}
@@ -46,31 +45,27 @@ def read(client: Client, address: str, *, status: int = 200, language: str = "es
 
 def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(british: Client) -> None:
     study = launch_study(**SPANISH, instances=2, consent="Please **agree**.", time={"estimated_minutes": 40})
-    session = arrive(study)
-    page = page_of(session)
-
+    page = page_of(session := arrive(study))
     consent = read(british, page)
     assert "Antes de empezar" in consent
     assert "No acepto" in consent
     british.post(f"{page}consent/", {"agree": "yes"})
-
     instructions = read(british, page)
     assert "2 preguntas" in instructions
     assert "unos 40 minutos" in instructions
     assert "Puedes volver a leer estas instrucciones en cualquier momento." in instructions
     british.post(f"{page}begin/")
-
     work = read(british, page)
     assert "Pregunta 1 de 2" in work
     assert "¿Qué imagen muestra todo lo que dice la descripción?" in work
     assert "Ninguna de estas" in work
     for _ in range(2):
-        british.post(f"{page}answer/", form_of(british.get(page).content) | {"choice": "1"})
-
+        post_answer(british, session)
     end = read(british, page)
     assert "Todo está guardado. ¡Gracias!" in end
     assert "Tus 2 respuestas están guardadas." in end
     assert CompletionCode.objects.get(study=study, outcome="finished").code in end
+    assert get_language() == "en"
 
 
 def test_a_sitting_in_arabic_runs_from_right_to_left_from_the_first_page_to_the_last(british: Client) -> None:
@@ -98,34 +93,6 @@ def test_a_sitting_in_arabic_runs_from_right_to_left_from_the_first_page_to_the_
     assert "الإجابة التي أرسلتها محفوظة." in read(british, page, language="ar")
 
 
-def test_what_the_study_file_says_stays_in_the_studys_language(british: Client) -> None:
-    session = arrive(launch_study(title="Which vase?", language="es", instructions="Look at the vase."))
-    page = read(british, page_of(session))
-    assert "Which vase?" in page
-    assert "Look at the vase." in page
-
-
-def test_practice_is_in_spanish_and_so_is_its_feedback(british: Client) -> None:
-    session = arrive(study_with_practice(**SPANISH))
-    page = page_of(session)
-    british.post(f"{page}begin/")
-    assert "Pregunta de práctica 1 de 1: verás enseguida si has acertado." in read(british, page)
-    fields = form_of(british.get(page).content) | {"choice": "none"}
-    feedback = british.post(f"{page}practice/", fields)["Location"]
-    text = read(british, feedback)
-    assert "No del todo" in text
-    assert "Has elegido: Ninguna de estas; la mejor respuesta es: Imagen" in text
-
-
-def test_a_session_given_up_after_one_answer_speaks_of_one(british: Client) -> None:
-    session = arrive_at_work(launch_study(**SPANISH, instances=2))
-    page = page_of(session)
-    british.post(f"{page}answer/", form_of(british.get(page).content) | {"choice": "1"})
-    assert "¿Quieres dejarlo aquí?" in read(british, f"{page}give-up/")
-    british.post(f"{page}give-up/")
-    assert "Se conserva la respuesta que enviaste (1)." in read(british, page)
-
-
 def test_problems_are_told_in_spanish(british: Client) -> None:
     draft = create_draft(**SPANISH)
     door = reverse("take", args=[draft.entry_name])
@@ -136,23 +103,10 @@ def test_problems_are_told_in_spanish(british: Client) -> None:
     assert "Este estudio todavía no ha empezado." in early
 
 
-def test_an_invitation_is_in_spanish(british: Client) -> None:
-    study = launch_study(**SPANISH, time={"estimated_minutes": 1})
-    text = read(british, f"{reverse('take', args=[study.entry_name])}?invite={study.invite_token}")
-    assert "Tienes una invitación" in text
-    assert "Te llevará alrededor de 1 minuto." in text
-
-
-@pytest.mark.parametrize(
-    ("address", "sentence"),
-    [
-        ("/no/such/page/", "Aquí no hay ninguna página"),
-        ("/s/no-such-session/", "Aquí no hay ninguna página"),
-        ("/take/no-such-study/", "En esta dirección no hay ningún estudio."),
-    ],
-)
-def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client, address: str, sentence: str) -> None:
-    assert sentence in read(spanish, address, status=404)
+def test_a_page_that_is_not_there_says_so_in_spanish(spanish: Client) -> None:
+    for address in ("/no/such/page/", "/s/no-such-session/"):
+        assert "Aquí no hay ninguna página" in read(spanish, address, status=404)
+    assert "En esta dirección no hay ningún estudio." in read(spanish, "/take/no-such-study/", status=404)
 
 
 def test_a_failure_of_ours_is_told_in_spanish(british: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +117,7 @@ def test_a_failure_of_ours_is_told_in_spanish(british: Client, monkeypatch: pyte
 
 
 def answer_by_script(client: Client, session: Session, **changed: str) -> dict[str, str]:
-    fields = form_of(client.get(page_of(session)).content) | {"choice": "1"} | changed
+    fields = form_at(client, session) | {"choice": "1"} | changed
     body: dict[str, str] = post_json(client, session, fields).json()
     return body
 
@@ -178,46 +132,32 @@ def test_the_question_that_the_script_fetches_is_in_spanish(british: Client) -> 
     assert "Continuar sin esta pregunta" in following
 
 
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
+def test_the_script_is_told_in_spanish_why_an_answer_was_not_taken(british: Client) -> None:
+    session = arrive_at_work(launch_study(**SPANISH))
+    for changed, sentence in (
         ({"choice": ""}, "Elige una de las respuestas y después envía."),
         ({"choice": "9"}, "Elige una de las opciones que se muestran y vuelve a enviar."),
         ({"submission": ""}, "La página envió tu respuesta sin su número. Recárgala y vuelve a elegir."),
         ({"slot": "999999"}, "Esta pregunta no pertenece a tu sesión. Recarga la página para continuar."),
-    ],
-)
-def test_the_script_is_told_in_spanish_why_an_answer_was_not_taken(
-    british: Client, changed: dict[str, str], sentence: str
+    ):
+        assert answer_by_script(british, session, **changed)["error"] == sentence
+
+
+def test_whoever_asks_for_no_language_that_is_there_reads_english() -> None:
+    for accepted in (None, "en-GB", "tlh", "de, fr;q=0.8", "*", "es;q=0.2, en;q=0.9", ";;;=é"):
+        client = Client(headers={"Accept-Language": accepted} if accepted else None)
+        assert "There is no page here" in read(client, "/s/no-such-session/", status=404, language="en")
+
+
+def test_an_english_study_speaks_english_to_everybody_and_one_without_a_language_follows_the_browser(
+    spanish: Client, client: Client
 ) -> None:
-    assert answer_by_script(british, arrive_at_work(launch_study(**SPANISH)), **changed)["error"] == sentence
-
-
-def test_a_form_without_the_script_is_told_so_in_spanish(british: Client) -> None:
-    session = arrive_at_work(launch_study(**SPANISH))
-    fields = form_of(british.get(page_of(session)).content) | {"submission": str(uuid.uuid4())}
-    response = british.post(f"{page_of(session)}answer/", fields)
-    assert response.status_code == 422
-    assert "Elige una de las respuestas y después envía." in response.content.decode()
-
-
-@pytest.mark.parametrize("accepted", [None, "en-GB", "tlh", "de, fr;q=0.8", "*", "es;q=0.2, en;q=0.9", ";;;=é"])
-def test_whoever_asks_for_no_language_that_is_there_reads_english(accepted: str | None) -> None:
-    client = Client(headers={"Accept-Language": accepted} if accepted else None)
-    assert "There is no page here" in read(client, "/s/no-such-session/", status=404, language="en")
-
-
-def test_an_english_study_speaks_english_to_everybody(spanish: Client) -> None:
-    assert "Start" in read(spanish, page_of(arrive(launch_study())), language="en")
-
-
-def test_a_study_of_a_version_without_languages_follows_the_browser(spanish: Client, client: Client) -> None:
     study = launch_study()
+    assert "Start" in read(spanish, page_of(arrive(study)), language="en")
     redesign(study, language="")
-    session = arrive(study)
-    assert "Empezar" in read(spanish, page_of(session))
+    assert "Empezar" in read(spanish, page_of(arrive(study)))
     assert get_language() == "en"
-    assert "Empezar" not in read(client, page_of(session), language="en")
+    assert "Empezar" not in read(client, page_of(arrive(study)), language="en")
 
 
 @pytest.mark.parametrize(
@@ -227,22 +167,10 @@ def test_the_studys_texts_say_their_language_where_the_page_speaks_another(
     british: Client, tag: str, page_language: str, texts: str | None
 ) -> None:
     """Nobody has translated what Lineup says into Klingon."""
-    response = british.get(page_of(arrive(launch_study(title="Which?", language=tag, instructions="Look."))))
-    html = BeautifulSoup(response.content, "html.parser")
-    assert html.html is not None
-    assert html.html["lang"] == page_language
-    for selector in (".bar-title", ".prose"):
-        (element,) = html.select(selector)
-        assert element.get("lang") == texts
-
-
-def test_one_studys_language_is_not_the_next_ones(british: Client) -> None:
-    project = make_project()
-    spanish = launch_study(project, **SPANISH)
-    english = launch_study(project, study="english")
-    assert "Empezar" in read(british, page_of(arrive(spanish)))
-    assert get_language() == "en"
-    assert "Empezar" not in read(british, page_of(arrive(english)), language="en")
+    page = page_of(arrive(launch_study(title="Which?", language=tag, instructions="Look.")))
+    assert "Look." in read(british, page, language=page_language)
+    html = BeautifulSoup(british.get(page).content, "html.parser")
+    assert [html.select_one(selector).get("lang") for selector in (".bar-title", ".prose")] == [texts] * 2  # type: ignore[union-attr]
 
 
 def test_the_researchers_pages_are_english_whatever_the_browser_asks_for(spanish: Client) -> None:

@@ -1,17 +1,20 @@
 """Launching grows with what is asked about, and not faster."""
 
+import io
 import random
 from collections.abc import Iterable
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions.launching.launch import launch
+from annotation.actions.launching.launch import launch, warnings
 from annotation.models import Decision, Seat, Slot
 from studies.actions.studies import create_study
-from studies.models import Study, SurveyQuestion
-from tests.factories import NOON, TESTS, make_project
+from studies.models import Study, StudyState, SurveyQuestion
+from tests.factories import NOON, TESTS, create_draft, fresh, make_instance, make_person, make_project
 from tests.results.describing import make_set
 
 pytestmark = pytest.mark.django_db
@@ -41,18 +44,13 @@ def launched(slug: str, *, sets: int, size: int) -> tuple[Study, int]:
     return study, len(statements)
 
 
-def test_many_small_surveys_take_no_more_statements_than_one_large_one() -> None:
+def test_launching_takes_no_more_statements_for_many_surveys_and_ten_times_as_many_for_ten_times_as_much() -> None:
     _, one = launched("one", sets=12, size=36)
     study, twelve = launched("twelve", sets=12, size=3)
-    assert study.surveys.count() == 12
-    assert twelve == one
-
-
-def test_ten_times_the_image_sets_take_at_most_ten_times_the_statements() -> None:
+    assert (study.surveys.count(), twelve) == (12, one)
     _, few = launched("few", sets=4, size=6)
     study, many = launched("many", sets=40, size=6)
-    assert study.questions.count() == 120
-    assert many <= 10 * few
+    assert (study.questions.count(), many <= 10 * few) == (120, True)
 
 
 def test_every_seat_gets_all_questions_of_its_survey_in_their_order() -> None:
@@ -60,9 +58,8 @@ def test_every_seat_gets_all_questions_of_its_survey_in_their_order() -> None:
     assert (study.surveys.count(), Seat.objects.count(), Slot.objects.count()) == (2, 2, 15)
     for seat in Seat.objects.all():
         asked = SurveyQuestion.objects.filter(survey=seat.survey).values_list("question", "position")
-        assert list(Slot.objects.filter(seat=seat).order_by("position").values_list("question", "position")) == list(
-            asked
-        )
+        given = Slot.objects.filter(seat=seat).order_by("position").values_list("question", "position")
+        assert list(given) == list(asked)
     assert Decision.objects.filter(study=study).count() == 15
 
 
@@ -91,3 +88,29 @@ def test_which_images_are_described_does_not_follow_from_what_is_public() -> Non
 
 def test_studies_of_versions_without_secrets_go_on_by_their_seed() -> None:
     assert (Study(seed="s", order_secret="o").secret_seed, Study(seed="s").secret_seed) == ("o", "s")
+
+
+BLIND = (
+    "Others are asked about the answers of study describe, but its rule collected-v1 sees nothing of what became of "
+    "them there: in place of one that is rejected there nobody gives another. Rules that see it: described-v1."
+)
+
+
+@pytest.mark.parametrize(("rule", "told"), [("collected-v1", [BLIND]), ("described-v1", [])])
+def test_a_rule_that_sees_no_outcomes_is_told_of(client: Client, rule: str, told: list[str]) -> None:
+    project = make_project()
+    make_instance(project, "set", candidates=10)
+    images = {"images": "candidate"}
+    describe = create_draft(project, instances=1, study="describe", kind="describe", ask=images, rule=rule)
+    feeding = {"from": "describe"}
+    find = create_draft(project, instances=1, study="find", kind="retrieve", ask=images, selection=feeding)
+    assert warnings(describe) == warnings(find) == told
+    assert warnings(create_draft(project, study="alone")) == []
+    said = io.StringIO()
+    call_command("launch_study", "describe", stdout=io.StringIO(), stderr=said)
+    assert (BLIND in said.getvalue()) == bool(told)
+    # It stands in nobody's way.
+    assert fresh(describe).state == StudyState.OPEN
+    client.force_login(make_person("ada", superuser=True))
+    assert (BLIND in client.get("/studies/vases/find/launch/").content.decode()) == bool(told)
+    assert BLIND not in client.get("/studies/vases/describe/").content.decode()

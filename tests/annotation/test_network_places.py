@@ -4,23 +4,20 @@ from datetime import timedelta
 
 import pytest
 from django.conf import LazySettings
-from django.db.models import Sum
 from django.test import Client
 from django.utils import timezone
 
 from annotation.actions import sessions
-from annotation.actions.answering import advance_session
-from annotation.actions.arriving import entry_links, network_places
+from annotation.actions.arriving import entry_links
 from annotation.actions.arriving.network_places import ALWAYS_ALLOWED, forget_networks, most_places, open_to_networks
 from annotation.errors import NetworkFull
-from annotation.models import EntryEvent, Session, SessionState
+from annotation.models import EntryEvent, Session
 from annotation.recruitment.base import Entry
 from studies.errors import StudyError
 from studies.models import Event, Study
 from tests.annotation.test_entry import door, link_of
-from tests.factories import NOON, TESTS, launch_study, make_person
+from tests.factories import NOON, TESTS, fresh, launch_study, make_person
 from tests.pages import signed_in, words_of
-from throttle.networks import daily_digest
 
 pytestmark = pytest.mark.django_db
 STRANGER, LAB = "198.51.100.9", "192.0.2.7"
@@ -39,129 +36,65 @@ def with_seats(seats: int) -> Study:
     return launch_study(instances=1, answers=seats)
 
 
+def browser_at(address: str) -> Client:
+    return Client(headers={"x-forwarded-for": address})
+
+
 def come(study: Study, number: int, address: str) -> int:
     """Let somebody new press Start from `address`; return the status of what they get."""
     ids = {"PROLIFIC_PID": f"{number:024x}", "SESSION_ID": f"{number + 0xF000:024x}"}
-    return Client(headers={"x-forwarded-for": address}).post(link_of(study, **ids)).status_code
+    return browser_at(address).post(link_of(study, **ids)).status_code
 
 
 def test_a_script_at_one_address_holds_a_small_share_and_a_lab_gets_all_its_places() -> None:
     study = with_seats(40)
     open_to_networks(study=study, networks=f"{LAB}\n", by=TESTS, now=NOON)
-    strangers = [come(study, number, STRANGER) for number in range(60)]
-    # A tenth of 40 is fewer than the 5 that are always allowed.
-    assert [strangers.count(status) for status in (303, 429)] == [5, 55]
+    # A tenth of 40 is fewer than the 5 that are always allowed. What a client writes in front is not believed.
+    strangers = [come(study, number, f"10.0.0.{number}, {STRANGER}") for number in range(20)]
+    assert [strangers.count(status) for status in (303, 429)] == [5, 15]
     assert [come(study, 1000 + number, LAB) for number in range(20)] == [303] * 20
     assert come(study, 2000, "203.0.113.5") == 303
-    assert EntryEvent.objects.filter(what="network_full").count() == 55
+    assert EntryEvent.objects.filter(what="network_full").count() == 15
 
 
-def test_five_hundred_arrivals_from_one_address_keep_out_no_one_else(settings: LazySettings) -> None:
-    settings.ARRIVALS_PER_NETWORK = 60
-    study = with_seats(40)
-    open_to_networks(study=study, networks="192.0.2.0/24", by=TESTS, now=NOON)
-    honest = [f"192.0.2.{number}" for number in range(20)] + [f"203.0.113.{number}" for number in range(5)]
-    strangers, others = [], []
-    for number in range(500):
-        strangers.append(come(study, number, STRANGER))
-        if number % 20 == 19:
-            others.append(come(study, 1000 + number, honest[number // 20]))
-    # A tenth of 40 is fewer than the 5 that are always allowed. All others from that address are refused: the next 55
-    # because of its places, and from the 61st on because 60 may come in ten minutes.
-    assert [strangers.count(status) for status in (303, 429)] == [5, 495]
-    assert dict(EntryEvent.objects.values_list("what").annotate(Sum("times"))) == {"network_full": 55, "too_many": 440}
-    assert others == [303] * 25
-    # 40 places, less 5 and 25.
-    assert free_places(study) == 10
-    now = timezone.now() + timedelta(minutes=5, seconds=30)
-    false = Session.objects.filter(network=daily_digest(STRANGER, day=timezone.now().date()))
-    for session in Session.objects.exclude(pk__in=false).select_related("study", "last_seat"):
-        assert sessions.record_open_page(session=session, now=now - timedelta(seconds=30))
-    assert advance_session.expire(by=TESTS, now=now) == 5
-    assert free_places(study) == 15
-    # Their holders' pages take them again, and the button frees them for good.
-    for session in false.select_related("study", "last_seat"):
-        assert sessions.record_open_page(session=session, now=now)
-    assert free_places(study) == 10
-    assert sessions.end_sessions_from_network(session=false[0], by=TESTS, now=now) == 5
-    assert free_places(study) == 15
-    assert Session.objects.filter(ended_at=None).count() == 25
-
-
-def free_places(study: Study) -> int:
-    return study.seats.filter(session=None, filled_at=None).count()
-
-
-def test_a_class_that_opens_its_link_at_once_is_let_in_whole(settings: LazySettings) -> None:
+def test_a_class_and_people_with_links_of_their_own_are_let_in_whole(settings: LazySettings) -> None:
     settings.ARRIVALS_PER_NETWORK = 3
-    study = with_seats(20)
+    study = with_seats(30)
     open_to_networks(study=study, networks=LAB, by=TESTS, now=NOON)
     assert [come(study, number, LAB) for number in range(9)] == [303] * 9
     assert [come(study, 100 + number, STRANGER) for number in range(4)] == [303] * 3 + [429]
+    links = entry_links.personal_links(study=study, names=[f"person-{number}" for number in range(8)])
+    assert [browser_at(STRANGER).post(link).status_code for link in links.values()] == [303] * 8
+    assert set(Session.objects.filter(provider="invite").values_list("network", flat=True)) == {""}
 
 
-def test_who_has_a_link_of_their_own_comes_in_beside_a_script_in_their_network(settings: LazySettings) -> None:
-    settings.ARRIVALS_PER_NETWORK = 3
-    study = with_seats(20)
-    assert [come(study, number, STRANGER) for number in range(4)] == [303] * 3 + [429]
-    (link,) = entry_links.personal_links(study=study, names=["anna"]).values()
-    assert Client(headers={"x-forwarded-for": STRANGER}).post(link).status_code == 303
-
-
-def test_the_share_is_of_the_places_that_are_not_filled() -> None:
+def test_the_share_is_of_the_places_that_are_not_filled_and_an_ipv6_household_is_one_network() -> None:
     study = with_seats(81)
     # A tenth of 81, rounded up.
     assert most_places(study=study) == 9
     study.seats.filter(pk__in=study.seats.values("pk")[:60]).update(filled_at=NOON)
     assert most_places(study=study) == ALWAYS_ALLOWED
-
-
-def test_an_ipv6_household_is_one_network() -> None:
-    study = with_seats(20)
     came = [come(study, number, f"2001:db8:1:2::{number + 1:x}") for number in range(8)]
     assert came == [303] * 5 + [429] * 3
     assert come(study, 100, "2001:db8:1:3::1") == 303
 
 
-def test_what_a_client_writes_itself_in_front_of_the_proxy_is_not_believed() -> None:
-    study = with_seats(20)
-    came = [come(study, number, f"10.0.0.{number}, {STRANGER}") for number in range(7)]
-    assert came == [303] * 5 + [429] * 2
-
-
-def test_who_comes_back_is_let_in(client: Client) -> None:
+def test_who_comes_back_is_let_in_and_a_place_that_was_given_back_is_free_for_the_network_again() -> None:
     study = with_seats(20)
     for number in range(5):
         come(study, number, STRANGER)
     assert come(study, 0, STRANGER) == 303
     # The same person under a new submission takes the place of their older session.
     ids = {"PROLIFIC_PID": f"{0:024x}", "SESSION_ID": f"{0xABC:024x}"}
-    assert Client(headers={"x-forwarded-for": STRANGER}).post(link_of(study, **ids)).status_code == 303
-
-
-def test_a_place_that_was_given_back_is_free_for_the_network_again() -> None:
-    study = with_seats(20)
-    for number in range(5):
-        come(study, number, STRANGER)
+    assert browser_at(STRANGER).post(link_of(study, **ids)).status_code == 303
     assert come(study, 5, STRANGER) == 429
-    sessions.give_up(session=Session.objects.order_by("pk")[0], now=timezone.now())
+    sessions.give_up(session=Session.objects.filter(ended_at=None)[0], now=timezone.now())
     assert come(study, 5, STRANGER) == 303
-
-
-def test_people_with_links_of_their_own_are_not_limited() -> None:
-    study = with_seats(20)
-    links = entry_links.personal_links(study=study, names=[f"person-{number}" for number in range(8)])
-    for link in links.values():
-        assert Client(headers={"x-forwarded-for": STRANGER}).post(link).status_code == 303
-    assert set(Session.objects.values_list("network", flat=True)) == {""}
 
 
 def test_people_of_the_shared_link_are_limited_and_told_what_to_do() -> None:
     study = with_seats(20)
-    pages = [
-        Client(headers={"x-forwarded-for": STRANGER}).post(f"{door(study)}?invite={study.invite_token}")
-        for _ in range(6)
-    ]
+    pages = [browser_at(STRANGER).post(f"{door(study)}?invite={study.invite_token}") for _ in range(6)]
     assert [page.status_code for page in pages] == [303] * 5 + [429]
     assert "tell the researchers: they can let all of you in" in words_of(pages[5])
     assert pages[5]["Retry-After"] == "300"
@@ -180,12 +113,11 @@ def entry(number: int) -> Entry:
 
 
 def test_the_share_holds_over_midnight() -> None:
-    study = with_seats(20)
-    before, after = NOON.replace(hour=23, minute=59), NOON.replace(hour=23, minute=59) + timedelta(minutes=2)
+    study, before = with_seats(20), NOON.replace(hour=23, minute=59)
     for number in range(5):
         sessions.start(study=study, entry=entry(number), now=before, network=STRANGER)
     with pytest.raises(NetworkFull):
-        sessions.start(study=study, entry=entry(5), now=after, network=STRANGER)
+        sessions.start(study=study, entry=entry(5), now=before + timedelta(minutes=2), network=STRANGER)
 
 
 def test_networks_are_kept_as_digests_of_the_day_and_forgotten_after_it() -> None:
@@ -196,9 +128,10 @@ def test_networks_are_kept_as_digests_of_the_day_and_forgotten_after_it() -> Non
     assert STRANGER not in first.network
     assert forget_networks(now=NOON + timedelta(hours=24)) == 0
     assert forget_networks(now=NOON + timedelta(hours=24, seconds=1)) == 1
-    first.refresh_from_db()
-    second.refresh_from_db()
-    assert (first.network, bool(second.network)) == ("", True)
+    assert (fresh(first).network, bool(fresh(second).network)) == ("", True)
+    # A session whose network is forgotten has none beside it.
+    sessions.start(study=study, entry=entry(3), now=NOON)
+    assert sessions.end_sessions_from_network(session=first, by=TESTS, now=NOON) == 0
 
 
 def test_a_button_frees_all_places_of_a_network_and_no_others() -> None:
@@ -225,35 +158,12 @@ def test_a_researcher_names_the_networks_of_a_lab() -> None:
     at = f"/studies/{study.project.slug}/{study.slug}/"
     typed = "192.0.2.0/24\n\n 2001:db8:1:2::5 \n192.0.2.0/24"
     assert "Saved." in words_of(browser.post(f"{at}networks/", {"networks": typed}, follow=True))
-    study.refresh_from_db()
-    assert study.open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
+    assert fresh(study).open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
     # The household of that address is let in as a whole.
     for number, address in enumerate(["192.0.2.9", "192.0.2.200"] * 4 + ["2001:db8:1:2::77"] * 7):
         assert come(study, number, address) == 303
-    wrong = words_of(browser.post(f"{at}networks/", {"networks": "the lab"}, follow=True))
-    assert "&#x27;the lab&#x27; is no address and no network. Write one like 192.0.2.7" in wrong
-    study.refresh_from_db()
-    assert study.open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"
-
-
-def test_too_many_networks_are_refused() -> None:
-    study = with_seats(1)
     with pytest.raises(StudyError, match="These are 51 networks"):
         open_to_networks(study=study, networks="\n".join(f"192.0.2.{n}" for n in range(51)), by=TESTS, now=NOON)
-
-
-@pytest.mark.parametrize("address", ["free-network", "networks"])
-def test_a_stranger_changes_nothing(address: str) -> None:
-    study = with_seats(20)
-    come(study, 1, STRANGER)
-    path = "networks/" if address == "networks" else f"sessions/{Session.objects.get().pk}/free-network/"
-    page = signed_in(make_person("eve")).post(f"/studies/{study.project.slug}/{study.slug}/{path}")
-    assert page.status_code == 404
-    assert Session.objects.get().state == SessionState.INSTRUCTIONS
-
-
-def test_a_session_whose_network_is_forgotten_has_none_beside_it() -> None:
-    study = with_seats(20)
-    one, other = (sessions.start(study=study, entry=entry(number), now=NOON) for number in (1, 2))
-    assert not network_places.open_sessions_from_same_network(session=one).exists()
-    assert sessions.end_sessions_from_network(session=other, by=TESTS, now=NOON) == 0
+    wrong = words_of(browser.post(f"{at}networks/", {"networks": "the lab"}, follow=True))
+    assert "&#x27;the lab&#x27; is no address and no network. Write one like 192.0.2.7" in wrong
+    assert fresh(study).open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"

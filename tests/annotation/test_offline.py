@@ -3,15 +3,14 @@
 import gzip
 import json
 import uuid
-from datetime import timedelta
 
 import pytest
 from django.test import Client
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session
-from annotation.models import SessionState
-from tests.annotation.test_work_pages import page_of, post_json, slots_in
+from annotation.models import Session
+from tests.annotation.test_work_pages import form_at, page_of, post_json, slots_in
 from tests.factories import NOON, arrive, arrive_at_work, launch_study
 
 pytestmark = pytest.mark.django_db
@@ -25,19 +24,10 @@ def test_only_the_page_of_questions_may_be_kept(client: Client) -> None:
     assert client.get(page)["Lineup-Page"] == "other"
     advance_session.begin(session=session, part=0, now=NOON)
     working = client.get(page)
-    assert working["Lineup-Page"] == "work"
-    assert b"/s/worker.js" in working.content
-    fields = {"slot": slots_in(working.content)[0], "submission": str(uuid.uuid4()), "choice": "none"}
-    assert "Lineup-Page" not in post_json(client, session, fields)
+    assert (working["Lineup-Page"], b"/s/worker.js" in working.content) == ("work", True)
+    assert "Lineup-Page" not in post_json(client, session, form_at(client, session) | {"choice": "none"})
     ended = client.get(page)
-    assert ended["Lineup-Page"] == "other"
-    assert b"worker.js" not in ended.content
-
-
-def test_a_sitting_that_has_lapsed_may_not_be_kept(client: Client) -> None:
-    session = arrive_at_work(launch_study())
-    sessions.leave(session=session, to=SessionState.LAPSED, now=NOON + timedelta(hours=3))
-    assert client.get(page_of(session))["Lineup-Page"] == "other"
+    assert (ended["Lineup-Page"], b"worker.js" in ended.content) == ("other", False)
 
 
 def test_the_worker_knows_the_files_of_its_release_and_is_asked_for_anew(client: Client) -> None:
@@ -48,8 +38,7 @@ def test_the_worker_knows_the_files_of_its_release_and_is_asked_for_anew(client:
     assert "/static/js/whole/work.js" in files
 
 
-def test_a_sitting_opens_as_an_app_where_it_is(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_a_sitting_opens_as_an_app_where_it_is(client: Client, session: Session) -> None:
     manifest = client.get(f"{page_of(session)}app.webmanifest")
     assert manifest["Content-Type"] == "application/manifest+json"
     assert (manifest.json()["start_url"], manifest.json()["name"]) == (page_of(session), "Which vase?")

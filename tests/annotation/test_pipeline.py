@@ -1,7 +1,6 @@
 """One study feeds the next: BiVLC's step 3, step 4 and baseline in small."""
 
 import io
-import uuid
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ import yaml
 from django.core.management import call_command
 
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Submission
 from annotation.actions.deciding import adjudication
 from annotation.actions.launching import launch
 from annotation.errors import BadAnswer, NothingLeft
@@ -25,15 +23,18 @@ from tests.factories import (
     arrive,
     arrive_at_work,
     create_draft,
+    fresh,
     launch_study,
     make_image,
     make_instance,
+    make_person,
     make_project,
 )
 from tests.removing import exclude, include
 
 pytestmark = pytest.mark.django_db
 SECOND = "candidate-1"
+STEP_4: dict[str, Any] = {"study": "step-4", "kind": "ambiguity", "instances": {"from": "best-vase"}}
 
 
 def make_pipeline_project(instances: int) -> Project:
@@ -51,43 +52,40 @@ def answer_all(session: Session, choose: Any) -> None:
         question = slots[0].question
         key = choose(question) if callable(choose) else choose
         order = responses.order_for(session=session, question=question)
-        value = key if key in {"none", "both"} else str(order.index(key) + 1)
         if slots[0].part > session.part_begun:
             Session.objects.filter(pk=session.pk).update(part_begun=slots[0].part)
-        sent = Submission(slot=slots[0].pk, submission=uuid.uuid4(), posted={"choice": value})
-        responses.submit(token=session.token, sent=sent, now=NOON)
+        send(session, slots[0], key if key in {"none", "both"} else str(order.index(key) + 1))
 
 
 def make_step_4(project: Project, **design: Any) -> Study:
-    file = {"study": "step-4", "kind": "ambiguity", "instances": {"from": "best-vase"}} | design
-    return launch_file(project, file)
+    return launch_file(project, STEP_4 | design)
 
 
 def launch_file(project: Project, file: dict[str, Any]) -> Study:
-    study = create_study(
-        project=project, source=yaml.safe_dump({"title": "T", "contact": CONTACT} | file), by=TESTS, now=NOON
-    )
+    source = yaml.safe_dump({"title": "T", "contact": CONTACT} | file)
+    study = create_study(project=project, source=source, by=TESTS, now=NOON)
     launch.launch(study=study, by=TESTS, now=NOON)
     return study
 
 
-def test_what_step_3_accepts_can_be_asked_about_at_once() -> None:
-    project = make_pipeline_project(3)
-    step_3 = launch_study(project, instances=3)
+def test_what_step_3_accepts_can_be_asked_about_at_once_and_what_it_rejects_never() -> None:
+    project = make_pipeline_project(2)
+    step_3 = launch_study(project, instances=2)
     step_4 = make_step_4(project)
     with pytest.raises(NothingLeft):
         arrive(step_4, "ben")
     session = arrive_at_work(step_3, "ann")
     first = next_slot(session)
     send(session, first, "1")
-    drawn = arrive_at_work(step_4, "ben")
+    assert arrive_at_work(step_4, "ben").questions_total == 1
     asked = Question.objects.get(study=step_4)
-    assert drawn.questions_total == 1
-    assert asked.instance == first.question.instance
-    assert asked.drawn_from == first.question
+    assert (asked.instance, asked.drawn_from) == (first.question.instance, first.question)
     chosen = Response.objects.get().choice
     image = next(option["image"] for option in first.question.content["options"] if option["key"] == chosen)
     assert {option["key"]: option["image"] for option in asked.content["options"]}["generated"] == image
+    send(session, next_slot(session), "none")
+    with pytest.raises(NothingLeft):
+        arrive(step_4, "cleo")
 
 
 @pytest.mark.parametrize("last", ["best_of_n", "image_to_text"])
@@ -111,35 +109,18 @@ def test_what_one_of_several_questions_adds_is_handed_on_whichever_is_decided_la
         assert [question.undone_at is None for question in asked.all()] == [removed is include] * 3
 
 
-def test_launching_a_study_that_waits_for_another_says_that_it_has_no_seat_yet() -> None:
-    project = make_pipeline_project(1)
-    launch_study(project, instances=1)
-    file = {
-        "study": "step-4",
-        "title": "T",
-        "contact": CONTACT,
-        "kind": "ambiguity",
-        "instances": {"from": "best-vase"},
-    }
-    create_study(project=project, source=yaml.safe_dump(file), by=TESTS, now=NOON)
-    said = io.StringIO()
-    call_command("launch_study", "step-4", stdout=said)
-    assert "0 questions in 0 surveys, 0 seats, 0 answers wanted" in said.getvalue()
-
-
-def test_launching_counts_one_in_the_singular() -> None:
+def test_launching_says_how_much_is_asked_and_that_a_study_that_waits_for_another_has_no_seat_yet() -> None:
     project = make_pipeline_project(1)
     create_draft(project, instances=1)
-    said = io.StringIO()
-    call_command("launch_study", "best-vase", stdout=said)
-    assert "1 question in 1 survey, 1 seat, 1 answer wanted" in said.getvalue()
-
-
-def test_what_was_rejected_is_never_asked_about() -> None:
-    project = make_pipeline_project(2)
-    answer_all(arrive_at_work(launch_study(project, instances=2), "ann"), "none")
-    with pytest.raises(NothingLeft):
-        arrive(make_step_4(project), "ben")
+    source = yaml.safe_dump({"title": "T", "contact": CONTACT} | STEP_4)
+    create_study(project=project, source=source, by=TESTS, now=NOON)
+    for slug, told in (
+        ("best-vase", "1 question in 1 survey, 1 seat, 1 answer wanted"),
+        ("step-4", "0 questions in 0 surveys, 0 seats, 0 answers wanted"),
+    ):
+        said = io.StringIO()
+        call_command("launch_study", slug, stdout=said)
+        assert told in said.getvalue()
 
 
 def test_nothing_is_drawn_twice() -> None:
@@ -151,16 +132,6 @@ def test_nothing_is_drawn_twice() -> None:
     assert Question.objects.filter(study=step_4).count() == 4
     with pytest.raises(NothingLeft):
         arrive(step_4, "dora")
-
-
-def test_an_answer_that_the_next_study_builds_on_cannot_be_changed() -> None:
-    project = make_pipeline_project(2)
-    session = arrive_at_work(launch_study(project, instances=2), "ann")
-    first = next_slot(session)
-    send(session, first, "1")
-    arrive(make_step_4(project), "ben")
-    assert send(session, first, "none", replaces=1).is_final
-    assert Response.objects.get(session=session).choice != "none"
 
 
 def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_parts() -> None:
@@ -190,42 +161,30 @@ def test_the_baseline_asks_four_questions_about_each_sampled_instance_in_two_par
     }
     session = arrive_at_work(baseline, "cleo")
     answer_all(session, lambda question: question.right)
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    assert fresh(session).state == SessionState.FINISHED
 
 
-def test_a_sample_larger_than_what_there_is_stops_the_launch() -> None:
+def test_a_sample_larger_than_what_there_is_or_a_feed_that_is_not_there_stops_the_launch() -> None:
     project = make_pipeline_project(2)
+    with pytest.raises(StudyError, match="has no such study"):
+        make_step_4(project)
     answer_all(arrive_at_work(launch_study(project, instances=2), "ann"), "candidate-1")
     with pytest.raises(StudyError, match="A sample of 3 instances cannot be drawn from 2"):
         launch_file(project, {"study": "s", "kind": "ambiguity", "instances": {"from": "best-vase", "sample": 3}})
 
 
-def test_a_study_cannot_be_fed_by_one_that_is_not_there() -> None:
-    with pytest.raises(StudyError, match="has no such study"):
-        make_step_4(make_project())
-
-
-def test_an_undecided_question_gets_one_more_answer_at_a_time_up_to_the_maximum() -> None:
-    project = make_pipeline_project(1)
-    study = launch_study(project, instances=1, answers=2, max_answers=4)
-    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-2")):
-        answer_all(arrive_at_work(study, person), choice)
-    assert Decision.objects.get().state == "undecided"
-    answer_all(arrive_at_work(study, "dora"), "candidate-3")
-    assert Slot.objects.count() == 4
+@pytest.mark.parametrize(
+    ("answers", "state", "winner"), [([0, 1, 2, 3], "undecided", ""), ([0, 1, 1], "accepted", "candidate-1")]
+)
+def test_an_undecided_question_gets_one_more_answer_at_a_time(answers: list[int], state: str, winner: str) -> None:
+    study = launch_study(instances=1, answers=2, max_answers=4)
+    for number, candidate in enumerate(answers):
+        assert Slot.objects.count() == max(number, 2)
+        answer_all(arrive_at_work(study, f"person-{number}"), f"candidate-{candidate}")
+    decision = Decision.objects.get()
+    assert (decision.state, decision.winner, decision.answers) == (state, winner, len(answers))
     with pytest.raises(NothingLeft):
         arrive(study, "emil")
-
-
-def test_a_third_answer_can_decide() -> None:
-    study = launch_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
-    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
-        answer_all(arrive_at_work(study, person), choice)
-    decision = Decision.objects.get()
-    assert (decision.state, decision.winner, decision.answers) == ("accepted", "candidate-1", 3)
-    with pytest.raises(NothingLeft):
-        arrive(study, "dora")
 
 
 def test_whoever_cannot_answer_again_what_is_undecided_is_asked_about_what_was_accepted() -> None:
@@ -244,55 +203,36 @@ def test_whoever_cannot_answer_again_what_is_undecided_is_asked_about_what_was_a
     assert step_4.questions.count() == 2
 
 
-def split_decision(django_user_model: Any) -> tuple[Question, Any]:
-    study = launch_study(make_pipeline_project(1), instances=1, answers=2)
+def settle(question: Question, choice: str, by: Any = TESTS, note: str = "") -> Decision:
+    return adjudication.settle(question=question, choice=choice, by=by, note=note, now=NOON)
+
+
+def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that() -> None:
+    study, rita = launch_study(instances=1, answers=2), make_person("rita")
     for person, choice in (("ann", "candidate-0"), ("ben", "none")):
         answer_all(arrive_at_work(study, person), choice)
-    return Question.objects.get(), django_user_model.objects.create_user("researcher")
-
-
-def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that(django_user_model: Any) -> None:
-    question, researcher = split_decision(django_user_model)
-    settled = adjudication.settle(question=question, choice="candidate-0", by=researcher, note="Clear.", now=NOON)
-    assert (settled.state, settled.winner, settled.settled_by, settled.settled_note) == (
-        "accepted",
-        "candidate-0",
-        researcher,
-        "Clear.",
-    )
+    question = Question.objects.get()
+    with pytest.raises(adjudication.CannotSettle, match="is no option"):
+        settle(question, "candidate-7")
+    settled = settle(question, "candidate-0", rita, "Clear.")
+    assert (settled.state, settled.winner) == ("accepted", "candidate-0")
+    assert (settled.settled_by, settled.settled_note) == (rita, "Clear.")
     assert settled.votes == {"candidate-0": 1, "none": 1}
-    back = adjudication.unsettle(question=question, by=researcher, now=NOON)
+    back = adjudication.unsettle(question=question, by=rita, now=NOON)
     assert (back.state, back.winner, back.settled_by) == ("undecided", "", None)
 
 
-def test_an_answer_after_a_settlement_is_counted_and_changes_nothing_that_was_settled(django_user_model: Any) -> None:
-    study = launch_study(instances=1, answers=3)
-    question, researcher = Question.objects.get(), django_user_model.objects.create_user("researcher")
+def test_an_answer_after_a_settlement_is_counted_and_changes_nothing_and_a_decided_question_cannot_be_settled() -> None:
+    study = launch_study(instances=2, answers=2)
+    settled, decided = study.questions.order_by("pk")
     answer_all(arrive_at_work(study, "ann"), "none")
-    adjudication.settle(question=question, choice="candidate-0", by=researcher, note="", now=NOON)
+    settle(settled, "candidate-0")
     answer_all(arrive_at_work(study, "ben"), "none")
-    decision = Decision.objects.get()
+    decision = Decision.objects.get(question=settled)
     assert (decision.votes, decision.answers) == ({"none": 2}, 2)
     assert (decision.state, decision.winner, decision.decided_at) == ("accepted", "candidate-0", NOON)
-
-
-def test_a_decided_question_cannot_be_settled(django_user_model: Any) -> None:
-    study = launch_study(instances=1)
-    answer_all(arrive_at_work(study), "none")
     with pytest.raises(adjudication.CannotSettle, match="already decided"):
-        adjudication.settle(
-            question=Question.objects.get(),
-            choice="candidate-0",
-            by=django_user_model.objects.create_user("researcher"),
-            note="",
-            now=NOON,
-        )
-
-
-def test_settling_with_something_that_is_no_option_is_refused(django_user_model: Any) -> None:
-    question, researcher = split_decision(django_user_model)
-    with pytest.raises(adjudication.CannotSettle, match="is no option"):
-        adjudication.settle(question=question, choice="candidate-7", by=researcher, note="", now=NOON)
+        settle(decided, "candidate-0")
 
 
 def test_instances_of_a_pipeline_know_where_they_come_from() -> None:
@@ -300,7 +240,7 @@ def test_instances_of_a_pipeline_know_where_they_come_from() -> None:
     answer_all(arrive_at_work(launch_study(project, instances=1), "ann"), "candidate-3")
     answer_all(arrive_at_work(make_step_4(project), "ben"), "original")
     history = Question.objects.filter(instance=Instance.objects.get()).order_by("id")
-    assert [(question.kind, question.decision.state) for question in history] == [
+    assert list(history.values_list("kind", "decision__state")) == [
         ("best_of_n", "accepted"),
         ("ambiguity", "accepted"),
     ]
@@ -317,32 +257,17 @@ def two_parts() -> Session:
     return arrive_at_work(launch_file(project, {"study": "parts", "parts": parts}))
 
 
-def send_first(session: Session, slot: Slot) -> responses.SubmissionResult:
-    return responses.submit(
-        token=session.token, sent=Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}), now=NOON
-    )
-
-
-def test_an_answer_to_the_second_part_is_refused_before_the_first_is_done() -> None:
+def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -> None:
     session = two_parts()
     slots = responses.open_slots(session=session, limit=4)
     assert [slot.part for slot in slots] == [0, 0, 1, 1]
     with pytest.raises(BadAnswer, match="a part that you have not started"):
-        send_first(session, slots[2])
-    session.refresh_from_db()
-    assert (session.questions_answered, Response.objects.count()) == (0, 0)
-
-
-def test_the_second_part_does_not_begin_while_something_is_left_of_the_first() -> None:
-    session = two_parts()
-    slots = responses.open_slots(session=session, limit=4)
-    send_first(session, slots[0])
-    advance_session.begin(session=session, part=1, now=NOON)
-    assert session.part_begun == 0
-    send_first(session, slots[1])
-    advance_session.begin(session=session, part=1, now=NOON)
-    assert session.part_begun == 1
+        send(session, slots[2])
+    assert (fresh(session).questions_answered, Response.objects.count()) == (0, 0)
+    for number, slot in enumerate(slots[:2]):
+        send(session, slot)
+        advance_session.begin(session=session, part=1, now=NOON)
+        assert session.part_begun == number
     for slot in slots[2:]:
-        send_first(session, slot)
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+        send(session, slot)
+    assert fresh(session).state == SessionState.FINISHED

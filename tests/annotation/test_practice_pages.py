@@ -10,7 +10,7 @@ from annotation.actions.answering import practice
 from annotation.models import Session
 from studies.kinds import get_kind, posted_values
 from tests.annotation.test_practice import RIGHT, WRONG, study_with_practice
-from tests.annotation.test_work_pages import form_of, page_of
+from tests.annotation.test_work_pages import form_at, page_of
 from tests.factories import arrive, arrive_at_work
 
 pytestmark = pytest.mark.django_db
@@ -37,21 +37,19 @@ def words(html: str | bytes) -> str:
     return " ".join(BeautifulSoup(html, "html.parser").get_text(" ").split())
 
 
-def test_what_is_needed_and_what_failing_means_is_said_beforehand(client: Client) -> None:
-    session = arrive(study_with_practice(trials=3, wanted=2, rounds=2))
-    said = words(client.get(page_of(session)).content)
-    assert "You need 2 right answers out of 3 to go on. You have 2 tries." in said
-    assert "If you do not pass, the study ends there." in said
-
-
-def test_one_right_answer_is_one_of_however_many(client: Client) -> None:
-    session = arrive(study_with_practice(trials=3, wanted=1))
-    assert "You need 1 right answer out of 3 to go on." in words(client.get(page_of(session)).content)
-
-
-def test_practice_that_nobody_can_fail_threatens_with_nothing(client: Client) -> None:
-    session = arrive(study_with_practice(trials=1, wanted=0))
-    assert "do not pass" not in words(client.get(page_of(session)).content)
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (2, "You need 2 right answers out of 3 to go on. You have 2 tries."),
+        (1, "You need 1 right answer out of 3 to go on."),
+        (0, ""),
+    ],
+)
+def test_what_is_needed_and_what_failing_means_is_said_beforehand(client: Client, wanted: int, said: str) -> None:
+    page = words(client.get(page_of(arrive(study_with_practice(trials=3, wanted=wanted, rounds=2)))).content)
+    assert said in page
+    # Practice that nobody can fail threatens with nothing.
+    assert ("If you do not pass, the study ends there." in page) == (wanted > 0)
 
 
 def test_the_script_learns_what_to_mark_only_after_the_answer(client: Client) -> None:
@@ -82,17 +80,15 @@ def test_a_round_that_was_not_enough_says_how_it_went_and_what_is_needed(client:
 def test_passing_says_that_now_it_counts_with_scripts_and_without(client: Client) -> None:
     session = arrive_at_work(study_with_practice(trials=1, wanted=1))
     told = give(client, session, RIGHT)
-    posted = client.get(told["address"]).content
-    for html in (told["told"], posted):
+    for html in (told["told"], client.get(told["address"]).content):
         assert "You got 1 of 1 right. Practice is over. Your answers count from now on." in words(html)
-        onward = BeautifulSoup(html, "html.parser").select_one("a[data-onward]")
-        assert onward is not None
+        (onward,) = BeautifulSoup(html, "html.parser").select("a[data-onward]")
         assert (onward["href"], onward.has_attr("autofocus")) == (page_of(session), True)
 
 
 def test_the_posted_page_marks_the_own_and_the_right_answer_with_signs(client: Client) -> None:
     session = arrive_at_work(study_with_practice())
-    fields = form_of(client.get(page_of(session)).content) | {"choice": value_of(session, WRONG)[1]}
+    fields = form_at(client, session) | {"choice": value_of(session, WRONG)[1]}
     page = client.post(f"{page_of(session)}practice/", fields, follow=True).content
     marks = [mark.get_text(strip=True) for mark in BeautifulSoup(page, "html.parser").select("figcaption .mark")]
     assert sorted(marks) == ["✓ Right answer", "✗ Your answer"]
@@ -100,7 +96,7 @@ def test_the_posted_page_marks_the_own_and_the_right_answer_with_signs(client: C
 
 def test_a_practice_answer_that_is_none_is_told_to_the_script(client: Client) -> None:
     session = arrive_at_work(study_with_practice())
-    fields = form_of(client.get(page_of(session)).content) | {"choice": "9"}
+    fields = form_at(client, session) | {"choice": "9"}
     refused = client.post(f"{page_of(session)}practice/", fields, headers={"Accept": "application/json"})
     assert refused.status_code == 422
     assert "Choose one of the options" in refused.json()["error"]

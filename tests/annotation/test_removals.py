@@ -1,6 +1,5 @@
 """Whose answers count: somebody withdraws, is excluded, let back; places go to others; the pipeline follows."""
 
-import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -9,17 +8,15 @@ import pytest
 from analytics.outcomes import Outcome
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.deciding import adjudication
 from annotation.actions.ending import platform_outcome
-from annotation.actions.removing import removals
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
 from annotation.errors import CannotTakePart, NothingLeft
 from annotation.models import Decision, Removal, Response, Seat, Session, SessionState, Slot
 from studies.models import Event, Project, Question, Study
 from tests import removing
-from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
+from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4, settle
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_person, make_project
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study, make_project
 from tests.removing import REMOVED as LATER
 from tests.removing import person
 
@@ -55,197 +52,121 @@ def three_of_three() -> Study:
     return study
 
 
-def test_answers_of_who_withdraws_leave_votes_and_decision(three_of_three: Study) -> None:
-    assert decision(three_of_three).winner == "candidate-0"
-    followed = withdraw(three_of_three, "ann")
-    assert followed == RemovalEffects(answers=1, decisions=1)
-    now = decision(three_of_three)
-    # One of three each is no majority of three wanted.
-    assert (now.state, now.winner, now.votes, now.answers) == (
-        "undecided",
-        "",
-        {"candidate-0": 1, "candidate-1": 1},
-        2,
-    )
-    assert now.decided_at is None
-    assert list(Response.objects.counted().values_list("annotator__provider_id", flat=True)) == ["ben", "cleo"]
-
-
-def test_a_decision_that_stays_keeps_its_moment(three_of_three: Study) -> None:
-    assert withdraw(three_of_three, "cleo") == RemovalEffects(answers=1, decisions=0)
+def test_answers_of_who_withdraws_leave_votes_and_decision_once(three_of_three: Study) -> None:
+    # A decision that stays keeps its moment.
+    assert exclude(three_of_three, "cleo") == RemovalEffects(answers=1, decisions=0)
     now = decision(three_of_three)
     assert (now.winner, now.votes, now.decided_at) == ("candidate-0", {"candidate-0": 2}, NOON)
+    include(three_of_three, "cleo")
+    assert withdraw(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
+    now = decision(three_of_three)
+    # One of three each is no majority of three wanted.
+    assert (now.state, now.winner, now.decided_at) == ("undecided", "", None)
+    assert (now.votes, now.answers) == ({"candidate-0": 1, "candidate-1": 1}, 2)
+    assert list(Response.objects.counted().values_list("annotator__provider_id", flat=True)) == ["ben", "cleo"]
+    assert withdraw(three_of_three, "ann") == RemovalEffects()
+    assert Removal.objects.withdrawals().count() == 1
+    event = Event.objects.get(what="annotator withdrawn")
+    assert (event.by_name, event.at, event.details["answers"], event.details["decisions"]) == ("tests", LATER, 1, 1)
+    assert "ann" not in event.details.values()
 
 
-def test_every_version_of_an_answer_is_marked(three_of_three: Study) -> None:
+def test_every_version_of_an_answer_is_marked_in_the_project_that_asked(three_of_three: Study) -> None:
     study = launch_study(make_project("other"), instances=2, study="changing")
     session = arrive_at_work(study, "ann")
     first = next_slot(session)
     send(session, first, "1")
     send(session, first, "2", replaces=1)
-    removals.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
-    assert set(Response.objects.filter(study=study).values_list("version", "left_out")) == {
-        (1, "withdrawn"),
-        (2, "withdrawn"),
-    }
-    # Only in that project: the other one did not ask.
-    assert not Response.objects.filter(study=three_of_three).exclude(left_out="").exists()
+    withdraw(study, "ann")
+    marked = Response.objects.exclude(left_out="").values_list("study", "version", "left_out")
+    assert set(marked) == {(study.pk, 1, "withdrawn"), (study.pk, 2, "withdrawn")}
 
 
-def test_withdrawing_twice_is_once(three_of_three: Study) -> None:
-    withdraw(three_of_three, "ann")
-    assert withdraw(three_of_three, "ann") == RemovalEffects()
-    assert (Removal.objects.count(), Event.objects.filter(what="annotator withdrawn").count()) == (1, 1)
-
-
-def test_who_does_it_and_what_follows_is_told_without_a_provider_id(three_of_three: Study) -> None:
-    researcher = make_person("rita")
-    removals.withdraw(annotator=person("ann"), project=three_of_three.project, by=researcher, now=LATER)
-    event = Event.objects.get(what="annotator withdrawn")
-    assert (event.by, event.by_name, event.at) == (researcher, "rita", LATER)
-    assert (event.details["answers"], event.details["decisions"]) == (1, 1)
-    assert "ann" not in event.details.values()
-
-
-def test_an_open_session_ends_and_its_seat_is_free(client: Any) -> None:
+@pytest.mark.parametrize(
+    ("remove", "state", "sentences"),
+    [
+        (withdraw, SessionState.WITHDRAWN, ["You have withdrawn your consent", "the pay for your time"]),
+        (exclude, SessionState.STOPPED, ["The researchers have ended this session"]),
+    ],
+)
+def test_an_open_session_ends_without_a_code_and_its_seat_is_free(
+    client: Any, remove: Any, state: SessionState, sentences: list[str]
+) -> None:
     study = launch_study(instances=3)
     session = arrive_at_work(study, "ann")
-    send(session, next_slot(session), "1")
-    assert withdraw(study, "ann") == RemovalEffects(answers=1, decisions=1, sessions=1)
-    session.refresh_from_db()
-    assert (session.state, session.ended_at) == (SessionState.WITHDRAWN, LATER)
+    slot, late, _ = responses.open_slots(session=session, limit=3)
+    send(session, slot, "1")
+    assert remove(study, "ann") == RemovalEffects(answers=1, decisions=1, sessions=1)
+    assert (fresh(session).state, session.ended_at) == (state, LATER)
     assert Seat.objects.get().session is None
     assert Slot.objects.filter(annotator=None).count() == 2
     page = client.get(f"/s/{session.token}/").content.decode()
-    assert "You have withdrawn your consent" in page
-    assert "return the submission" in page
-    assert "Write to the researchers about the pay for your time" in page
-
-
-def test_no_code_is_handed_out_for_a_session_that_was_withdrawn() -> None:
-    study = launch_study(instances=1)
-    session = arrive_at_work(study, "ann")
-    withdraw(study, "ann")
-    session.refresh_from_db()
+    assert [sentence for sentence in [*sentences, "return the submission"] if sentence not in page] == []
     assert platform_outcome.show_completion_code(session=session, now=LATER) == ""
+    # An answer that comes afterwards is kept and marked where the researchers have ended it, and else not.
+    receipt = send(session, late, now=LATER + timedelta(seconds=1))
+    assert (receipt.stored, receipt.late, receipt.state) == (remove is exclude, remove is exclude, state)
+    left_out = ["excluded"] * 2 if remove is exclude else ["withdrawn"]
+    assert list(Response.objects.values_list("left_out", flat=True)) == left_out
+    if remove is exclude:
+        # It came too late, so it has no place to be given back.
+        assert include(study, "ann").answers == 1
 
 
-def test_a_finished_session_keeps_its_code_and_its_pay(three_of_three: Study) -> None:
-    exclude(three_of_three, "ann")
-    session = Session.objects.get(annotator=person("ann"))
-    assert session.state == SessionState.FINISHED
-    code = three_of_three.completion_codes.get(outcome="finished").code
-    assert platform_outcome.show_completion_code(session=session, now=LATER) == code
-
-
-def test_a_lapsed_session_does_not_come_back() -> None:
-    study = launch_study(instances=2)
-    session = arrive_at_work(study, "ann")
-    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
-    withdraw(study, "ann")
-    session.refresh_from_db()
-    assert sessions.resume(session=session, now=LATER).state == SessionState.WITHDRAWN
-
-
-@pytest.mark.parametrize("remove", [withdraw, exclude])
-def test_whoever_was_taken_out_starts_nothing_more_in_the_project(remove: Any) -> None:
+@pytest.mark.parametrize(("remove", "state"), [(withdraw, "withdrawn"), (exclude, "stopped")])
+def test_whoever_was_taken_out_starts_nothing_more_in_the_project_nor_comes_back(remove: Any, state: str) -> None:
     study = launch_study(instances=1, answers=2)
     later = launch_study(study.project, study="later", recruitment={"sessions_per_annotator": 0})
-    arrive_at_work(study, "ann")
+    lapsed = arrive_at_work(study, "ann")
+    advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
     remove(study, "ann")
+    assert sessions.resume(session=fresh(lapsed), now=LATER).state == state
     with pytest.raises(CannotTakePart):
         arrive(later, "ann", session="another")
     elsewhere = launch_study(make_project("elsewhere"), study="elsewhere")
     assert arrive(elsewhere, "ann", session="a third").state == SessionState.INSTRUCTIONS
 
 
-def test_an_answer_that_comes_after_the_withdrawal_is_not_kept() -> None:
-    study = launch_study(instances=2)
-    session = arrive_at_work(study, "ann")
-    slot = next_slot(session)
-    withdraw(study, "ann")
-    receipt = responses.submit(
-        token=session.token,
-        sent=responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"}),
-        now=LATER,
-    )
-    assert (receipt.stored, receipt.state) == (False, SessionState.WITHDRAWN)
-    assert not Response.objects.exists()
-
-
-def test_an_answer_that_comes_after_the_exclusion_is_kept_and_marked() -> None:
-    study = launch_study(instances=2)
-    session = arrive_at_work(study, "ann")
-    slot = next_slot(session)
-    assert exclude(study, "ann").sessions == 1
-    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
-    receipt = responses.submit(token=session.token, sent=sent, now=LATER + timedelta(seconds=1))
-    assert receipt.late
-    assert receipt.state == SessionState.STOPPED
-    assert Response.objects.get().left_out == "excluded"
-    # It came too late, so it has no place to be given back.
-    assert include(study, "ann").answers == 0
-
-
-def test_the_page_of_a_stopped_session_is_kind_and_says_what_to_do(client: Any) -> None:
-    study = launch_study(instances=2)
-    session = arrive_at_work(study, "ann")
-    exclude(study, "ann")
-    page = client.get(f"/s/{session.token}/").content.decode()
-    assert "The researchers have ended this session" in page
-    assert "return the submission" in page
-
-
 def test_excluding_wants_a_reason_and_somebody_who_counts(three_of_three: Study) -> None:
-    with pytest.raises(CannotRemove, match="Say why"):
-        exclude(three_of_three, "ann", reason="  ")
-    with pytest.raises(CannotRemove, match=r"The text has 2,001 characters; at most 2,000 fit\."):
-        exclude(three_of_three, "ann", reason="x" * 2001)
+    for reason, match in (("  ", "Say why"), ("x" * 2001, r"The text has 2,001 characters; at most 2,000 fit\.")):
+        with pytest.raises(CannotRemove, match=match):
+            exclude(three_of_three, "ann", reason=reason)
     withdraw(three_of_three, "ann")
-    with pytest.raises(CannotRemove, match="has withdrawn"):
-        exclude(three_of_three, "ann")
-    with pytest.raises(CannotRemove, match="no way back"):
-        include(three_of_three, "ann")
-    with pytest.raises(CannotRemove, match="is not excluded"):
-        include(three_of_three, "ben")
+    for act, name, match in (
+        (exclude, "ann", "has withdrawn"),
+        (include, "ann", "no way"),
+        (include, "ben", "is not ex"),
+    ):
+        with pytest.raises(CannotRemove, match=match):
+            act(three_of_three, name)
 
 
-def test_who_was_excluded_and_let_back_counts_as_before(three_of_three: Study) -> None:
+def test_who_was_excluded_and_let_back_counts_as_before_and_may_withdraw_meanwhile(three_of_three: Study) -> None:
     before = Decision.objects.values("state", "winner", "votes", "answers").get()
     assert exclude(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
     assert exclude(three_of_three, "ann") == RemovalEffects()
+    # A finished session keeps its code and its pay.
+    session = Session.objects.get(annotator=person("ann"))
+    code = three_of_three.completion_codes.get(outcome="finished").code
+    assert (session.state, platform_outcome.show_completion_code(session=session, now=LATER)) == ("finished", code)
     assert include(three_of_three, "ann") == RemovalEffects(answers=1, decisions=1)
     assert Decision.objects.values("state", "winner", "votes", "answers").get() == before
     assert set(Event.objects.values_list("what", flat=True)) >= {"annotator excluded", "annotator let back"}
-
-
-def test_whoever_withdraws_after_being_excluded_has_withdrawn(three_of_three: Study) -> None:
     exclude(three_of_three, "ann")
     assert withdraw(three_of_three, "ann") == RemovalEffects()
     assert Response.objects.get(annotator=person("ann")).left_out == "withdrawn"
 
 
-def test_what_a_researcher_settled_stays_settled_and_its_votes_follow() -> None:
-    study = launch_study(instances=1, answers=2)
+def test_what_a_researcher_settled_stays_settled_and_its_votes_follow_and_no_other_answer_is_asked_for() -> None:
+    study = launch_study(instances=1, answers=2, max_answers=3)
     for name, choice in (("ann", "candidate-0"), ("ben", "candidate-1")):
         answer_all(arrive_at_work(study, name), choice)
-    settle(study, "candidate-1")
+    settle(Question.objects.get(), "candidate-1")
     assert withdraw(study, "ann").decisions == 0
     now = decision(study)
     assert (now.state, now.winner, now.settled_choice) == ("accepted", "candidate-1", "candidate-1")
     assert (now.votes, now.answers) == ({"candidate-1": 1}, 1)
-
-
-def settle(study: Study, choice: str) -> None:
-    question = Question.objects.get(study=study)
-    adjudication.settle(question=question, choice=choice, by=make_person("rita"), note="", now=LATER)
-
-
-def test_a_missing_answer_is_not_asked_for_again_before_its_slot_is_opened() -> None:
-    study = launch_study(instances=1, answers=2, max_answers=3)
-    for name in ("ann", "ben"):
-        answer_all(arrive_at_work(study, name), "candidate-0")
-    withdraw(study, "ann")
+    # A missing answer is not asked for again before its slot is opened.
     with pytest.raises(NothingLeft):
         arrive(study, "cleo")
     assert Question.objects.get().answers_wanted == 2
@@ -267,29 +188,18 @@ def test_slots_opened_again_are_somebody_elses_and_the_answer_is_let_back_only_w
     assert include(study, "ann") == RemovalEffects(answers=1, decisions=1, without_place=1)
     assert sorted(Decision.objects.values_list("answers", flat=True)) == [1, 1]
     assert Response.objects.counted().filter(annotator=person("ann")).count() == 1
-    seat.refresh_from_db()
-    assert seat.filled_at == LATER
+    assert fresh(seat).filled_at == LATER
     assert not Slot.objects.filter(answered_at=None).exists()
 
 
-def test_a_slot_that_somebody_is_at_work_on_is_taken() -> None:
-    study = launch_study(instances=1)
-    answer_all(arrive_at_work(study, "ann"), "none")
-    exclude(study, "ann")
-    reopen(study, "ann")
-    ben = arrive_at_work(study, "ben")
-    assert include(study, "ann").without_place == 1
-    answer_all(ben, "candidate-0")
-    assert decision(study).votes == {"candidate-0": 1}
-
-
-def test_slots_opened_again_never_come_back_to_the_same_person() -> None:
+def test_slots_opened_again_never_come_back_to_the_same_person_nor_while_somebody_is_at_work_on_them() -> None:
     study = launch_study(instances=1, recruitment={"sessions_per_annotator": 0})
     answer_all(arrive_at_work(study, "ann"), "none")
     exclude(study, "ann")
     reopen(study, "ann")
     arrive(study, "ben")
-    include(study, "ann")
+    assert include(study, "ann").without_place == 1
+    assert decision(study).votes == {}
     advance_session.expire(by=TESTS, now=NOON + timedelta(days=1))
     with pytest.raises(NothingLeft):
         arrive(study, "ann", session="again")
@@ -326,8 +236,7 @@ def outcomes(study: Study) -> list[Outcome]:
 
 def test_what_was_drawn_from_an_acceptance_that_is_undone_leaves_the_dataset_and_answers_of_others_stay() -> None:
     _, step_3, step_4 = make_pipeline()
-    followed = withdraw(step_3, "ann")
-    assert followed == RemovalEffects(answers=2, decisions=2, undone=2)
+    assert withdraw(step_3, "ann") == RemovalEffects(answers=2, decisions=2, undone=2)
     assert set(Question.objects.filter(study=step_4).values_list("undone_at", flat=True)) == {LATER}
     assert outcomes(step_4) == [Outcome.UNDONE] * 2
     assert Response.objects.counted().filter(annotator=person("ben")).count() == 2
@@ -358,10 +267,9 @@ def test_somebody_else_who_chooses_the_same_restores_what_was_drawn(choice: str,
 def test_a_researcher_may_settle_what_is_undecided_again_and_restores_it_with_the_same_choice() -> None:
     _, step_3, step_4 = make_pipeline()
     withdraw(step_3, "ann")
-    rita = make_person("rita")
     first, second = Question.objects.filter(study=step_3).order_by("pk")
-    adjudication.settle(question=first, choice="candidate-1", by=rita, note="", now=LATER)
-    adjudication.settle(question=second, choice="candidate-3", by=rita, note="", now=LATER)
+    settle(first, "candidate-1")
+    settle(second, "candidate-3")
     assert outcomes(step_4) == [Outcome.ACCEPTED, Outcome.UNDONE]
 
 

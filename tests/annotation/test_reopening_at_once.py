@@ -17,7 +17,7 @@ from annotation.models import Decision
 from studies.models import Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive_at_work, fresh, launch_study
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,9 +42,7 @@ def together(monkeypatch: pytest.MonkeyPatch, *steps: tuple[Any, str]) -> None:
         monkeypatch.setattr(module, name, delayed(getattr(module, name)))
 
 
-def test_an_answer_that_reopens_a_study_waits_for_nobody_who_waits_for_its_decision(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_answer_that_reopens_a_study_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("SQLite lets one transaction write at a time.")
     project = make_pipeline_project(1)
@@ -91,8 +89,6 @@ def test_a_study_that_somebody_held_when_it_was_reopened_is_found_by_the_clock()
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         at_once(reopen)
-        study.refresh_from_db()
-        assert study.completed_at == NOON
+        assert fresh(study).completed_at == NOON
     assert complete_study.note_completed(by=TESTS, now=NOON) == []
-    study.refresh_from_db()
-    assert study.completed_at is None
+    assert fresh(study).completed_at is None

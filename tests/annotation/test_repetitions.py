@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.actions.answering import responses
 from annotation.actions.answering.responses import Submission, SubmissionResult
-from annotation.actions.removing.removals import exclude, include, withdraw
 from annotation.errors import BadAnswer
 from annotation.models import Response, Session, Slot
 from studies.models import Study
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance, make_project
+from tests import removing
+from tests.factories import NOON, arrive_at_work, launch_study, make_instance, make_project
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +23,9 @@ OTHER = "Both handles are to be seen."
 
 
 def describing(*, sets: int = 1, targets: int = 3, **design: Any) -> Study:
-    """Return an open study over sets of ten images, `targets` questions about each."""
+    """Return an open study over sets of ten images, `targets` questions about each; missing sets are made."""
     project = make_project()
-    for number in range(sets):
+    for number in range(project.instances.count(), sets):
         make_instance(project, f"set-{number}", candidates=10, type="static")
     ask = {"images": "candidate", "targets": targets}
     return launch_study(project, instances=sets, kind="describe", ask=ask, **design)
@@ -56,23 +56,17 @@ def test_what_was_said_about_a_set_is_not_said_again_by_anybody_about_any_of_its
     assert texts() == [OTHER, SAID]
 
 
-def test_another_set_and_another_study_may_have_the_same_text() -> None:
-    study = describing(sets=2, targets=1)
-    ann = arrive_at_work(study)
+def test_another_set_and_another_study_may_have_the_same_text_and_not_possible_may_be_said_often() -> None:
+    ann = arrive_at_work(describing(sets=2, targets=1))
     say(ann, SAID)
     say(ann, SAME)
-    again = launch_study(
-        study.project, instances=2, study="again", kind="describe", ask={"images": "candidate", "targets": 1}
-    )
-    say(arrive_at_work(again), SAID)
+    again = arrive_at_work(describing(sets=2, targets=1, study="again"))
+    say(again, SAID)
     assert texts() == [SAID, SAID, SAME]
-
-
-def test_not_possible_may_be_said_as_often_as_it_is_so() -> None:
-    ann = arrive_at_work(describing())
+    other = arrive_at_work(describing(sets=2, study="other"))
     for _ in range(3):
-        say(ann, "")
-    assert [response.answer for response in Response.objects.all()] == [{"not_possible": True}] * 3
+        say(other, "")
+    assert [given.answer for given in Response.objects.filter(session=other)] == [{"not_possible": True}] * 3
 
 
 def test_ones_own_text_is_no_repetition_of_itself_when_it_is_changed_or_comes_twice() -> None:
@@ -92,20 +86,17 @@ def test_ones_own_text_is_no_repetition_of_itself_when_it_is_changed_or_comes_tw
     assert texts() == ["Something else altogether.", SAID]
 
 
-@pytest.mark.parametrize("left_out", ["withdrawn", "excluded"])
-def test_what_counts_no_more_may_be_said_by_somebody_else(left_out: str) -> None:
+@pytest.mark.parametrize("remove", [removing.withdraw, removing.exclude])
+def test_what_counts_no_more_may_be_said_by_somebody_else(remove: Any) -> None:
     study = describing(answers=2, targets=1)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
     say(ann, SAID)
-    if left_out == "withdrawn":
-        withdraw(annotator=ann.annotator, project=study.project, by=TESTS, now=NOON)
-    else:
-        exclude(annotator=ann.annotator, project=study.project, reason="Copied.", by=TESTS, now=NOON)
+    remove(study.project, "ann")
     say(ben, SAME)
     assert [response.annotator_id for response in Response.objects.counted()] == [ben.annotator_id]
-    if left_out == "excluded":
+    if remove is removing.exclude:
         # Both were accepted in good faith; nobody's answer is lost when a researcher changes their mind.
-        include(annotator=ann.annotator, project=study.project, by=TESTS, now=NOON)
+        removing.include(study.project, "ann")
         assert Response.objects.counted().count() == 2
 
 
@@ -113,9 +104,7 @@ def test_other_kinds_ask_the_database_no_more_than_before() -> None:
     session = arrive_at_work(launch_study(answers=2))
     slot = responses.open_slots(session=session, limit=1)[0]
     sent = Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"choice": "1"})
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
+    with CaptureQueriesContext(connection) as asked:
         responses.submit(token=session.token, sent=sent, now=NOON)
     assert not [query["sql"] for query in asked if "studies_instance" in query["sql"].split("WHERE")[0]]
     assert not [query["sql"] for query in asked if "annotation_draft" in query["sql"]]

@@ -1,5 +1,7 @@
 """A question that is taken out is asked of nobody and counts nowhere; put back, everything is as it was."""
 
+from functools import partial
+
 import pytest
 
 from analytics.outcomes import Outcome
@@ -9,13 +11,13 @@ from annotation.actions.removing import retire_questions
 from annotation.actions.removing.removals import RemovalEffects
 from annotation.actions.removing.retire_questions import CannotTakeOut
 from annotation.errors import NothingLeft
-from annotation.models import Decision, Response, Session, SessionState, Slot
+from annotation.models import Decision, Response, SessionState, Slot
 from annotation.models.outcomes import accepted_decisions
-from studies.models import Question, Study
+from studies.models import Question
 from tests import removing
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study, make_person
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 
@@ -56,10 +58,9 @@ def test_its_answers_count_nowhere_until_it_is_put_back(answered: Question) -> N
 
 
 def test_it_is_not_taken_out_without_a_reason(answered: Question) -> None:
-    with pytest.raises(CannotTakeOut):
-        retire_questions.take_out(question=answered, reason=" ", by=TESTS, now=NOON)
-    with pytest.raises(CannotTakeOut, match=r"The text has 2,001 characters; at most 2,000 fit\."):
-        retire_questions.take_out(question=answered, reason="x" * 2001, by=TESTS, now=NOON)
+    for reason, match in ((" ", "Say why"), ("x" * 2001, r"The text has 2,001 characters; at most 2,000 fit\.")):
+        with pytest.raises(CannotTakeOut, match=match):
+            retire_questions.take_out(question=answered, reason=reason, by=TESTS, now=NOON)
     assert Response.objects.counted().count() == 3
 
 
@@ -68,12 +69,10 @@ def test_whoever_has_it_before_them_goes_on_without_it() -> None:
     session = arrive_at_work(study)
     slot = next_slot(session)
     out(slot.question)
-    session.refresh_from_db()
-    assert (session.questions_total, session.state) == (2, SessionState.WORKING)
-    send(session, next_slot(session))
-    send(session, next_slot(session))
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    assert (fresh(session).questions_total, session.state) == (2, SessionState.WORKING)
+    for _ in range(2):
+        send(session, next_slot(session))
+    assert fresh(session).state == SessionState.FINISHED
     with pytest.raises(NothingLeft):
         arrive(study, "ben")
     back(slot.question)
@@ -115,16 +114,17 @@ def test_whoever_has_nothing_left_is_done_when_they_come_next(answers: int, ends
 def test_whoever_had_not_begun_and_has_nothing_left_gets_another_place_while_one_is_free() -> None:
     study = launch_study(instances=2, surveys={"size": 1})
     session = arrive(study)
-    for state in (SessionState.WORKING, SessionState.LEFT_OUT):
-        slot = Slot.objects.get(annotator__isnull=False, answered_at=None)
-        out(slot.question)
-        session.refresh_from_db()
-        assert session.questions_total == 0
-        if session.state == SessionState.INSTRUCTIONS:
-            advance_session.begin(session=session, part=0, now=NOON)
-        else:
-            advance_session.advance(session=session, now=NOON)
+    for go_on, state in (
+        (partial(advance_session.begin, part=0), SessionState.WORKING),
+        (advance_session.advance, SessionState.LEFT_OUT),
+    ):
+        out(Slot.objects.get(annotator__isnull=False, answered_at=None).question)
+        assert fresh(session).questions_total == 0
+        go_on(session=session, now=NOON)
         assert session.state == state
+    # And nobody new is asked.
+    with pytest.raises(NothingLeft):
+        arrive(study, "ben")
 
 
 def test_who_is_let_back_brings_no_question_back_and_who_is_out_stays_out(answered: Question) -> None:
@@ -140,43 +140,31 @@ def test_who_is_let_back_brings_no_question_back_and_who_is_out_stays_out(answer
     assert sorted(Response.objects.values_list("left_out", flat=True)) == ["", "excluded", "withdrawn"]
 
 
-@pytest.fixture
-def fed() -> tuple[Study, Question]:
-    """Return a study that was fed by another one, and the question of that which led to its only question."""
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_what_later_studies_ask_because_of_it_leaves_and_comes_back(is_settled: bool) -> None:
     project = make_pipeline_project(1)
-    answer_all(arrive_at_work(launch_study(project, instances=1), "ann"), "candidate-0")
-    step_4 = make_step_4(project)
-    answer_all(arrive_at_work(step_4, "ben"), "original")
-    return step_4, Question.objects.get(study=project.studies.get(slug="best-vase"))
-
-
-def test_what_later_studies_ask_because_of_it_leaves_and_comes_back(fed: tuple[Study, Question]) -> None:
-    step_4, question = fed
-    assert accepted_decisions(step_4).count() == 1
-    assert out(question).undone == 1
-    assert not accepted_decisions(step_4).exists()
-    assert back(question).restored == 1
-    assert accepted_decisions(step_4).count() == 1
-
-
-def test_what_a_researcher_settled_is_followed_too() -> None:
-    project = make_pipeline_project(1)
-    step_3 = launch_study(project, instances=1, answers=2)
-    answer_all(arrive_at_work(step_3, "ann"), "candidate-0")
-    answer_all(arrive_at_work(step_3, "ben"), "candidate-1")
+    step_3 = launch_study(project, instances=1, answers=1 + is_settled)
     question = step_3.questions.get()
-    adjudication.settle(question=question, choice="candidate-0", by=make_person("carla"), note="", now=NOON)
+    answer_all(arrive_at_work(step_3, "ann"), "candidate-0")
+    if is_settled:
+        answer_all(arrive_at_work(step_3, "ben"), "candidate-1")
+        adjudication.settle(question=question, choice="candidate-0", by=TESTS, note="", now=NOON)
     step_4 = make_step_4(project)
     answer_all(arrive_at_work(step_4, "dora"), "original")
+    assert accepted_decisions(step_4).count() == 1
     assert out(question).undone == 1
     assert not accepted_decisions(step_4).exists()
     assert back(question).restored == 1
     assert accepted_decisions(step_4).count() == 1
 
 
-def test_what_was_taken_out_stays_out_when_its_acceptance_is_made_again(fed: tuple[Study, Question]) -> None:
-    step_4, first = fed
-    drawn = step_4.questions.get()
+def test_what_was_taken_out_stays_out_when_its_acceptance_is_made_again() -> None:
+    project = make_pipeline_project(1)
+    step_3 = launch_study(project, instances=1)
+    answer_all(arrive_at_work(step_3, "ann"), "candidate-0")
+    step_4 = make_step_4(project)
+    answer_all(arrive_at_work(step_4, "ben"), "original")
+    first, drawn = step_3.questions.get(), step_4.questions.get()
     out(drawn)
     out(first)
     back(first)
@@ -187,11 +175,3 @@ def test_what_was_taken_out_stays_out_when_its_acceptance_is_made_again(fed: tup
     assert not accepted_decisions(step_4).exists()
     back(first)
     assert accepted_decisions(step_4).count() == 1
-
-
-def test_nobody_new_is_asked() -> None:
-    study = launch_study(instances=1, answers=2)
-    out(study.questions.get())
-    with pytest.raises(NothingLeft):
-        arrive(study, "ann")
-    assert not Session.objects.exists()

@@ -7,38 +7,30 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from annotation.actions import seats, sessions
-from annotation.actions.answering import advance_session, practice, responses
-from annotation.actions.ending import platform_outcome
+from annotation.actions.answering import advance_session, responses
 from annotation.errors import CannotTakePart, NothingLeft, OtherPerson
 from annotation.models import Annotator, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES, OUTCOMES, SESSION_TRANSITIONS
-from annotation.recruitment.base import Entry
 from studies.actions.studies import change_state
-from studies.models import CompletionCode, Question, StudyState
+from studies.models import Question, StudyState
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 
 pytestmark = pytest.mark.django_db
 TOMORROW = NOON + timedelta(days=1)
 
 
-def test_every_state_is_in_the_table_and_leads_only_to_states() -> None:
-    assert set(SESSION_TRANSITIONS) == set(SessionState)
-    assert all(targets <= set(SessionState) for targets in SESSION_TRANSITIONS.values())
+def test_open_states_and_a_lapse_lead_on_and_no_other_state_does() -> None:
+    assert set(SESSION_TRANSITIONS) == OPEN_STATES | {SessionState.LAPSED}
     assert set(OUTCOMES) & OPEN_STATES == set()
 
 
-def test_the_same_link_leads_to_the_same_session() -> None:
+def test_the_link_of_a_session_leads_to_it_again_and_with_another_persons_id_changes_nothing() -> None:
     study = launch_study()
-    assert arrive(study).pk == arrive(study).pk
+    assert arrive(study, "ann", session="s1").pk == arrive(study, "ann", session="s1").pk
     assert Seat.objects.filter(session__isnull=False).count() == 1
-
-
-def test_the_link_of_a_session_with_another_persons_id_changes_nothing() -> None:
-    study = launch_study()
-    arrive(study, "ann", session="s1")
     with pytest.raises(OtherPerson):
-        sessions.start(study=study, entry=Entry("prolific", "ben", "s1"), now=NOON)
+        arrive(study, "ben", session="s1")
     assert Session.objects.get().annotator.provider_id == "ann"
     assert Annotator.objects.count() == 1
 
@@ -48,33 +40,8 @@ def test_a_new_submission_takes_over_the_seat_and_the_answers_stay() -> None:
     first = arrive_at_work(study, session="s1")
     send(first, next_slot(first))
     second = arrive_at_work(study, session="s2")
-    first.refresh_from_db()
-    assert first.state == SessionState.SUPERSEDED
+    assert (fresh(first).state, first.last_seat) == (SessionState.SUPERSEDED, second.seat)
     assert second.questions_total == 2
-    assert second.seat == first.last_seat
-
-
-def test_whoever_has_finished_cannot_start_again_unless_the_study_allows_it() -> None:
-    study = launch_study(instances=1, answers=2)
-    done = arrive_at_work(study, session="s1")
-    send(done, next_slot(done))
-    with pytest.raises(CannotTakePart, match="already taken part"):
-        arrive(study, session="s2")
-
-
-def test_whoever_has_failed_the_practice_cannot_try_it_again_under_a_new_submission() -> None:
-    asked = {"instance": "vase-0", "right": "none"}
-    study = launch_study(instances=3, practice={"pass": 1, "rounds": 1, "questions": [asked]})
-    failed = arrive(study, session="s1")
-    advance_session.begin(session=failed, part=0, now=NOON)
-    question = study.practice_questions.get()
-    # The value "1" is the first picture, whichever that is, and no picture is right.
-    practice.answer(session=failed, question=question.pk, posted={"choice": "1"}, now=NOON)
-    failed.refresh_from_db()
-    assert failed.state == SessionState.FAILED_CHECKS
-    with pytest.raises(CannotTakePart, match="already taken part"):
-        arrive(study, session="s2")
-    assert Session.objects.count() == 1
 
 
 def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> None:
@@ -90,12 +57,21 @@ def test_a_keen_annotator_gets_another_survey_but_never_the_same_question() -> N
         arrive(study, session="s3")
 
 
-def test_no_seat_left_starts_nothing() -> None:
-    study = launch_study(instances=1)
-    arrive(study, "ann")
+def test_no_seat_left_starts_nothing_and_neither_does_somebody_who_was_blocked_or_has_finished() -> None:
+    study = launch_study(instances=1, answers=2)
+    Annotator.objects.create(provider="prolific", provider_id="eve", blocked=True)
+    with pytest.raises(CannotTakePart):
+        arrive(study, "eve")
+    done = arrive_at_work(study, "ann", session="s1")
+    # The other seat would repeat her question.
+    assert seats.claim(session=done, now=NOON) is None
+    send(done, next_slot(done))
+    with pytest.raises(CannotTakePart, match="already taken part"):
+        arrive(study, "ann", session="s2")
+    arrive(study, "ben")
     with pytest.raises(NothingLeft):
-        arrive(study, "ben")
-    assert Session.objects.count() == Annotator.objects.count() == 1
+        arrive(study, "cleo")
+    assert (Session.objects.count(), Annotator.objects.count()) == (2, 3)
 
 
 @pytest.mark.parametrize("state", [StudyState.PAUSED, StudyState.CLOSED])
@@ -109,12 +85,6 @@ def test_nobody_starts_in_a_study_that_is_not_open_but_whoever_is_inside_goes_on
     assert arrive(study, "ann").pk == inside.pk
 
 
-def test_a_blocked_annotator_cannot_start() -> None:
-    Annotator.objects.create(provider="prolific", provider_id="ann", blocked=True)
-    with pytest.raises(CannotTakePart):
-        arrive(launch_study(), "ann")
-
-
 def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
     study = launch_study(instances=3)
     first = arrive_at_work(study, "ann")
@@ -124,97 +94,69 @@ def test_giving_up_returns_the_seat_with_only_the_open_questions() -> None:
     second = arrive_at_work(study, "ben")
     assert second.questions_total == 2
     assert answered.pk not in [slot.pk for slot in responses.open_slots(session=second, limit=10)]
-    answered.refresh_from_db()
-    assert answered.annotator == first.annotator
+    assert fresh(answered).annotator == first.annotator
 
 
-def test_a_lapse_returns_the_seat_once_however_often_it_is_looked_for() -> None:
-    study = launch_study()
-    arrive_at_work(study)
-    assert advance_session.expire(by="timetable", now=TOMORROW) == 1
-    assert advance_session.expire(by="timetable", now=TOMORROW) == 0
-    assert Session.objects.get().state == SessionState.LAPSED
-    assert Seat.objects.filter(session=None).count() == Seat.objects.count()
-
-
-def test_nobody_lapses_within_the_limit_and_its_grace() -> None:
+def test_nobody_lapses_within_the_limit_and_its_grace_and_the_seat_is_given_back_once() -> None:
     session = arrive_at_work(launch_study(time={"estimated_minutes": 30, "limit_minutes": 100}))
     send(session, next_slot(session))
-    assert advance_session.expire(by="timetable", now=NOON + timedelta(minutes=110)) == 0
-    assert advance_session.expire(by="timetable", now=NOON + timedelta(minutes=110, seconds=1)) == 1
+    assert [expire(minutes) for minutes in (110, 110.1, 200)] == [0, 1, 0]
+    assert fresh(session).state == SessionState.LAPSED
+    assert Seat.objects.get().session is None
+
+
+def expire(minutes: float) -> int:
+    """End the sessions that are over so many minutes after noon; return how many lapsed."""
+    return advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
 
 
 def test_coming_back_after_a_lapse_goes_on_where_it_stopped() -> None:
     study = launch_study(instances=3)
     session = arrive_at_work(study)
     send(session, next_slot(session))
-    advance_session.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by=TESTS, now=TOMORROW)
     back = arrive(study, now=TOMORROW)
-    assert back.state == SessionState.WORKING
-    assert (back.questions_answered, back.questions_total) == (1, 3)
+    assert (back.state, back.questions_answered, back.questions_total) == (SessionState.WORKING, 1, 3)
     assert len(responses.open_slots(session=back, limit=10)) == 2
 
 
-def test_coming_back_after_the_seat_has_gone_stays_lapsed() -> None:
-    study = launch_study()
-    arrive_at_work(study, "ann")
-    advance_session.expire(by="timetable", now=TOMORROW)
-    arrive(study, "ben", now=TOMORROW)
-    assert arrive(study, "ann", now=TOMORROW).state == SessionState.LAPSED
-
-
-def test_whoever_is_blocked_does_not_come_back_after_a_lapse() -> None:
-    study = launch_study()
-    arrive_at_work(study)
-    advance_session.expire(by="timetable", now=TOMORROW)
-    Annotator.objects.update(blocked=True)
-    assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
-    assert not Seat.objects.filter(session__isnull=False).exists()
-
-
-def test_nobody_comes_back_into_a_study_that_was_closed_meanwhile() -> None:
+@pytest.mark.parametrize("meanwhile", ["taken", "blocked", "closed"])
+def test_nobody_comes_back_after_a_lapse_once_the_seat_is_gone_or_they_may_not(meanwhile: str) -> None:
     study = launch_study()
     session = arrive_at_work(study)
     slot = next_slot(session)
-    advance_session.expire(by="timetable", now=TOMORROW)
-    change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=TOMORROW)
+    advance_session.expire(by=TESTS, now=TOMORROW)
+    if meanwhile == "taken":
+        arrive(study, "ben", now=TOMORROW)
+    elif meanwhile == "blocked":
+        Annotator.objects.update(blocked=True)
+    else:
+        change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=TOMORROW)
     assert arrive(study, now=TOMORROW).state == SessionState.LAPSED
+    assert not sessions.record_open_page(session=fresh(session), now=NOON + timedelta(minutes=21))
+    assert fresh(session).state == SessionState.LAPSED
+    assert not Seat.objects.filter(session__annotator=session.annotator).exists()
     assert send(session, slot).late
 
 
 def test_an_older_link_does_not_start_again_beside_the_newer_session() -> None:
     study = launch_study(instances=4, surveys={"size": 2})
     arrive_at_work(study, session="older")
-    advance_session.expire(by="timetable", now=TOMORROW)
+    advance_session.expire(by=TESTS, now=TOMORROW)
     arrive_at_work(study, "ben", now=TOMORROW)
     newer = arrive_at_work(study, session="newer", now=TOMORROW)
     sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
     assert arrive(study, session="older", now=TOMORROW).state == SessionState.LAPSED
-    newer.refresh_from_db()
-    assert newer.state == SessionState.WORKING
+    assert fresh(newer).state == SessionState.WORKING
 
 
-def test_without_consent_the_session_ends_and_the_seat_is_free() -> None:
-    study = launch_study(consent="Do you agree?")
-    session = arrive(study)
-    assert session.state == SessionState.CONSENT
-    sessions.consent(session=session, agreed=False, now=NOON)
-    assert session.state == SessionState.NO_CONSENT
-    assert Seat.objects.filter(session=None).count() == 1
-
-
-def test_the_database_refuses_the_same_question_twice_for_one_annotator() -> None:
+def test_the_database_refuses_the_same_question_twice_for_one_annotator_and_half_a_claim() -> None:
     study = launch_study(answers=2, instances=1)
     session = arrive(study)
-    other = Slot.objects.get(seat__session=None, question=Question.objects.get())
     with pytest.raises(IntegrityError), transaction.atomic():
-        Slot.objects.filter(pk=other.pk).update(annotator=session.annotator)
-
-
-def test_the_database_refuses_half_a_claim() -> None:
-    launch_study()
+        Slot.objects.filter(seat__session=None).update(annotator=session.annotator)
     with pytest.raises(IntegrityError), transaction.atomic():
-        Seat.objects.update(claimed_at=NOON)
+        Seat.objects.filter(session=None).update(claimed_at=NOON)
 
 
 def test_a_pair_shares_a_double_seat_survey() -> None:
@@ -225,63 +167,52 @@ def test_a_pair_shares_a_double_seat_survey() -> None:
     assert set(shared.values_list("answers_wanted", flat=True)) == {2}
 
 
-def test_claiming_gives_nothing_when_every_seat_would_repeat_a_question() -> None:
-    study = launch_study(instances=1, answers=2)
-    session = arrive(study)
-    assert seats.claim(session=session, now=NOON) is None
-
-
-def test_whoever_starts_and_is_not_seen_again_gives_the_seat_back_soon() -> None:
-    session = arrive(launch_study(consent="Agree?"))
-    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=5)) == 0
-    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=5, seconds=1)) == 1
-    session.refresh_from_db()
-    assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
-
-
 def test_whoever_agrees_has_the_whole_time_of_the_study() -> None:
-    study = launch_study(consent="Agree?", time={"estimated_minutes": 30, "limit_minutes": 100})
-    session = arrive(study)
-    agreed_at = NOON + timedelta(minutes=14)
-    sessions.consent(session=session, agreed=True, now=agreed_at)
-    sessions.record_open_page(session=session, now=agreed_at + timedelta(minutes=108))
-    assert advance_session.expire(by=TESTS, now=agreed_at + timedelta(minutes=110)) == 0
-    assert advance_session.expire(by=TESTS, now=agreed_at + timedelta(minutes=111)) == 1
+    session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 30, "limit_minutes": 100}))
+    sessions.consent(session=session, agreed=True, now=NOON + timedelta(minutes=14))
+    sessions.record_open_page(session=session, now=NOON + timedelta(minutes=122))
+    # 14 minutes, 100 minutes and the grace of 10.
+    assert [expire(minutes) for minutes in (124, 125)] == [0, 1]
 
 
 def test_every_look_at_the_page_keeps_the_seat_up_to_the_limit_of_the_study() -> None:
     session = arrive(launch_study(consent="Agree?", time={"estimated_minutes": 1, "limit_minutes": 20}))
     for minutes in range(5, 31, 5):
-        seen_at = NOON + timedelta(minutes=minutes)
-        assert advance_session.expire(by=TESTS, now=seen_at) == 0
-        sessions.record_visit(session=session, now=seen_at)
+        assert expire(minutes) == 0
+        sessions.record_visit(session=session, now=NOON + timedelta(minutes=minutes))
     # 20 minutes and the grace of 10.
     assert session.lease_until == NOON + timedelta(minutes=30)
-    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=31)) == 1
+    assert expire(31) == 1
+    # The first time is never longer than the study gives: 1 minute and the grace of 10.
+    short = launch_study(
+        study="short", recruitment={"prolific": False}, time={"estimated_minutes": 1, "limit_minutes": 1}
+    )
+    assert arrive(short).lease_until == NOON + timedelta(minutes=11)
 
 
 @pytest.mark.parametrize("agreed", [False, True], ids=["before the consent", "at the first question"])
-def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: bool) -> None:
+@pytest.mark.parametrize("signs", [0, 11])
+def test_a_place_without_an_answer_is_free_once_its_page_gives_no_sign(agreed: bool, signs: int) -> None:
     study = launch_study(consent="Agree?")
     session = arrive_at_work(study) if agreed else arrive(study)
-    for minute in range(1, 12):
-        assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minute)) == 0
+    for minute in range(1, signs + 1):
+        assert expire(minute) == 0
         assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=minute))
-    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16)) == 0
-    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=16, seconds=1)) == 1
-    session.refresh_from_db()
-    assert (session.state, Seat.objects.get().session) == (SessionState.LAPSED, None)
+    assert [expire(minutes) for minutes in (signs + 5, signs + 5.1)] == [0, 1]
+    assert (fresh(session).state, Seat.objects.get().session) == (SessionState.LAPSED, None)
 
 
-def test_a_place_lost_for_want_of_a_sign_is_its_holders_again_while_it_is_free() -> None:
-    session = arrive_at_work(launch_study())
-    later = NOON + timedelta(minutes=20)
-    advance_session.expire(by=TESTS, now=later)
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
+@pytest.mark.parametrize("by", ["a sign", "an answer"])
+def test_a_place_lost_for_want_of_a_sign_comes_back_while_it_is_free(by: str, session: Session, slot: Slot) -> None:
+    expire(20)
+    assert fresh(session).state == SessionState.LAPSED
     # The device slept, and its page is open again.
-    assert sessions.record_open_page(session=session, now=later)
-    assert (session.state, Seat.objects.get().session) == (SessionState.WORKING, session)
+    if by == "a sign":
+        assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=20))
+    else:
+        receipt = send(session, slot)
+        assert (receipt.stored, receipt.late) == (True, False)
+    assert (fresh(session).state, Seat.objects.get().session) == (SessionState.WORKING, session)
 
 
 def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
@@ -289,47 +220,16 @@ def test_a_forgotten_page_keeps_no_place_beyond_the_time_of_the_study() -> None:
     until = session.lease_until
     for minutes in (10, 20):
         # Asleep for more than five minutes, then awake.
-        advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=minutes))
-        session.refresh_from_db()
-        assert sessions.record_open_page(session=session, now=NOON + timedelta(minutes=minutes))
-        session.refresh_from_db()
-        assert session.lease_until == until
+        expire(minutes)
+        assert sessions.record_open_page(session=fresh(session), now=NOON + timedelta(minutes=minutes))
+        assert fresh(session).lease_until == until
     later = until + timedelta(seconds=1)
     assert advance_session.expire(by=TESTS, now=later) == 1
-    session.refresh_from_db()
-    assert not sessions.record_open_page(session=session, now=later)
+    assert not sessions.record_open_page(session=fresh(session), now=later)
     assert session.state == SessionState.LAPSED
 
 
-def test_an_answer_that_comes_after_the_place_was_lost_takes_it_again_while_it_is_free() -> None:
-    session = arrive_at_work(launch_study())
-    slot = next_slot(session)
-    advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20))
-    receipt = send(session, slot)
-    assert (receipt.stored, receipt.late) == (True, False)
-    assert Session.objects.get().state == SessionState.WORKING
-
-
-def test_a_sign_takes_no_place_that_somebody_else_has_by_now() -> None:
-    study = launch_study()
-    session = arrive_at_work(study)
-    advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20))
-    arrive(study, "ben", now=NOON + timedelta(minutes=20))
-    session.refresh_from_db()
-    assert not sessions.record_open_page(session=session, now=NOON + timedelta(minutes=21))
-    assert session.state == SessionState.LAPSED
-
-
-def test_who_waits_for_a_question_or_has_answered_one_gives_no_signs() -> None:
-    session = arrive_at_work(launch_study())
-    send(session, next_slot(session))
-    session.refresh_from_db()
-    assert not sessions.record_open_page(session=session, now=NOON)
-    assert advance_session.expire(by=TESTS, now=NOON + timedelta(minutes=20)) == 0
-
-
-def test_the_page_gives_signs_until_the_first_answer(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_the_page_gives_signs_until_the_first_answer(client: Client, session: Session) -> None:
     page = f"/s/{session.token}/"
     assert f'data-here="{page}here/"' in client.get(page).content.decode()
     assert client.post(f"{page}here/").json() == {"again": True}
@@ -338,19 +238,12 @@ def test_the_page_gives_signs_until_the_first_answer(client: Client) -> None:
     assert client.post(f"{page}here/").json() == {"again": False}
 
 
-def test_the_first_time_is_never_longer_than_the_study_gives() -> None:
-    study = launch_study(recruitment={"prolific": False}, time={"estimated_minutes": 1, "limit_minutes": 1})
-    # 1 minute and the grace of 10.
-    assert arrive(study).lease_until == NOON + timedelta(minutes=11)
-
-
 def test_a_session_of_the_version_before_keeps_the_time_it_was_given() -> None:
     session = arrive(launch_study(consent="Agree?"))
     session.lease_until = NOON + timedelta(minutes=130)
     session.save()
     sessions.record_visit(session=session, now=NOON + timedelta(minutes=1))
-    session.refresh_from_db()
-    assert session.lease_until == NOON + timedelta(minutes=130)
+    assert fresh(session).lease_until == NOON + timedelta(minutes=130)
 
 
 def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() -> None:
@@ -362,18 +255,5 @@ def test_whoever_has_taken_part_since_does_not_go_on_in_a_session_that_lapsed() 
     send(done, next_slot(done))
     sessions.leave(session=Session.objects.get(annotator__provider_id="ben"), to=SessionState.GIVEN_UP, now=TOMORROW)
     assert arrive(study, session="older", now=TOMORROW).pk == lapsed.pk
-    lapsed.refresh_from_db()
-    assert lapsed.state == SessionState.LAPSED
+    assert fresh(lapsed).state == SessionState.LAPSED
     assert not sessions.can_revive(session=lapsed, now=NOON)
-
-
-def test_an_ending_that_a_study_has_no_code_for_gets_one_and_keeps_it() -> None:
-    study = launch_study()
-    session = arrive(study)
-    CompletionCode.objects.filter(study=study, outcome="left_out").delete()
-    Session.objects.update(state=SessionState.LEFT_OUT, ended_at=NOON)
-    session.refresh_from_db()
-    code = platform_outcome.show_completion_code(session=session, now=NOON)
-    assert CompletionCode.objects.get(study=study, outcome="left_out").code == code
-    assert code not in CompletionCode.objects.exclude(outcome="left_out").values_list("code", flat=True)
-    assert platform_outcome.show_completion_code(session=session, now=NOON) == code

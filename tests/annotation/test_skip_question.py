@@ -1,5 +1,6 @@
 """Going on without a question whose images cannot be shown, and what becomes of the question."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,16 +14,15 @@ from annotation.actions.answering import advance_session, responses, skip_allowa
 from annotation.errors import CannotSkip, CannotTakePart, NothingLeft, NotYourQuestion
 from annotation.models import Decision, PracticeAnswer, Response, Seat, Session, SessionState, Skip, Slot
 from studies.actions.images import rendition_name
-from studies.models import Question, Study
+from studies.models import PracticeQuestion, Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
 from tests.annotation.test_responses import next_slot, send
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
+from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
-TOMORROW = NOON + timedelta(days=1)
 
 
-def pictures(question: Question) -> list[str]:
+def pictures(question: Question | PracticeQuestion) -> list[str]:
     return [option["image"] for option in question.content["options"]]
 
 
@@ -52,19 +52,45 @@ def skip(session: Session, slot: Slot, **failed_loads: int) -> None:
     skip_question.skip(session=session, slot=slot.pk, failed_loads=counted, now=NOON)
 
 
-def test_a_question_whose_file_is_missing_is_skipped_and_recorded() -> None:
+def skip_all(session: Session, slots: Sequence[Slot]) -> None:
+    """Skip `slots` without proof: only the page says that their images do not load."""
+    for slot in slots:
+        skip(session, slot, option_1=9)
+
+
+def send_all(session: Session) -> None:
+    for slot in responses.open_slots(session=session, limit=9):
+        send(session, slot)
+
+
+def test_a_question_whose_file_is_missing_is_skipped_and_recorded_once() -> None:
     session = arrive_at_work(with_files(instances=3))
     slot = next_slot(session)
     image = lose(slot.question, option=2)
+    skip(session, slot)
+    # Even if the image has come back.
+    put_back(image)
     skip(session, slot)
     skipped = Skip.objects.get()
     assert (skipped.session, skipped.annotator, skipped.question) == (session, session.annotator, slot.question)
     assert (skipped.at, skipped.file_missing) == (NOON, True)
     assert skipped.images == [{"option": "candidate-2", "image": image, "failed_loads": 0, "missing": True}]
-    session.refresh_from_db()
-    assert (session.questions_answered, session.questions_total, session.state) == (0, 2, SessionState.WORKING)
-    assert Response.objects.count() == 0
+    assert (fresh(session).questions_answered, session.questions_total, session.state) == (0, 2, SessionState.WORKING)
     assert slot.question_id not in [left.question_id for left in responses.open_slots(session=session, limit=9)]
+    # An answer to it is not needed any more.
+    receipt = send(session, slot)
+    assert (receipt.skipped, receipt.answered, receipt.total) == (True, 0, 2)
+    assert Response.objects.count() == 0
+    twin = Skip.objects.get()
+    twin.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        twin.save(force_insert=True)
+    # And an answered question is not skipped.
+    answered = next_slot(session)
+    lose(answered.question)
+    send(session, answered)
+    skip(session, answered)
+    assert (fresh(session).questions_answered, session.questions_total, Skip.objects.count()) == (1, 2, 1)
 
 
 def test_a_question_that_the_page_could_not_load_is_skipped_though_the_server_has_its_files() -> None:
@@ -74,18 +100,16 @@ def test_a_question_that_the_page_could_not_load_is_skipped_though_the_server_ha
     skip(session, slot, option_3=5, option_1=2)
     skipped = Skip.objects.get()
     assert not skipped.file_missing
-    assert [(image["option"], image["failed_loads"], image["missing"]) for image in skipped.images] == [
-        (shown[2], 5, False)
-    ]
+    (image,) = skipped.images
+    assert (image["option"], image["failed_loads"], image["missing"]) == (shown[2], 5, False)
 
 
-@pytest.mark.parametrize("failed_loads", [{}, {"option_1": 4, "option_2": 4}, {"option_9": 50}, {"image": 50}])
-def test_a_question_that_can_be_shown_cannot_be_skipped(failed_loads: dict[str, int]) -> None:
+def test_a_question_that_can_be_shown_cannot_be_skipped() -> None:
     session = arrive_at_work(with_files())
-    with pytest.raises(CannotSkip, match="available"):
-        skip(session, next_slot(session), **failed_loads)
-    session.refresh_from_db()
-    assert session.questions_total == 4
+    for failed_loads in ({}, {"option_1": 4, "option_2": 4}, {"option_9": 50}, {"image": 50}):
+        with pytest.raises(CannotSkip, match="available"):
+            skip(session, next_slot(session), **failed_loads)
+    assert fresh(session).questions_total == 4
     assert Skip.objects.count() == 0
 
 
@@ -101,46 +125,13 @@ def test_the_picture_that_a_question_is_about_counts_too() -> None:
     assert Skip.objects.get().images[0]["option"] == "image"
 
 
-def test_skipping_twice_is_skipping_once_even_when_the_image_has_come_back() -> None:
-    session = arrive_at_work(with_files())
-    slot = next_slot(session)
-    image = lose(slot.question)
-    skip(session, slot)
-    put_back(image)
-    skip(session, slot)
-    session.refresh_from_db()
-    assert (session.questions_total, Skip.objects.count()) == (3, 1)
-
-
-def test_an_answered_question_is_not_skipped() -> None:
-    session = arrive_at_work(with_files())
-    slot = next_slot(session)
-    lose(slot.question)
-    send(session, slot)
-    skip(session, slot)
-    session.refresh_from_db()
-    assert (session.questions_answered, session.questions_total, Skip.objects.count()) == (1, 4, 0)
-
-
-def test_an_answer_to_a_skipped_question_is_not_needed_any_more() -> None:
-    session = arrive_at_work(with_files())
-    slot = next_slot(session)
-    lose(slot.question)
-    skip(session, slot)
-    receipt = send(session, slot)
-    assert receipt.skipped
-    assert Response.objects.count() == 0
-    assert (receipt.answered, receipt.total) == (0, 3)
-
-
 def test_the_question_of_somebody_else_cannot_be_skipped() -> None:
     study = with_files(answers=2)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
     lose(study.questions.all()[0])
-    with pytest.raises(NotYourQuestion):
-        skip(ben, next_slot(ann))
-    with pytest.raises(NotYourQuestion):
-        skip_question.skip(session=ben, slot=987654321, failed_loads={}, now=NOON)
+    for slot in (next_slot(ann).pk, 987654321):
+        with pytest.raises(NotYourQuestion):
+            skip_question.skip(session=ben, slot=slot, failed_loads={}, now=NOON)
     assert Skip.objects.count() == 0
 
 
@@ -177,8 +168,7 @@ def test_a_session_that_answered_nothing_is_for_a_researcher_to_look_at(is_lost:
     if is_lost:
         lose(slot.question)
     skip(session, slot, option_1=9)
-    session.refresh_from_db()
-    assert (session.state, session.questions_total) == (SessionState.LEFT_OUT, 0)
+    assert (fresh(session).state, session.questions_total) == (SessionState.LEFT_OUT, 0)
     assert Seat.objects.get().session is None
 
 
@@ -191,9 +181,8 @@ def test_nobody_gets_a_question_while_its_file_is_missing() -> None:
     sessions.leave(session=session, to=SessionState.GIVEN_UP, now=NOON)
     ben = arrive_at_work(study, "ben")
     assert ben.questions_total == 2
-    for left in responses.open_slots(session=ben, limit=9):
-        send(ben, left)
-    assert Session.objects.get(pk=ben.pk).state == SessionState.FINISHED
+    send_all(ben)
+    assert fresh(ben).state == SessionState.FINISHED
     with pytest.raises(NothingLeft):
         arrive(study, "eve")
     put_back(image)
@@ -219,8 +208,8 @@ def test_whoever_skipped_and_lapsed_comes_back_to_the_rest() -> None:
     session = arrive_at_work(study)
     skip(session, next_slot(session), option_1=9)
     send(session, next_slot(session))
-    advance_session.expire(by="timetable", now=TOMORROW)
-    back = arrive(study, now=TOMORROW)
+    advance_session.expire(by="timetable", now=NOON + timedelta(days=1))
+    back = arrive(study, now=NOON + timedelta(days=1))
     assert (back.state, back.questions_answered, back.questions_total) == (SessionState.WORKING, 1, 2)
     assert send(back, next_slot(back)).state == SessionState.FINISHED
 
@@ -229,13 +218,12 @@ def test_one_of_a_pair_who_skips_leaves_the_question_to_a_third() -> None:
     study = with_files(instances=2, answers=2)
     ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
     skip(ann, next_slot(ann), option_1=9)
-    for session in (ann, ben):
-        for slot in responses.open_slots(session=session, limit=9):
-            send(session, slot)
+    send_all(ann)
+    send_all(ben)
     assert Session.objects.filter(state=SessionState.FINISHED).count() == 2
     third = arrive_at_work(study, "eve")
     assert third.questions_total == 1
-    send(third, next_slot(third))
+    send_all(third)
     assert set(Decision.objects.values_list("answers", flat=True)) == {2}
     assert not Slot.objects.filter(answered_at=None).exists()
 
@@ -262,16 +250,6 @@ def test_an_undecided_question_that_cannot_be_asked_does_not_hold_up_the_others(
     assert step_4.questions.count() == 2
 
 
-@pytest.mark.both
-def test_the_database_refuses_a_second_skip_of_the_same_question() -> None:
-    session = arrive_at_work(with_files())
-    skip(session, next_slot(session), option_1=9)
-    twin = Skip.objects.get()
-    twin.pk = None
-    with pytest.raises(IntegrityError), transaction.atomic():
-        twin.save(force_insert=True)
-
-
 def practising(**practice: Any) -> Session:
     project = make_project()
     for key in ("trial-1", "trial-2"):
@@ -284,33 +262,29 @@ def test_a_practice_question_whose_file_is_missing_stands_in_nobodys_way() -> No
     session = practising()
     for question in session.study.practice_questions.all():
         skip_question.skip_practice(session=session, question=question.pk, failed_loads={}, now=NOON)
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
+    assert fresh(session).state == SessionState.WORKING
     assert set(PracticeAnswer.objects.values_list("choice", "is_right")) == {("", False)}
 
 
-def test_a_practice_question_that_can_be_shown_cannot_be_skipped() -> None:
+def test_a_practice_question_that_can_be_shown_cannot_be_skipped_and_one_that_does_not_load_ends_it() -> None:
     session = practising()
     question = session.study.practice_questions.all()[0]
-    put_back(*(option["image"] for option in question.content["options"]))
-    with pytest.raises(CannotSkip):
-        skip_question.skip_practice(session=session, question=question.pk, failed_loads={"1": 4}, now=NOON)
-    with pytest.raises(NotYourQuestion):
-        skip_question.skip_practice(session=session, question=987654321, failed_loads={}, now=NOON)
+    put_back(*pictures(question))
+    for pk, loads, error in ((question.pk, 4, CannotSkip), (987654321, 9, NotYourQuestion)):
+        with pytest.raises(error):
+            skip_question.skip_practice(session=session, question=pk, failed_loads={"1": loads}, now=NOON)
+    # Neither passed nor failed.
+    skip_question.skip_practice(session=session, question=question.pk, failed_loads={"1": 5}, now=NOON)
+    assert fresh(session).state == SessionState.LEFT_OUT
     assert PracticeAnswer.objects.count() == 0
-
-
-def end_of(session: Session) -> Session:
-    session.refresh_from_db()
-    return session
+    assert Seat.objects.get().session is None
 
 
 def test_skipping_everything_without_proof_ends_early_and_gives_all_of_it_back() -> None:
     study = with_files(instances=8)
     session = arrive_at_work(study)
-    for slot in responses.open_slots(session=session, limit=4):
-        skip(session, slot, option_1=9)
-    assert (end_of(session).state, Skip.objects.count()) == (SessionState.LEFT_OUT, 4)
+    skip_all(session, responses.open_slots(session=session, limit=4))
+    assert (fresh(session).state, Skip.objects.count()) == (SessionState.LEFT_OUT, 4)
     seat = Seat.objects.get()
     assert (seat.session, seat.filled_at) == (None, None)
     assert arrive(study, "ben").questions_total == 8
@@ -325,22 +299,15 @@ def test_three_questions_or_five_in_a_hundred_may_be_left_out_without_proof(give
     assert skip_allowance.remaining(session=session) == allowed
 
 
-def test_whoever_leaves_out_a_few_and_answers_the_rest_has_finished() -> None:
-    session = arrive_at_work(with_files(instances=7))
-    for slot in responses.open_slots(session=session, limit=3):
-        skip(session, slot, option_1=9)
-    for slot in responses.open_slots(session=session, limit=9):
-        send(session, slot)
-    assert end_of(session).state == SessionState.FINISHED
-
-
-def test_missing_files_count_against_nobody() -> None:
-    session = arrive_at_work(with_files(instances=7))
-    for slot in responses.open_slots(session=session, limit=6):
+def test_whoever_leaves_out_a_few_and_answers_the_rest_has_finished_and_missing_files_count_against_nobody() -> None:
+    session = arrive_at_work(with_files(instances=11))
+    for slot in responses.open_slots(session=session, limit=5):
         lose(slot.question)
         skip(session, slot)
-    assert send(session, next_slot(session)).state == SessionState.FINISHED
-    assert end_of(session).state == SessionState.FINISHED
+    skip_all(session, responses.open_slots(session=session, limit=3))
+    assert fresh(session).state == SessionState.WORKING
+    send_all(session)
+    assert fresh(session).state == SessionState.FINISHED
 
 
 @pytest.mark.parametrize("last", ["answered", "skipped"])
@@ -350,40 +317,26 @@ def test_whoever_leaves_out_more_than_they_answer_has_not_finished(last: str) ->
     answered = slots.pop(2 if last == "answered" else 0)
     if last == "skipped":
         send(session, answered)
-    for slot in slots:
-        skip(session, slot, option_1=9)
+    skip_all(session, slots)
     if last == "answered":
         assert send(session, answered).state == SessionState.LEFT_OUT
-    assert end_of(session).state == SessionState.LEFT_OUT
+    assert fresh(session).state == SessionState.LEFT_OUT
     assert Response.objects.counted().count() == 1
 
 
 def test_coming_back_under_a_new_submission_starts_no_new_count() -> None:
     study = with_files(instances=9)
     session = arrive_at_work(study, session="s0")
-    for slot in responses.open_slots(session=session, limit=3):
-        skip(session, slot, option_1=9)
+    skip_all(session, responses.open_slots(session=session, limit=3))
     again = arrive_at_work(study, session="s1")
     skip(again, next_slot(again), option_1=9)
-    assert end_of(again).state == SessionState.LEFT_OUT
+    assert fresh(again).state == SessionState.LEFT_OUT
 
 
 def test_a_survey_that_was_finished_does_not_count_against_the_next() -> None:
     study = with_files(instances=12, surveys={"size": 6}, recruitment={"sessions_per_annotator": 0})
     for number in range(2):
         session = arrive_at_work(study, session=f"s{number}")
-        for slot in responses.open_slots(session=session, limit=3):
-            skip(session, slot, option_1=9)
-        for slot in responses.open_slots(session=session, limit=9):
-            send(session, slot)
-        assert end_of(session).state == SessionState.FINISHED
-
-
-def test_a_practice_that_the_browser_does_not_get_is_neither_passed_nor_failed() -> None:
-    session = practising()
-    question = session.study.practice_questions.all()[0]
-    put_back(*(option["image"] for option in question.content["options"]))
-    skip_question.skip_practice(session=session, question=question.pk, failed_loads={"1": 5}, now=NOON)
-    assert end_of(session).state == SessionState.LEFT_OUT
-    assert PracticeAnswer.objects.count() == 0
-    assert Seat.objects.get().session is None
+        skip_all(session, responses.open_slots(session=session, limit=3))
+        send_all(session)
+        assert fresh(session).state == SessionState.FINISHED

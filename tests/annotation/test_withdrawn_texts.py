@@ -2,7 +2,6 @@
 and every answer that was taken from them is counted, or kept aside and paid."""
 
 import uuid
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,37 +10,22 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
-from annotation.actions.answering.responses import Submission, SubmissionResult
 from annotation.actions.ending import platform_outcome
 from annotation.errors import NotYourQuestion
 from annotation.models import Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study
-from tests.annotation.test_growing_sittings import find, led_on, write
+from tests.annotation.test_growing_sittings import find, led, write
 from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
+from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of
-from tests.factories import NOON, TESTS, arrive, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive, arrive_at_work, fresh, launch_study
 from tests.removing import exclude, withdraw
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
 JSON = {"accept": "application/json"}
 # Of pages that would blame the images, or say that the question was never given.
 FALSE = ("images of your questions", "practice images", "does not belong", "researchers have ended")
 BY_AUTHOR = "The author of"
-
-
-@pytest.fixture(autouse=True)
-def clock(time_machine: Any) -> Any:
-    time_machine.move_to(NOON, tick=False)
-    return time_machine
-
-
-def slot_of(session: Session) -> Slot:
-    return responses.open_slots(session=session, limit=1)[0]
-
-
-def send(session: Session, slot: Slot, submission: uuid.UUID | None = None) -> SubmissionResult:
-    sent = Submission(slot.pk, submission or uuid.uuid4(), {"choice": "1"})
-    return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
 def look(session: Session) -> str:
@@ -54,15 +38,17 @@ def look(session: Session) -> str:
 
 def nothing_is_left_over(study: Study) -> None:
     """No seat is held by a session that has ended, and an answered slot has its answer."""
-    held = Seat.objects.filter(study=study, session__isnull=False, filled_at=None)
-    assert not held.filter(session__ended_at__isnull=False).exists()
+    assert not Seat.objects.filter(study=study, filled_at=None, session__ended_at__isnull=False).exists()
     answered = Slot.objects.filter(question__study=study, answered_at__isnull=False)
     assert answered.count() == Response.objects.filter(study=study, slot__isnull=False, is_current=True).count()
 
 
+def code_of(study: Study, outcome: str) -> str:
+    return CompletionCode.objects.get(outcome=outcome, study=study).code
+
+
 def test_whoever_looks_at_it_goes_on_to_what_is_ready() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=4)
     write(describe, "cleo")
     withdraw(describe.project, "ann")
     assert "The lid of cleo is open." in look(session)
@@ -72,8 +58,7 @@ def test_whoever_looks_at_it_goes_on_to_what_is_ready() -> None:
 
 
 def test_whoever_looks_at_it_waits_where_nothing_is_ready_and_is_paid_as_the_study_file_says() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4)
     withdraw(describe.project, "ann")
     page = look(session)
     assert BY_AUTHOR in page
@@ -86,10 +71,7 @@ def test_whoever_looks_at_it_waits_where_nothing_is_ready_and_is_paid_as_the_stu
     page = look(session)
     assert BY_AUTHOR in page
     assert "you are paid US$\N{NO-BREAK SPACE}0.50 for it" in page
-    assert (
-        platform_outcome.code_for(session=session, now=late)
-        == CompletionCode.objects.get(outcome="waited", study=study).code
-    )
+    assert platform_outcome.code_for(session=session, now=late) == code_of(study, "waited")
     nothing_is_left_over(study)
 
 
@@ -100,10 +82,7 @@ def test_a_study_without_a_lobby_lets_a_researcher_decide_about_the_pay() -> Non
     withdraw(describe.project, "ann")
     assert "The author of the text in your question has withdrawn it" in look(session)
     assert session.state == SessionState.LEFT_OUT
-    assert (
-        platform_outcome.code_for(session=session, now=NOON)
-        == CompletionCode.objects.get(outcome="left_out", study=study).code
-    )
+    assert platform_outcome.code_for(session=session, now=NOON) == code_of(study, "left_out")
     nothing_is_left_over(study)
 
 
@@ -150,32 +129,20 @@ def test_an_answer_on_its_way_counts(client: Client, another_tab_looked: bool, m
 
 
 def test_an_answer_comes_while_another_tab_waits_already() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    slot = slot_of(session)
+    describe, study, session = led(sets=4)
+    slot = next_slot(session)
     withdraw(describe.project, "ann")
     look(session)
     assert session.state == SessionState.WAITING
     assert send(session, slot).withdrawn
-    session.refresh_from_db()
-    assert (session.state, session.questions_answered, session.questions_total) == (SessionState.WAITING, 1, 1)
+    assert (fresh(session).state, session.questions_answered, session.questions_total) == (SessionState.WAITING, 1, 1)
+    # Of two tabs the first answer stands.
+    assert send(session, slot).first_kept
+    assert Response.objects.filter(study=study).count() == 1
     # They have done their part, whatever they do next.
     sessions.give_up(session=session, now=NOON)
     assert session.state == SessionState.FINISHED
     nothing_is_left_over(study)
-
-
-def test_without_scripts_the_next_question_comes_with_the_reason(client: Client) -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    slot = slot_of(session)
-    write(describe, "cleo")
-    withdraw(describe.project, "ann")
-    look(session)
-    sent = {"slot": slot.pk, "submission": str(uuid.uuid4()), "choice": "1"}
-    page = client.post(f"{page_of(session)}answer/", sent, follow=True).content.decode()
-    assert "The author withdrew the text in question 1. Your answer is saved" in page
-    assert "The lid of cleo is open." in page
 
 
 def test_an_answer_from_a_browser_that_was_offline_until_the_sitting_ended_is_kept_aside_and_said() -> None:
@@ -194,17 +161,6 @@ def test_an_answer_from_a_browser_that_was_offline_until_the_sitting_ended_is_ke
     assert "1 answer arrived after its question had been withdrawn" in page
     assert "paid like the others" in page
     assert Response.objects.filter(session=session, slot=None, is_current=True).count() == 1
-
-
-def test_of_two_tabs_the_first_answer_stands() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    slot = slot_of(session)
-    withdraw(describe.project, "ann")
-    look(session)
-    assert send(session, slot).withdrawn
-    assert send(session, slot).first_kept
-    assert Response.objects.filter(study=study).count() == 1
 
 
 def test_what_a_browser_is_sent_ahead_holds_nothing_that_was_taken_back(client: Client) -> None:
@@ -237,43 +193,30 @@ def test_the_last_question_of_a_survey_may_be_withdrawn() -> None:
     nothing_is_left_over(study)
 
 
-def test_what_was_answered_before_stays_counted_and_whoever_waits_is_not_moved() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    find(session)
-    withdraw(describe.project, "ann")
-    session.refresh_from_db()
-    assert (session.state, session.questions_answered, session.questions_total) == (SessionState.WAITING, 1, 1)
-    assert Response.objects.counted_in(study).count() == 1
-
-
 def test_whoever_does_not_come_back_has_run_out_of_time() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, _, session = led(sets=4)
     withdraw(describe.project, "ann")
-    session.refresh_from_db()
-    advance_session.expire(by=TESTS, now=session.lease_until + MINUTE)
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
+    advance_session.expire(by=TESTS, now=fresh(session).lease_until + MINUTE)
+    assert fresh(session).state == SessionState.LAPSED
     # With the same link they wait again.
     sessions.resume(session=session, now=NOON)
     look(session)
     assert session.state == SessionState.WAITING
 
 
-def test_whoever_withdraws_themselves_sends_nothing_more() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    slot = slot_of(session)
+def test_nobody_answers_what_they_were_never_given_and_whoever_withdraws_themselves_sends_nothing_more() -> None:
+    describe, study, session = led(sets=4)
+    slot = next_slot(session)
     withdraw(describe.project, "ann")
+    with pytest.raises(NotYourQuestion):
+        send(wait(study, "dora"), slot)
     withdraw(describe.project, "ben")
     assert not send(session, slot).stored
     assert not Response.objects.filter(study=study).exists()
 
 
 def test_a_researcher_who_excludes_the_author_takes_nothing_from_whoever_looks() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
+    describe, study, session = led(sets=4)
     exclude(describe.project, "ann")
     assert "The lid of ann is open." in look(session)
     find(session)
@@ -281,31 +224,19 @@ def test_a_researcher_who_excludes_the_author_takes_nothing_from_whoever_looks()
     assert Question.objects.get(study=study).undone_at is not None
 
 
-def test_nobody_answers_what_they_were_never_given() -> None:
-    describe, study = make_roles(sets=4)
-    session = led_on(describe, study)
-    slot = slot_of(session)
-    withdraw(describe.project, "ann")
-    other = wait(study, "dora")
-    with pytest.raises(NotYourQuestion):
-        send(other, slot)
-
-
-def statements(session: Session) -> int:
-    slot = slot_of(session)
+@pytest.mark.parametrize("is_about_a_text", [False, True])
+def test_an_answer_asks_the_database_as_often_as_ever(is_about_a_text: bool) -> None:
+    if is_about_a_text:
+        describe, study = make_roles(sets=4, find={"surveys": {"size": 3}})
+        write(describe, "ann", "cleo", "dora")
+        # Two decisions: of the question, and of the description that it is about.
+        most = 18
+    else:
+        study = launch_study(instances=3)
+        # What is asked, a savepoint, and one statement for all of it, or four.
+        most = 4 if connection.vendor == "postgresql" else 7
+    session = arrive_at_work(study, "ben")
+    slot = next_slot(session)
     with CaptureQueriesContext(connection) as asked:
         send(session, slot)
-    return len(asked)
-
-
-def test_an_ordinary_answer_asks_the_database_as_often_as_ever() -> None:
-    # What is asked, a savepoint, and one statement for all of it, or four.
-    session = arrive_at_work(launch_study(instances=3), "ben")
-    assert statements(session) == (4 if connection.vendor == "postgresql" else 7)
-
-
-def test_an_answer_about_a_text_asks_the_database_as_often_as_ever() -> None:
-    describe, study = make_roles(sets=4, find={"surveys": {"size": 3}})
-    write(describe, "ann", "cleo", "dora")
-    # Two decisions: of the question, and of the description that it is about.
-    assert statements(arrive_at_work(study, "ben")) == 18
+    assert len(asked) == most

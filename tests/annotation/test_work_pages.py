@@ -14,7 +14,7 @@ from annotation.actions.answering import advance_session, responses, skip_questi
 from annotation.models import PracticeAnswer, Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Image, Study
 from studies.picture_handles import handle_of
-from tests.factories import NOON, arrive, arrive_at_work, launch_study, make_instance, make_project
+from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +34,16 @@ def form_of(html: bytes, *, selector: str = "form.question") -> dict[str, str]:
     form = BeautifulSoup(html, "html.parser").select_one(selector)
     assert form is not None
     return {str(field["name"]): str(field.get("value", "")) for field in form.select("input[type=hidden]")}
+
+
+def form_at(client: Client, session: Session, path: str = "") -> dict[str, str]:
+    """Return the fields of the question on the page where `session` is, or on another of its pages."""
+    return form_of(client.get(f"{page_of(session)}{path}").content)
+
+
+def post_answer(client: Client, session: Session, choice: str = "1") -> Any:
+    """Answer the question on the page of `session` as a form without scripts does."""
+    return client.post(f"{page_of(session)}answer/", form_at(client, session) | {"choice": choice})
 
 
 def slots_in(html: bytes) -> list[str]:
@@ -63,11 +73,9 @@ def test_the_whole_way_without_javascript(client: Client) -> None:
     client.post(f"{page}consent/", {"agree": "yes"})
     client.post(f"{page}begin/")
     for _ in range(2):
-        fields = form_of(client.get(page).content) | {"choice": "2"}
-        assert client.post(f"{page}answer/", fields).status_code == 303
+        assert post_answer(client, session, "2").status_code == 303
     assert Response.objects.count() == 2
-    end = client.get(page).content.decode()
-    assert CompletionCode.objects.get(study=study, outcome="finished").code in end
+    assert CompletionCode.objects.get(study=study, outcome="finished").code in client.get(page).content.decode()
 
 
 def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None:
@@ -75,65 +83,49 @@ def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None
     for address in ("begin/", "practice/"):
         response = client.post(f"{page_of(session)}{address}", {"choice": "1", "slot": "1"})
         assert response["Location"] == page_of(session)
-    session.refresh_from_db()
-    assert session.state == SessionState.CONSENT
-
-
-def test_a_strangers_token_is_not_found(client: Client) -> None:
-    assert client.get("/s/no-such-token/").status_code == 404
-    assert client.post("/s/no-such-token/give-up/").status_code == 404
-    response = client.post("/s/no-such-token/answer/", {"slot": "1", "submission": str(uuid.uuid4()), "choice": "1"})
-    assert response.status_code == 404
+    assert fresh(session).state == SessionState.CONSENT
+    # Nothing can be changed before the first answer, and no part begun that is not there.
+    working = arrive_at_work(launch_study(study="other"))
+    assert client.get(f"{page_of(working)}change/")["Location"] == page_of(working)
+    for part in ("1", "8", "-1", "x"):
+        client.post(f"{page_of(working)}begin/", {"part": part})
+        assert client.get(page_of(working)).status_code == 200
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("token", ["a%00b", "%ff%fe", "x" * 5000])
-def test_a_token_that_no_database_could_hold_is_not_found(client: Client, token: str) -> None:
+@pytest.mark.parametrize("token", ["no-such-token", "a%00b", "%ff%fe", "x" * 5000])
+def test_a_token_that_no_session_has_or_no_database_could_hold_is_not_found(client: Client, token: str) -> None:
     assert client.get(f"/s/{token}/").status_code == 404
     answer = {"slot": "1", "submission": str(uuid.uuid4()), "choice": "1"}
-    assert client.post(f"/s/{token}/answer/", answer).status_code == 404
+    for address in ("answer", "give-up", "go-on"):
+        assert client.post(f"/s/{token}/{address}/", answer).status_code == 404
 
 
-def test_the_script_gets_the_question_after_those_it_holds(client: Client) -> None:
+@pytest.mark.parametrize(("held", "numbers"), [(3, [5]), (1, [3, 4, 5])])
+def test_the_script_gets_as_many_questions_as_it_lacks(client: Client, held: int, numbers: list[int]) -> None:
     session = arrive_at_work(launch_study(instances=6))
     shown, *ahead = slots_in(client.get(page_of(session)).content)
     assert len(ahead) == 3
-    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": ",".join(ahead)}
+    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": ",".join(ahead[:held])}
     answered = post_json(client, session, fields).json()
     assert (answered["saved"], answered["submission"]) == (True, fields["submission"])
     assert (answered["answered"], answered["total"], answered["go"]) == (1, 6, None)
-    assert slots_in(answered["next"].encode()) == [following_slots(session, 4)[3]]
-    assert "Question 5 of 6" in answered["next"]
+    assert slots_in(answered["next"].encode()) == following_slots(session, 4)[held:]
+    assert [number for number in range(1, 7) if f"Question {number} of 6" in answered["next"]] == numbers
 
 
-def test_the_script_gets_as_many_questions_as_it_lacks(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=6))
-    shown, held, *_ = slots_in(client.get(page_of(session)).content)
-    fields = {"slot": shown, "submission": str(uuid.uuid4()), "choice": "1", "have": held}
-    following = post_json(client, session, fields).json()["next"]
-    assert slots_in(following.encode()) == following_slots(session, 4)[1:]
-    assert [number for number in range(1, 7) if f"Question {number} of 6" in following] == [3, 4, 5]
-
-
-def test_the_script_is_sent_to_the_last_page_after_the_last_answer(client: Client) -> None:
+def test_the_script_is_sent_to_the_last_page_after_the_last_answer_and_its_repeat(client: Client) -> None:
     session = arrive_at_work(launch_study(instances=1))
-    fields = form_of(client.get(page_of(session)).content) | {"choice": "none"}
-    answered = post_json(client, session, fields).json()
+    fields = form_at(client, session) | {"choice": "none"}
+    answered, repeated = (post_json(client, session, fields).json() for _ in range(2))
     assert (answered["go"], answered["next"]) == (page_of(session), None)
-
-
-def test_a_repeat_of_the_last_answer_is_answered_like_the_first(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=1))
-    fields = form_of(client.get(page_of(session)).content) | {"choice": "none"}
-    assert post_json(client, session, fields).json() == post_json(client, session, fields).json()
+    assert answered == repeated
     assert Response.objects.count() == 1
 
 
-def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client: Client) -> None:
-    session = arrive_at_work(launch_study())
-    fields = form_of(client.get(page_of(session)).content)
-    client.post(f"{page_of(session)}answer/", fields | {"choice": "1"})
-    here, there = (form_of(client.get(f"{page_of(session)}change/").content) for _ in range(2))
+def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client: Client, session: Session) -> None:
+    post_answer(client, session)
+    here, there = (form_at(client, session, "change/") for _ in range(2))
     client.post(f"{page_of(session)}answer/", there | {"choice": "none"})
     late = client.post(f"{page_of(session)}answer/", here | {"choice": "2"}, follow=True)
     assert "You had changed your answer to question 1 on another page. That change counts." in late.content.decode()
@@ -142,53 +134,31 @@ def test_a_change_that_another_device_was_faster_with_is_told_what_stands(client
     assert Response.objects.get(is_current=True).choice == "none"
 
 
-BAD_POSTS = [
-    ({"slot": ""}, "no question"),
-    ({"slot": "abc"}, "no question"),
-    ({"slot": "9" * 30}, "no question"),
-    ({"submission": ""}, "without its number"),
-    ({"submission": "not-a-uuid"}, "without its number"),
-    ({"choice": ""}, "Choose one of the answers"),
-    ({"choice": "9"}, "Choose one of the options"),
-    ({"choice": "candidate-1"}, "Choose one of the options"),
-    ({"replaces": "x"}, "unknown answer"),
-    ({"replaces": "7"}, "can no longer be changed"),
-]
-
-
 @pytest.mark.both
-@pytest.mark.parametrize(("wrong", "sentence"), BAD_POSTS)
-def test_a_malformed_post_gets_a_sentence_and_stores_nothing(
-    client: Client, wrong: dict[str, str], sentence: str
-) -> None:
-    session = arrive_at_work(launch_study())
-    fields = form_of(client.get(page_of(session)).content) | {"choice": "1"} | wrong
-    script = post_json(client, session, fields)
-    assert (script.status_code, sentence in script.json()["error"]) == (422, True)
-    plain = client.post(f"{page_of(session)}answer/", fields)
-    assert plain.status_code == 422
-    assert sentence in plain.content.decode()
+def test_a_malformed_post_gets_a_sentence_and_stores_nothing(client: Client, session: Session) -> None:
+    fields = form_at(client, session) | {"choice": "1"}
+    for wrong, sentence in (
+        *(({"slot": slot}, "no question") for slot in ("", "abc", "9" * 30)),
+        *(({"submission": submission}, "without its number") for submission in ("", "not-a-uuid")),
+        ({"choice": ""}, "Choose one of the answers"),
+        *(({"choice": choice}, "Choose one of the options") for choice in ("9", "candidate-1")),
+        ({"replaces": "x"}, "unknown answer"),
+        ({"replaces": "7"}, "can no longer be changed"),
+    ):
+        script = post_json(client, session, fields | wrong)
+        assert (script.status_code, sentence in script.json()["error"]) == (422, True), wrong
+        plain = client.post(f"{page_of(session)}answer/", fields | wrong)
+        assert (plain.status_code, sentence in plain.content.decode()) == (422, True), wrong
     assert Response.objects.count() == 0
 
 
-def test_what_the_browser_measured_is_stored(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_what_the_browser_measured_is_stored(client: Client, session: Session) -> None:
     images = [{"value": "1", "loaded_ms": 12.5, "natural": [512, 512], "shown": [330, 330], "failed_loads": 0}]
-    fields = form_of(client.get(page_of(session)).content) | {
-        "choice": "1",
-        "first_choice_ms": "1500",
-        "send_ms": "2100",
-        "hidden_ms": "0",
-        "changes_of_mind": "2",
-        "window_width": "1366",
-        "window_height": "650",
-        "images": json.dumps(images),
-    }
-    post_json(client, session, fields)
-    stored = Response.objects.get()
-    assert (stored.first_choice_ms, stored.send_ms, stored.hidden_ms, stored.changes_of_mind) == (1500, 2100, 0, 2)
-    assert (stored.window_width, stored.window_height) == (1366, 650)
-    assert stored.images_seen == images
+    numbers = {"first_choice_ms": 1500, "send_ms": 2100, "hidden_ms": 0, "changes_of_mind": 2}
+    numbers |= {"window_width": 1366, "window_height": 650}
+    post_json(client, session, form_at(client, session) | {"choice": "1", "images": json.dumps(images)} | numbers)
+    assert Response.objects.values(*numbers).get() == numbers
+    assert Response.objects.get().images_seen == images
 
 
 @pytest.mark.both
@@ -204,57 +174,21 @@ def test_nonsense_in_the_measurements_never_costs_the_answer(client: Client, ima
     numbers = ["-1", "1e9", "NaN", "9" * 40, "99999999999"]
     session = arrive_at_work(launch_study(instances=len(numbers)))
     for number in numbers:
-        fields = form_of(client.get(page_of(session)).content) | {"choice": "1", "send_ms": number, "images": images}
+        fields = form_at(client, session) | {"choice": "1", "send_ms": number, "images": images}
         assert post_json(client, session, fields).status_code == 200
     assert Response.objects.count() == len(numbers)
 
 
-def test_the_last_answer_can_be_changed_and_stays_chosen_on_the_page(client: Client) -> None:
-    session = arrive_at_work(launch_study())
-    page = page_of(session)
-    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "2"})
-    shown = client.get(f"{page}change/").content
-    chosen = BeautifulSoup(shown, "html.parser").select_one("input[name=choice][checked]")
-    assert chosen is not None
-    assert chosen["value"] == "2"
-    assert client.post(f"{page}answer/", form_of(shown) | {"choice": "none"})["Location"] == page
-    assert Response.objects.get(is_current=True).choice == "none"
-    assert Response.objects.count() == 2
-
-
-def test_nothing_can_be_changed_before_the_first_answer(client: Client) -> None:
-    session = arrive_at_work(launch_study())
-    assert client.get(f"{page_of(session)}change/")["Location"] == page_of(session)
-
-
-def test_giving_up_is_asked_by_get_and_done_by_post_and_gives_no_code(client: Client) -> None:
-    study = launch_study()
-    session = arrive_at_work(study)
-    assert client.get(f"{page_of(session)}give-up/").status_code == 200
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
-    end = client.post(f"{page_of(session)}give-up/", follow=True).content.decode()
-    session.refresh_from_db()
-    assert session.state == SessionState.GIVEN_UP
-    assert not any(code in end for code in CompletionCode.objects.values_list("code", flat=True))
-
-
-def test_stopping_late_stops_and_does_not_take_the_seat_again(client: Client) -> None:
-    session = lapsed(arrive_at_work(launch_study()))
-    client.post(f"{page_of(session)}give-up/", follow=True)
-    session.refresh_from_db()
-    assert session.state == SessionState.GIVEN_UP
+def test_stopping_late_stops_and_stopping_after_the_end_changes_nothing(client: Client) -> None:
+    study = launch_study(instances=1, answers=2)
+    late, done = lapsed(arrive_at_work(study, "ann")), arrive_at_work(study, "ben")
+    client.post(f"{page_of(late)}give-up/", follow=True)
+    assert fresh(late).state == SessionState.GIVEN_UP
     assert Seat.objects.filter(session=None).count() == 1
-
-
-def test_whoever_has_finished_is_not_asked_whether_to_stop(client: Client) -> None:
-    session = arrive_at_work(launch_study(instances=1))
-    page = page_of(session)
-    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
-    assert client.get(f"{page}give-up/")["Location"] == page
-    assert client.post(f"{page}give-up/")["Location"] == page
-    session.refresh_from_db()
-    assert session.state == SessionState.FINISHED
+    post_answer(client, done)
+    for ask in (client.get, client.post):
+        assert ask(f"{page_of(done)}give-up/")["Location"] == page_of(done)
+    assert fresh(done).state == SessionState.FINISHED
 
 
 def lapsed(session: Session) -> Session:
@@ -264,38 +198,26 @@ def lapsed(session: Session) -> Session:
     return session
 
 
-@pytest.mark.parametrize(("agree", "state"), [("yes", SessionState.INSTRUCTIONS), ("no", SessionState.NO_CONSENT)])
-def test_consent_counts_however_long_it_was_thought_about(client: Client, agree: str, state: str) -> None:
-    session = lapsed(arrive(launch_study(consent="Agree?")))
-    assert client.post(f"{page_of(session)}consent/", {"agree": agree, "sure": "yes"})["Location"] == page_of(session)
-    session.refresh_from_db()
-    assert session.state == state
-    assert Seat.objects.filter(session=session).exists() == (agree == "yes")
-
-
-def test_consent_that_comes_after_the_seat_has_gone_changes_nothing(client: Client) -> None:
-    study = launch_study(consent="Agree?")
-    session = lapsed(arrive(study, "ann"))
-    arrive(study, "ben")
-    ended = client.post(f"{page_of(session)}consent/", {"agree": "yes"}, follow=True)
-    assert "The time for this session is over" in ended.content.decode()
-    session.refresh_from_db()
-    assert session.state == SessionState.LAPSED
-
-
-def test_whoever_did_not_agree_cannot_answer(client: Client) -> None:
-    session = arrive(launch_study(instances=1, consent="Agree?"))
-    client.post(f"{page_of(session)}consent/", {"agree": "no", "sure": "yes"})
+@pytest.mark.parametrize(
+    ("agree", "is_taken", "state"),
+    [("yes", False, SessionState.WORKING), ("no", False, SessionState.NO_CONSENT), ("yes", True, SessionState.LAPSED)],
+)
+def test_consent_counts_unless_the_seat_has_gone(
+    client: Client, agree: str, is_taken: bool, state: SessionState
+) -> None:
+    study = launch_study(instances=1, consent="Agree?")
+    session = lapsed(arrive(study))
+    if is_taken:
+        arrive(study, "ben")
+    client.post(f"{page_of(session)}consent/", {"agree": agree, "sure": "yes"})
+    if state == SessionState.WORKING:
+        # Nor is whoever reads the instructions for longer than the seat is kept too late.
+        lapsed(fresh(session))
+    client.post(f"{page_of(session)}begin/")
+    assert fresh(session).state == state
+    assert Seat.objects.filter(session=session).exists() == (state == SessionState.WORKING)
     answer = {"slot": Slot.objects.get().pk, "submission": str(uuid.uuid4()), "choice": "1"}
-    assert post_json(client, session, answer).status_code == 404
-    assert Response.objects.count() == 0
-
-
-@pytest.mark.parametrize("part", ["1", "8", "-1", "x"])
-def test_a_part_that_is_not_there_cannot_be_begun(client: Client, part: str) -> None:
-    session = arrive_at_work(launch_study())
-    client.post(f"{page_of(session)}begin/", {"part": part})
-    assert client.get(page_of(session)).status_code == 200
+    assert post_json(client, session, answer).status_code == (200 if state == SessionState.WORKING else 404)
 
 
 def test_a_page_asked_for_while_the_last_answer_is_stored_is_asked_for_again(client: Client) -> None:
@@ -305,27 +227,15 @@ def test_a_page_asked_for_while_the_last_answer_is_stored_is_asked_for_again(cli
     assert client.get(page_of(session))["Location"] == page_of(session)
 
 
-def test_a_page_made_while_an_answer_is_stored_counts_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = arrive_at_work(launch_study(instances=3))
-    look = responses.open_slots
-
-    def be_overtaken(**wanted: Any) -> list[Slot]:
-        monkeypatch.undo()
-        first = look(session=session, limit=1)[0]
-        sent = responses.Submission(slot=first.pk, submission=uuid.uuid4(), posted={"choice": "1"})
-        responses.submit(token=session.token, sent=sent, now=NOON)
-        return look(**wanted)
-
-    monkeypatch.setattr(responses, "open_slots", be_overtaken)
-    page = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
-    headings = [heading.get_text(" ", strip=True) for heading in page.select("[data-question] [data-heading]")]
-    assert [heading.split(".")[0] for heading in headings] == ["Question 2 of 3", "Question 3 of 3"]
-    [answered] = page.select("[data-answered]")
-    assert answered.get_text() == "1"
-
-
-def test_a_page_made_while_a_question_is_skipped_counts_without_it(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("meanwhile", "headings", "answered", "total"),
+    [
+        ("answered", ["Question 2 of 3", "Question 3 of 3"], "1", "3"),
+        ("skipped", ["Question 1 of 2", "Question 2 of 2"], "0", "2"),
+    ],
+)
+def test_a_page_made_while_a_question_is_answered_or_skipped_counts_that(
+    client: Client, monkeypatch: pytest.MonkeyPatch, meanwhile: str, headings: list[str], answered: str, total: str
 ) -> None:
     session = arrive_at_work(launch_study(instances=3))
     look = responses.open_slots
@@ -333,28 +243,19 @@ def test_a_page_made_while_a_question_is_skipped_counts_without_it(
     def be_overtaken(**wanted: Any) -> list[Slot]:
         monkeypatch.undo()
         first = look(session=session, limit=1)[0]
-        skip_question.skip(session=session, slot=first.pk, failed_loads={"1": 9}, now=NOON)
+        if meanwhile == "answered":
+            sent = responses.Submission(slot=first.pk, submission=uuid.uuid4(), posted={"choice": "1"})
+            responses.submit(token=session.token, sent=sent, now=NOON)
+        else:
+            skip_question.skip(session=session, slot=first.pk, failed_loads={"1": 9}, now=NOON)
         return look(**wanted)
 
     monkeypatch.setattr(responses, "open_slots", be_overtaken)
     page = BeautifulSoup(client.get(page_of(session)).content, "html.parser")
-    headings = [heading.get_text(" ", strip=True) for heading in page.select("[data-question] [data-heading]")]
-    assert [heading.split(".")[0] for heading in headings] == ["Question 1 of 2", "Question 2 of 2"]
-    [progress] = page.select("[data-progress]")
-    assert progress["max"] == "2"
-
-
-def test_practice_gives_feedback_and_leads_to_the_questions(client: Client) -> None:
-    study = study_with_practice()
-    session = arrive_at_work(study)
-    page = page_of(session)
-    right = right_value(client.get(page).content, study)
-    feedback = client.post(
-        f"{page}practice/", form_of(client.get(page).content) | {"choice": right}, follow=True
-    ).content.decode()
-    assert "Look at the map." in feedback
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
+    shown = [heading.get_text(" ", strip=True) for heading in page.select("[data-question] [data-heading]")]
+    assert [heading.split(".")[0] for heading in shown] == headings
+    assert [each.get_text() for each in page.select("[data-answered]")] == [answered]
+    assert [each["max"] for each in page.select("[data-progress]")] == [total]
 
 
 def right_value(html: bytes, study: Study) -> str:
@@ -366,37 +267,36 @@ def right_value(html: bytes, study: Study) -> str:
     return str(option["data-option"])
 
 
-def test_the_way_back_from_the_questions_does_not_lead_into_the_practice(client: Client) -> None:
+def test_practice_leads_to_the_questions_and_the_way_back_not_into_the_practice(client: Client) -> None:
     study = study_with_practice()
     session = arrive_at_work(study)
     page = page_of(session)
-    fields = form_of(client.get(page).content) | {"choice": right_value(client.get(page).content, study)}
-    feedback = client.post(f"{page}practice/", fields)["Location"]
+    shown = client.get(page).content
+    feedback = client.post(f"{page}practice/", form_of(shown) | {"choice": right_value(shown, study)})["Location"]
+    assert fresh(session).state == SessionState.WORKING
     assert b"Look at the map." in client.get(feedback).content
-    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
+    post_answer(client, session)
     assert b"Question 2 of" in client.get(feedback).content
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("number", ["", "x", "9" * 30, "9" * 5000])
-def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client, number: str) -> None:
+def test_a_number_that_no_row_has_is_answered_with_a_page(client: Client) -> None:
     session = arrive_at_work(study_with_practice())
     page = page_of(session)
-    assert client.get(f"{page}?feedback={number}").status_code == 200
-    refused = client.post(f"{page}practice/", {"slot": number, "choice": "1"})
-    assert (refused.status_code, "Reload it and choose again" in refused.content.decode()) == (422, True)
+    for number in ("", "x", "9" * 30, "9" * 5000):
+        assert client.get(f"{page}?feedback={number}").status_code == 200
+        refused = client.post(f"{page}practice/", {"slot": number, "choice": "1"})
+        assert (refused.status_code, "Reload it and choose again" in refused.content.decode()) == (422, True)
     assert PracticeAnswer.objects.count() == 0
 
 
 def test_failing_every_round_ends_kindly_with_its_own_code(client: Client) -> None:
-    study = study_with_practice()
-    session = arrive_at_work(study)
+    session = arrive_at_work(study_with_practice())
     page = page_of(session)
     for _ in range(2):
-        client.post(f"{page}practice/", form_of(client.get(page).content) | {"choice": "none"})
+        client.post(f"{page}practice/", form_at(client, session) | {"choice": "none"})
     end = client.get(page).content.decode()
-    session.refresh_from_db()
-    assert session.state == SessionState.FAILED_CHECKS
+    assert fresh(session).state == SessionState.FAILED_CHECKS
     assert PracticeAnswer.objects.count() == 2
     codes = dict(CompletionCode.objects.values_list("outcome", "code"))
     assert codes["failed_checks"] in end
@@ -404,32 +304,26 @@ def test_failing_every_round_ends_kindly_with_its_own_code(client: Client) -> No
 
 
 def test_no_page_betrays_codes_keys_or_ids_before_the_end(client: Client) -> None:
-    study = study_with_practice(consent="Agree?", instances=3)
-    session = arrive(study, "5f5f5f5f5f5f5f5f5f5f5f5f")
+    session = arrive(study_with_practice(consent="Agree?", instances=3), "5f5f5f5f5f5f5f5f5f5f5f5f")
     page = page_of(session)
     seen = [client.get(page)]
     seen.append(client.post(f"{page}consent/", {"agree": "yes"}, follow=True))
     seen.append(client.post(f"{page}begin/", follow=True))
-    seen.append(client.post(f"{page}practice/", form_of(client.get(page).content) | {"choice": "1"}, follow=True))
+    seen.append(client.post(f"{page}practice/", form_at(client, session) | {"choice": "1"}, follow=True))
     Session.objects.update(state=SessionState.WORKING)
     seen.append(client.get(page))
-    seen.append(post_json(client, session, form_of(client.get(page).content) | {"choice": "1"}))
+    seen.append(post_json(client, session, form_at(client, session) | {"choice": "1"}))
     seen.append(client.get(f"{page}change/"))
-    secrets = [
-        *CompletionCode.objects.values_list("code", flat=True),
-        session.annotator.provider_id,
-        "candidate-",
-        "cc=",
-        # Whoever has the originals could look them up.
-        *Image.objects.values_list("sha256", flat=True),
-    ]
+    codes = CompletionCode.objects.values_list("code", flat=True)
+    # Whoever has the originals could look up their digests.
+    digests = Image.objects.values_list("sha256", flat=True)
+    secrets = [*codes, *digests, session.annotator.provider_id, "candidate-", "cc="]
     for response in seen:
         found = [secret for secret in secrets if secret in response.content.decode()]
         assert found == [], response.request["PATH_INFO"]
 
 
-def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Client) -> None:
-    session = arrive_at_work(launch_study())
+def test_pages_of_a_session_are_not_cached_and_load_no_foreign_things(client: Client, session: Session) -> None:
     response = client.get(page_of(session))
     assert "no-store" in response["Cache-Control"]
     assert "default-src 'self'" in response["Content-Security-Policy"]
@@ -443,17 +337,10 @@ def test_a_comment_is_kept_only_at_the_end(client: Client) -> None:
     session = arrive_at_work(launch_study(instances=1))
     page = page_of(session)
     client.post(f"{page}comment/", {"comment": "too early"})
-    client.post(f"{page}answer/", form_of(client.get(page).content) | {"choice": "1"})
+    assert fresh(session).comment == ""
+    post_answer(client, session)
     client.post(f"{page}comment/", {"comment": "Fun\0!"})
-    session.refresh_from_db()
-    assert session.comment == "Fun!"
-
-
-def test_whoever_reads_the_instructions_for_longer_than_the_seat_is_kept_begins_all_the_same(client: Client) -> None:
-    session = lapsed(arrive(launch_study()))
-    client.post(f"{page_of(session)}begin/")
-    session.refresh_from_db()
-    assert session.state == SessionState.WORKING
+    assert fresh(session).comment == "Fun!"
 
 
 def test_a_look_at_a_lapsed_session_takes_its_seat_only_when_that_is_asked_for(client: Client) -> None:
@@ -465,10 +352,8 @@ def test_a_look_at_a_lapsed_session_takes_its_seat_only_when_that_is_asked_for(c
     assert Seat.objects.get().session is None
     assert client.post(f"{page}go-on/")["Location"] == page
     assert b"data-question" in client.get(page).content
-    ended = lapsed(Session.objects.get())
+    lapsed(fresh(session))
     arrive(study, "ben")
     assert "The time for this session is over" in client.get(page).content.decode()
     client.post(f"{page}go-on/")
-    ended.refresh_from_db()
-    assert ended.state == SessionState.LAPSED
-    assert client.post("/s/no-such-session/go-on/").status_code == 404
+    assert fresh(session).state == SessionState.LAPSED

@@ -25,23 +25,17 @@ def test_the_same_work_asked_for_at_once_is_one_job() -> None:
     assert sum(is_new for _, is_new in found) == 1
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["waits", "its worker was lost"])
 @pytest.mark.parametrize("attempt", range(3))
-def test_of_many_workers_one_gets_a_job_that_waits(attempt: int) -> None:
+def test_of_many_workers_one_gets_a_job_that_waits_or_whose_worker_was_lost(attempt: int, lost: bool) -> None:
     job = ask()
-    taken = at_once(*[lambda name=name: jobs.claim(job_id=job.pk, message=name, now=NOON) for name in "abcdefgh"])
+    before = jobs.claim(job_id=job.pk, message="lost", now=NOON) if lost else None
+    taken = at_once(*[lambda name=name: jobs.claim(job_id=job.pk, message=name, now=LATER) for name in "abcdefgh"])
     assert sum(each is not None for each in taken) == 1
-    assert Job.objects.get().attempts == 1
-
-
-@pytest.mark.parametrize("attempt", range(3))
-def test_of_many_workers_one_gets_a_job_whose_worker_was_lost(attempt: int) -> None:
-    lost = jobs.claim(job_id=ask().pk, message="lost", now=NOON)
-    assert lost
-    taken = at_once(*[lambda name=name: jobs.claim(job_id=lost.pk, message=name, now=LATER) for name in "abcdefgh"])
-    assert sum(each is not None for each in taken) == 1
-    assert Job.objects.get().attempts == 2
-    with pytest.raises(Superseded):
-        jobs.progress(job=lost, now=LATER)
+    assert Job.objects.get().attempts == (2 if lost else 1)
+    if before is not None:
+        with pytest.raises(Superseded):
+            jobs.progress(job=before, now=LATER)
 
 
 @pytest.mark.parametrize("attempt", range(5))

@@ -69,18 +69,15 @@ def test_a_job_is_done_and_says_so() -> None:
     assert ended() == ""
 
 
-def test_the_same_work_asked_twice_while_it_waits_or_runs_is_one_job() -> None:
+def test_the_same_work_asked_twice_while_it_waits_or_runs_is_one_job_unless_it_has_no_key() -> None:
+    assert asked().pk != asked().pk
     first = asked("one")
     assert jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one") == (first, False)
     begun(job=first)
     assert jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one") == (first, False)
-    jobs.finish(job=Job.objects.get(), now=NOON)
+    jobs.finish(job=Job.objects.get(pk=first.pk), now=NOON)
     again, is_new = jobs.request_job(kind=NAME, arguments={}, by=None, now=NOON, key="one")
     assert (again.pk != first.pk, is_new) == (True, True)
-
-
-def test_jobs_without_a_key_are_as_many_as_are_asked_for() -> None:
-    assert asked().pk != asked().pk
 
 
 @pytest.mark.parametrize(
@@ -108,9 +105,10 @@ def test_run_twice_it_does_what_it_does_once() -> None:
     assert (Job.objects.values().get(), counted()) == (before, [0, 1, 2])
 
 
-def test_while_a_worker_has_it_no_other_gets_it() -> None:
+def test_while_a_worker_has_it_no_other_gets_it_unless_the_broker_gives_its_message_again() -> None:
     job = begun("first")
     assert jobs.claim(job_id=job.pk, message="second", now=NOON + 3 * SECOND) is None
+    assert begun("first", job=job).attempts == 2
 
 
 def test_a_worker_that_was_silent_for_too_long_loses_it_and_is_told_so() -> None:
@@ -126,13 +124,6 @@ def test_a_worker_that_was_silent_for_too_long_loses_it_and_is_told_so() -> None
     assert Job.objects.get().state == JobState.RUNNING
     jobs.finish(job=taken, now=NOON)
     assert Job.objects.get().state == JobState.DONE
-
-
-def test_a_message_that_the_broker_gives_again_is_taken_up_at_once() -> None:
-    """It does so when the process that held it was killed."""
-    begun("first")
-    again = begun("first", job=Job.objects.get())
-    assert again.attempts == 2
 
 
 def test_it_goes_on_where_the_worker_that_was_lost_has_got() -> None:

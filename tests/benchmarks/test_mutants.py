@@ -105,42 +105,25 @@ def room(session):
 def other(session):
     return 0
 """
-
-
 CHANGED = BEFORE.replace("def room(session):", "def places(session):\n    session.refresh()")
+RENAMED = BEFORE.replace("session", "sitting").replace("left", "free")
+SHORTER = BEFORE.replace("    return 0\n\ndef other", "\ndef other")
+LINES = [2, 5, 5, 6, 6, 6, 7, 7, 10, 10]
+MOVED = {"room": "new", "room.module:room": "new.places:places"}
 
 
 @pytest.mark.parametrize(
     ("now", "file", "moved", "lines"),
     [
-        (BEFORE, "room/module.py", {}, [2, 5, 5, 6, 6, 6, 7, 7, 10, 10]),
-        # Lines moved down.
-        ("\n\n" + BEFORE, "room/module.py", {}, [4, 7, 7, 8, 8, 8, 9, 9, 12, 12]),
-        # Another file, and another function there.
-        (BEFORE, "room/places.py", {}, [2, 5, 5, 6, 6, 6, 7, 7, 10, 10]),
-        (BEFORE.replace("room", "places"), "room/module.py", {}, [2, 5, 5, 6, 6, 6, 7, 7, 10, 10]),
+        pytest.param(BEFORE, "room/module.py", {}, LINES, id="unchanged"),
+        pytest.param("\n\n" + BEFORE, "room/module.py", {}, [line + 2 for line in LINES], id="moved down"),
+        pytest.param(BEFORE, "room/places.py", {}, LINES, id="another file"),
+        pytest.param(BEFORE.replace("room", "places"), "room/module.py", {}, LINES, id="another function"),
         # A function that has also changed is found by the names that are given, else only what it alone says.
-        (
-            CHANGED,
-            "new/places.py",
-            {"room": "new", "room.module:room": "new.places:places"},
-            [2, 6, 6, 7, 7, 7, 8, 8, 11, 11],
-        ),
-        (CHANGED, "new/places.py", {}, [2, 6, 6, 7, 7, 7, None, None, 11, 11]),
-        # Names within the statements.
-        (
-            BEFORE.replace("session", "sitting").replace("left", "free"),
-            "room/module.py",
-            {},
-            [2, 5, 5, 6, 6, 6, 7, 7, 10, 10],
-        ),
-        # A statement that is no more.
-        (
-            BEFORE.replace("    return 0\n\ndef other", "\ndef other"),
-            "room/module.py",
-            {},
-            [2, 5, 5, 6, 6, 6, None, None, 9, 9],
-        ),
+        pytest.param(CHANGED, "new/places.py", MOVED, [2, 6, 6, 7, 7, 7, 8, 8, 11, 11], id="changed, with its name"),
+        pytest.param(CHANGED, "new/places.py", {}, [2, 6, 6, 7, 7, 7, None, None, 11, 11], id="changed"),
+        pytest.param(RENAMED, "room/module.py", {}, LINES, id="names within the statements"),
+        pytest.param(SHORTER, "room/module.py", {}, [2, 5, 5, 6, 6, 6, None, None, 9, 9], id="a statement is gone"),
     ],
 )
 def test_it_finds_mutants_again(now: str, file: str, moved: dict[str, str], lines: list[int | None]) -> None:

@@ -124,15 +124,18 @@ def arrived(live_server: LiveServer, page: Page) -> "Callable[..., Session]":
 
 @pytest.fixture
 def at_work(live_server: LiveServer, page: Page) -> "Callable[..., Session]":
-    """Return what brings the page to the first question of a session in a new study."""
+    """Return what brings the page to the first question of a session in a new study, and waits until its images are
+    seen unless they cannot be."""
     from django.utils import timezone
 
-    from tests.browser.stage import open_study
+    from tests.browser.stage import SEEN, open_study
     from tests.factories import arrive_at_work
 
-    def begun(**wanted: Any) -> "Session":
+    def begun(*, is_seen: bool = True, **wanted: Any) -> "Session":
         session = arrive_at_work(open_study(**wanted), now=timezone.now())
         page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+        if is_seen:
+            page.locator(SEEN).wait_for()
         return session
 
     return begun

@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Page
 
+from tests.browser.stage import set_window
+
 PHONE, PHONE_ACROSS, LAPTOP, LAPTOP_AT_200 = (390, 844), (844, 390), (1366, 768), (683, 384)
 # WCAG's own, of 1.4.10.
 NARROWEST = (320, 256)
@@ -54,14 +56,14 @@ def assert_wide_spacing_loses_nothing(page: Page) -> None:
     """The page stays as wide as it is made here, whatever it shows next."""
     page.evaluate(SPACED)
     for width, height in (PHONE, PHONE_ACROSS, LAPTOP, LAPTOP_AT_200, NARROWEST):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         assert page.evaluate(LOST) == [], (width, height)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, height)
 
 
 def assert_focus_is_never_hidden(page: Page) -> None:
     for width, height in (PHONE, LAPTOP_AT_200, NARROWEST):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         for key in ("Tab", "Shift+Tab"):
             page.evaluate("document.activeElement.blur()")
             stops = 0

@@ -2,12 +2,14 @@
 
 import io
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import PIL.Image
 import PIL.ImageDraw
+from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.utils import timezone
 from playwright.sync_api import Page
@@ -18,8 +20,13 @@ from studies.actions.images import rendition_name
 from studies.models import Image, Study
 from studies.picture_handles import sha256_of
 from tests.factories import TESTS, create_draft
+from tests.pages import signed_in
 
+# What brings a page to a session in a new study; the keywords are those of `open_study`.
+Opener = Callable[..., Session]
 NONE = "none"
+# The question that is shown, once its images have been seen.
+SEEN = "[data-stage] [data-question][data-seen]"
 SQUARE = (512, 512)
 VALUE_OF_KEY = {"0": NONE, "n": NONE, "a": "1", "b": "2", "c": "3", "d": "4"}
 
@@ -57,6 +64,13 @@ def _drawn(sha256: str, size: tuple[int, int]) -> bytes:
     return out.getvalue()
 
 
+def sign_in(page: Page, site: str, person: User) -> Page:
+    """Return `page` as that of somebody who has signed in before."""
+    session = signed_in(person).cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
+    return page
+
+
 def come_from_prolific(page: Page, site: str, study: Study, person: str = "ann") -> None:
     """Open the link that Prolific gives, and press Start by keyboard unless there is a session already."""
     ids = f"PROLIFIC_PID={person}&STUDY_ID=study&SESSION_ID=sitting-of-{person}"
@@ -65,6 +79,22 @@ def come_from_prolific(page: Page, site: str, study: Study, person: str = "ann")
         page.get_by_role("button", name="Start", exact=True).focus()
         page.keyboard.press("Enter")
         page.wait_for_url("**/s/**")
+
+
+def set_window(page: Page, width: int, height: int) -> None:
+    """Give the window that size, and wait for the frame in which the page's scripts have heard of it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))")
+
+
+def hurry(page: Page) -> None:
+    """Let what the scripts of the pages to come wait for by the clock pass in a tenth of the time."""
+    page.add_init_script(
+        """for (const wait of ["setTimeout", "setInterval"]) {
+          const own = window[wait].bind(window);
+          window[wait] = (then, ms, ...more) => own(then, (ms ?? 0) / 10, ...more);
+        }"""
+    )
 
 
 def assert_no_wider_than_the_window(page: Page) -> None:
@@ -76,7 +106,7 @@ def assert_no_wider_than_the_window(page: Page) -> None:
 
 def question_number(page: Page) -> int:
     """Return the number of the question that is shown, once its images have been seen."""
-    page.locator("[data-stage] [data-question][data-seen]").wait_for()
+    page.locator(SEEN).wait_for()
     found = re.match(r"Question (\d+) of", page.locator("[data-stage] [data-heading]").inner_text())
     assert found is not None
     return int(found[1])

@@ -1,13 +1,11 @@
 """Every annotator page and state, light and dark, in front of axe; and one question in one window."""
 
-from collections.abc import Callable
-
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session, SessionState
-from tests.browser.stage import answer, come_from_prolific, open_study, question_number
+from tests.browser.stage import Opener, answer, come_from_prolific, open_study, question_number, set_window
 from tests.factories import arrive_at_work, make_instance, make_project
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -64,7 +62,7 @@ def assert_no_violation(page: Page, rules: list[str]) -> None:
     assert results.violations_count == 0, results.generate_report()
 
 
-def test_every_page_on_the_way_is_accessible(page: Page, arrived: Callable[..., Session]) -> None:
+def test_every_page_on_the_way_is_accessible(page: Page, arrived: Opener) -> None:
     page.route("https://app.prolific.com/**", lambda route: route.fulfill(body="Prolific"))
     arrived(instances=3, **DESIGN)
     assert_accessible(page)
@@ -84,12 +82,8 @@ def test_every_page_on_the_way_is_accessible(page: Page, arrived: Callable[..., 
     onward.click()
 
 
-def test_every_state_of_the_question_is_accessible(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
-) -> None:
+def test_every_state_of_the_question_is_accessible(page: Page, context: BrowserContext, at_work: Opener) -> None:
     at_work(instances=6)
-    question_number(page)
-    assert_accessible(page)
     for key in ("?", "i", "z"):
         page.keyboard.press(key)
         page.locator("dialog[open]").wait_for()
@@ -160,15 +154,11 @@ def test_the_other_endings_and_the_problems_are_accessible(page: Page, live_serv
         assert_accessible(page)
 
 
-def test_an_image_with_texts_to_choose_from_works_and_is_accessible(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_an_image_with_texts_to_choose_from_works_and_is_accessible(page: Page, at_work: Opener) -> None:
     for key in ("one", "two"):
         make_instance(make_project(), key, candidates=1)
     roles = {"images": ["candidate"], "captions": ["negative_caption", "caption"]}
     session = at_work(instances=2, kind="image_to_text", ask=roles)
-    question_number(page)
-    assert_accessible(page)
     page.keyboard.press("z")
     expect(page.get_by_role("dialog", name="The image")).to_be_visible()
     assert_accessible(page)
@@ -187,7 +177,7 @@ def test_an_image_with_texts_to_choose_from_works_and_is_accessible(
 
 
 # Two and four stand in test_layout.py, in more windows.
-def test_one_question_fits_any_window_without_scrolling(page: Page, at_work: Callable[..., Session]) -> None:
+def test_one_question_fits_any_window_without_scrolling(page: Page, at_work: Opener) -> None:
     captions = {"caption": "x", "negative_caption": LONG_CAPTION}
     so_many = {3, 5, 6, 8, 9}
     for images in so_many:
@@ -199,7 +189,7 @@ def test_one_question_fits_any_window_without_scrolling(page: Page, at_work: Cal
         images = page.locator("[data-stage] img").count()
         for width, height in [(1366, 650), (1366, 768), (1920, 950), (390, 844)]:
             window = (images, width, height)
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             assert page.evaluate(SCROLLED_SIZE) == [width, height], window
             whole, seen = page.evaluate(CAPTION_HEIGHTS)
             assert whole <= seen, window

@@ -1,7 +1,6 @@
 """What is around the questions, as only a browser shows it: practice in place, the time, the report, the last page."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,10 +9,10 @@ from playwright.sync_api import Page, expect
 
 from annotation import pages
 from annotation.models import Report, Session, SessionState
-from tests.browser.stage import answer, question_number
+from tests.browser.stage import Opener, answer, question_number
 
 
-def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, arrived: Callable[..., Session]) -> None:
+def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, arrived: Opener) -> None:
     asked = [{"instance": "vase-0", "right": "none", "feedback": "No map."}]
     session = arrived(instances=3, practice={"pass": 1, "rounds": 2, "questions": asked})
     page.get_by_role("button", name="Start the practice").click()
@@ -50,7 +49,7 @@ def test_practice_turns_right_or_wrong_in_place_and_enter_goes_on(page: Page, ar
 
 
 def test_the_bar_goes_along_and_a_report_loses_nothing(
-    page: Page, at_work: Callable[..., Session], monkeypatch: pytest.MonkeyPatch
+    page: Page, at_work: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "FEWEST_FOR_A_BREAK", 4)
     time = {"estimated_minutes": 20, "limit_minutes": 60, "more_minutes": 15}
@@ -84,7 +83,7 @@ def test_the_bar_goes_along_and_a_report_loses_nothing(
     assert list(reports.values_list("reason", "instead_of_answer")) == [("unanswerable", False), ("offensive", True)]
 
 
-def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_work: Callable[..., Session]) -> None:
+def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_work: Opener) -> None:
     session = at_work(instances=2, time={"estimated_minutes": 5, "limit_minutes": 60, "more_minutes": 15})
     # The place is kept for ten minutes longer than is said.
     Session.objects.update(lease_until=timezone.now() + timedelta(minutes=12, seconds=30))
@@ -101,9 +100,7 @@ def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_wo
     assert session.more_time_at is not None
 
 
-def test_an_open_page_gives_a_sign_every_minute_until_the_first_answer(
-    page: Page, arrived: Callable[..., Session]
-) -> None:
+def test_an_open_page_gives_a_sign_every_minute_until_the_first_answer(page: Page, arrived: Opener) -> None:
     session = arrived(instances=3)
     page.clock.install()
     page.reload()
@@ -126,7 +123,7 @@ def test_an_open_page_gives_a_sign_every_minute_until_the_first_answer(
     assert given.value.json() == {"again": False}
 
 
-def test_the_clock_rests_while_the_page_is_hidden(page: Page, at_work: Callable[..., Session]) -> None:
+def test_the_clock_rests_while_the_page_is_hidden(page: Page, at_work: Opener) -> None:
     at_work(instances=4, time={"estimated_minutes": 20, "limit_minutes": 60})
     page.clock.install()
     page.reload()
@@ -143,9 +140,7 @@ def test_the_clock_rests_while_the_page_is_hidden(page: Page, at_work: Callable[
     expect(left).to_have_text("about 18 min left")
 
 
-def test_the_last_page_leaves_once_and_stays_for_whoever_comes_back(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_the_last_page_leaves_once_and_stays_for_whoever_comes_back(page: Page, at_work: Opener) -> None:
     page.route("https://app.prolific.com/**", lambda route: route.fulfill(body="Prolific"))
     at_work(instances=1)
     page.clock.install()

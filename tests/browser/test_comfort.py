@@ -1,11 +1,8 @@
 """Colours, contrast and text size, as the device asks or as chosen on it; and what helps to read breaks nothing."""
 
-from collections.abc import Callable
-
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Session
-from tests.browser.stage import question_number
+from tests.browser.stage import Opener, question_number, set_window
 from tests.browser.test_accessibility import assert_accessible
 from tests.browser.test_layout import BOXES, overlaps
 
@@ -35,9 +32,8 @@ def wish(page: Page, **settings: str) -> None:
     question_number(page)
 
 
-def test_the_page_looks_as_wished_on_this_device(page: Page, at_work: Callable[..., Session]) -> None:
+def test_the_page_looks_as_wished_on_this_device(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     page.emulate_media(color_scheme="light")
     assert page.evaluate(GROUND) == LIGHT
     page.emulate_media(color_scheme="dark")
@@ -61,9 +57,8 @@ def test_the_page_looks_as_wished_on_this_device(page: Page, at_work: Callable[.
     assert_accessible(page)
 
 
-def test_what_is_clicked_under_comfort_is_seen_at_once_and_kept(page: Page, at_work: Callable[..., Session]) -> None:
+def test_what_is_clicked_under_comfort_is_seen_at_once_and_kept(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     page.emulate_media(color_scheme="light")
     page.get_by_role("link", name="Help").click()
     comfort = page.get_by_role("group", name="Comfort")
@@ -85,22 +80,21 @@ def test_what_is_clicked_under_comfort_is_seen_at_once_and_kept(page: Page, at_w
     assert (page.evaluate(GROUND), page.evaluate(TEXT)) == (LIGHT, "16px")
 
 
-def test_nothing_moves_where_the_device_asks_for_less_motion(page: Page, at_work: Callable[..., Session]) -> None:
+def test_nothing_moves_where_the_device_asks_for_less_motion(page: Page, at_work: Opener) -> None:
     held: list[Route] = []
     page.route("**/images/*/*", lambda route: held.append(route))
-    at_work(instances=2)
+    at_work(instances=2, is_seen=False)
     page.locator("[data-stage] [data-loading]").first.wait_for()
     assert page.evaluate(MOVING) == ["turn"]
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(MOVING) == []
 
 
-def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Callable[..., Session]) -> None:
+def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     wish(page, text="150")
     for width, height in ((360, 640), (640, 360), (1366, 650)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         seen = page.evaluate(BOXES)
         assert seen["wide"] == width
         assert not seen["tooWide"]
@@ -110,7 +104,7 @@ def test_large_text_and_wide_spacing_cut_nothing_off(page: Page, at_work: Callab
     wish(page)
     page.evaluate(SPACING)
     for width, height in ((360, 640), (1366, 650)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         seen = page.evaluate(BOXES)
         assert not seen["tooWide"]
         assert not overlaps(seen["apart"])

@@ -1,8 +1,6 @@
 """ImageCoDe's two people on the real image sets, at work on each other: by keyboard, in two browsers, at once."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision, Response
 from studies.models import Question, Study
-from tests.browser.stage import come_from_prolific, picture_of, question_number
-from tests.browser.test_real_sets import IMAGES
+from tests.browser.stage import come_from_prolific, hurry, picture_of, question_number
+from tests.browser.test_real_sets import IMAGES, begin, laptop
 
 DESIGNS = Path(__file__).resolve().parents[2] / "studies" / "designs"
 # All 25, by hand: LIVE_SETS=25.
@@ -48,18 +46,6 @@ def open_shipped(name: str, folder: Path, **changed: Any) -> Study:
     call_command("create_study", str(written), project="sets", verbosity=0)
     call_command("launch_study", name, verbosity=0)
     return Study.objects.get(slug=name)
-
-
-@contextmanager
-def laptop(browser: Browser) -> Iterator[Page]:
-    with browser.new_context(viewport={"width": 1366, "height": 768}) as context:
-        yield context.new_page()
-
-
-def begin(page: Page) -> None:
-    for button in ("I agree", "Start"):
-        page.get_by_role("button", name=button, exact=True).focus()
-        page.keyboard.press("Enter")
 
 
 def describe(page: Page, text: str) -> None:
@@ -96,6 +82,7 @@ def test_one_writes_while_the_other_waits_and_finds_it_by_keyboard(
     write, look = studies
     texts = [f"Only here the shadow under thing {number} is cut off." for number in range(1, SETS + 1)]
     with laptop(browser) as ann, laptop(browser) as ben:
+        hurry(ben)
         come_from_prolific(ben, live_server.url, look, "ben")
         begin(ben)
         ben.get_by_role("heading", name="You are next").wait_for()

@@ -1,12 +1,11 @@
 """Descriptions written in a browser on a line that drops every third reply: what was sent last is stored, once."""
 
-from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Draft, Response, Session
-from tests.browser.stage import question_number
+from annotation.models import Draft, Response
+from tests.browser.stage import Opener, question_number
 from tests.factories import make_instance, make_project
 
 DROPPED_EVERY = 3
@@ -45,7 +44,7 @@ def all_arrived(page: Page) -> None:
 
 
 def test_texts_refusals_and_changes_arrive_once_though_every_third_reply_is_dropped(
-    page: Page, at_work: Callable[..., Session]
+    page: Page, at_work: Opener
 ) -> None:
     project = make_project()
     for number in range(2):

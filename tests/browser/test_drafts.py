@@ -5,8 +5,9 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from studies.models import Study
+from tests.browser.stage import assert_no_wider_than_the_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import PASSWORD, create_draft, make_person, make_project
+from tests.factories import create_draft, make_person, make_project
 
 PAGE = "/studies/vases/best-vase/"
 
@@ -14,19 +15,13 @@ PAGE = "/studies/vases/best-vase/"
 @pytest.fixture
 def draft(page: Page, live_server: LiveServer) -> Study:
     """A draft on whose page somebody is."""
-    study = create_draft(make_project(members=[make_person("ana")]))
-    page.goto(f"{live_server.url}{PAGE}")
-    page.get_by_label("Name").fill("ana")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Study file")).to_be_visible()
+    ana = make_person("ana")
+    study = create_draft(make_project(members=[ana]))
+    sign_in(page, live_server.url, ana).goto(f"{live_server.url}{PAGE}")
     return study
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
-def test_a_study_file_is_mended_and_saved(page: Page, draft: Study, size: tuple[int, int]) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    assert_accessible(page)
+def test_a_study_file_is_mended_and_saved(page: Page, draft: Study) -> None:
     file = page.get_by_label("What the study asks, of what, of whom")
     typed = f"{draft.source}anwsers: 3\n"
     file.fill(typed)
@@ -34,7 +29,7 @@ def test_a_study_file_is_mended_and_saved(page: Page, draft: Study, size: tuple[
     expect(page.get_by_role("alert")).to_contain_text("Did you mean `answers`?")
     expect(file).to_have_value(typed)
     assert_accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_no_wider_than_the_window(page)
     file.fill(typed.replace("anwsers", "answers"))
     page.get_by_role("button", name="Save the study file").click()
     expect(page.get_by_text("The study file is changed.")).to_be_visible()
@@ -42,9 +37,7 @@ def test_a_study_file_is_mended_and_saved(page: Page, draft: Study, size: tuple[
     assert draft.design.answers == 3
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
-def test_a_draft_is_duplicated_and_the_copy_deleted(page: Page, draft: Study, size: tuple[int, int]) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+def test_a_draft_is_duplicated_and_the_copy_deleted(page: Page, draft: Study) -> None:
     page.get_by_role("link", name="Duplicate").click()
     assert_accessible(page)
     page.get_by_label("Name of the copy, in addresses and commands").fill("again")

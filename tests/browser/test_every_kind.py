@@ -14,12 +14,10 @@ from studies.kinds import get_kind
 from tests.browser.reading import assert_focus_is_never_hidden, assert_wide_spacing_loses_nothing
 from tests.browser.stage import question_number
 from tests.browser.test_accessibility import assert_accessible
+from tests.browser.test_bar import PAY, TIME
 from tests.contracts.conftest import put_in
 from tests.contracts.stage import NAMES, launched, practice_of, secret_ask
 from tests.factories import arrive_at_work
-
-PAY = {"currency": "USD", "per_session": "2.00", "per_answer": "0.20"}
-TIME = {"estimated_minutes": 20, "limit_minutes": 60, "more_minutes": 15}
 
 
 @pytest.fixture(autouse=True)
@@ -46,20 +44,10 @@ def fill_in(page: Page, session: Session) -> None:
             field.fill(value)
 
 
-def assert_accessible_enlarged_too(page: Page) -> None:
-    assert_accessible(page)
-    if page.locator("[data-stage] [data-zoom]").count():
-        page.keyboard.press("z")
-        page.locator("#zoom[open]").wait_for()
-        assert_accessible(page)
-        page.keyboard.press("Escape")
-
-
 def go_through_the_practice(page: Page, session: Session) -> None:
-    """See that its question and what is said of an answer are accessible."""
+    """See that what is said of an answer is accessible; its question is the same as after the practice."""
     session.refresh_from_db()
     assert session.state == SessionState.PRACTICE
-    assert_accessible_enlarged_too(page)
     fill_in(page, session)
     page.locator("[data-stage] [data-send]").click()
     page.locator("[data-verdict-panel]").wait_for()
@@ -90,7 +78,6 @@ def test_it_is_accessible_and_sent_with_its_measures_once_it_is_answered(
         "all => all.map((option) => `${option.dataset.digit} ${option.querySelector('input').name}`)"
     )
     assert len(keys) == len(set(keys)), "Two answers to the same have the same key."
-    assert_accessible_enlarged_too(page)
     assert_focus_is_never_hidden_even_when_an_answer_is_refused(page)
     fill_in(page, session)
     expect(send).to_be_enabled()

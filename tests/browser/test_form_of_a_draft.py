@@ -9,16 +9,14 @@ from tests.browser.test_accessibility import assert_accessible
 from tests.factories import PASSWORD, create_draft, make_person, make_project
 
 FORM = "/studies/vases/best-vase/form/"
+FOCUSED = "(({ type, value, name }) => (type === 'submit' ? value : name))(document.activeElement)"
 
 
 def go_to(page: Page, focused: str) -> None:
     """Press the key that goes on until it has come there."""
     for _ in range(60):
         page.keyboard.press("Tab")
-        if (
-            page.locator(":focus").count()
-            and page.locator(":focus").evaluate("(e) => e.type === 'submit' ? e.value : e.name") == focused
-        ):
+        if page.evaluate(FOCUSED) == focused:
             return
     raise AssertionError(focused)
 

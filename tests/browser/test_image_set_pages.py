@@ -14,13 +14,20 @@ from annotation.actions.answering import responses
 from annotation.models import SessionState
 from studies.kinds import get_kind
 from studies.models import Question, Study
-from tests.browser.stage import assert_no_wider_than_the_window, draw_all
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all, sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import NOON, PASSWORD, arrive_at_work, make_person, make_project
+from tests.factories import NOON, arrive_at_work, make_person, make_project
 from tests.results.describing import launched, make_set
 
-PROJECT = ("", "instances/", "instances/static-a/", "instances/video-b/", "results/")
-STUDY = ("", "results/", "annotators/", "disagreements/", "releases/")
+# What other pages of these kinds look like, test_pipeline_pages.py sees.
+PAGES = (
+    "/projects/sets/instances/static-a/",
+    "/projects/sets/results/",
+    "/studies/sets/describe/results/",
+    "/studies/sets/describe/annotators/",
+    "/studies/sets/retrieve/results/",
+    "/studies/sets/retrieve/disagreements/",
+)
 TYPED = {"keys": 40, "pastes": 0, "pasted": [], "from_first_key_ms": 20_000}
 PASTED = {"keys": 2, "pastes": 1, "pasted": [35], "from_first_key_ms": 3_000}
 NOT_POSSIBLE = "not possible"
@@ -55,7 +62,8 @@ def _chosen(question: Question, *, right: bool) -> str:
 def signed_in(page: Page, live_server: LiveServer) -> Page:
     """A page of the researcher of two image sets, which some describe and others find: one text is found by both who
     look for it, one by nobody, one by two of three, and of one something is left."""
-    project = make_project("sets", members=[make_person("ana")])
+    ana = make_person("ana")
+    project = make_project("sets", members=[ana])
     for key in ("static-a", "video-b"):
         make_set(project, key)
     draw_all()
@@ -89,19 +97,12 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     say(retrieve, "ben", dict(zip([*texts, last], ["right", "wrong", "right", "right"], strict=True)), send_ms=7_000)
     say(retrieve, "cleo", dict(zip(texts, ["right", "wrong", "wrong"], strict=True)), send_ms=5_000)
     say(retrieve, "dora", {texts[2]: "right"}, send_ms=6_000)
-    page.goto(f"{live_server.url}/sign-in/")
-    page.get_by_label("Name").fill("ana")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Projects").wait_for()
-    return page
+    return sign_in(page, live_server.url, ana)
 
 
 def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: Page, live_server: LiveServer) -> None:
     page = signed_in
-    addresses = [f"/projects/sets/{address}" for address in PROJECT]
-    addresses += [f"/studies/sets/{study}/{address}" for study in ("describe", "retrieve") for address in STUDY]
-    for address in addresses:
+    for address in PAGES:
         page.goto(f"{live_server.url}{address}")
         for summary in page.locator("main details > summary").all():
             summary.click()

@@ -1,15 +1,15 @@
 """Images are seen before an answer can be sent, come again when they fail, and can be enlarged and flipped."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page, Route, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Response, Session
-from tests.browser.stage import answer, open_study, picture_at, picture_of, question_number
+from annotation.models import Response
+from tests.browser.stage import Opener, answer, open_study, picture_at, picture_of, question_number
 from tests.factories import arrive_at_work, make_instance, make_project
 
 IMAGES = re.compile(r"/images/[\w-]{70}/(card|view)")
@@ -39,10 +39,10 @@ def wait_for_the_next(page: Page) -> None:
     expect(following.locator("[data-loading]")).to_have_count(0)
 
 
-def test_an_answer_cannot_be_sent_before_its_images_are_seen(page: Page, at_work: Callable[..., Session]) -> None:
+def test_an_answer_cannot_be_sent_before_its_images_are_seen(page: Page, at_work: Opener) -> None:
     held: list[Route] = []
     page.route(IMAGES, lambda route: held.append(route))
-    at_work(instances=2)
+    at_work(instances=2, is_seen=False)
     expect(page.locator("[data-stage] [data-loading]")).to_have_count(4)
     page.keyboard.press("1")
     send = page.get_by_role("button", name="Send")
@@ -58,9 +58,7 @@ def test_an_answer_cannot_be_sent_before_its_images_are_seen(page: Page, at_work
     expect(send).to_be_enabled()
 
 
-def test_images_that_fail_are_tried_again_and_the_failures_recorded(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_images_that_fail_are_tried_again_and_the_failures_recorded(page: Page, at_work: Opener) -> None:
     failed: set[str] = set()
 
     def fail_once(route: Route) -> None:
@@ -83,10 +81,9 @@ def test_images_that_fail_are_tried_again_and_the_failures_recorded(
 
 
 def test_nothing_is_sent_before_it_is_chosen_and_the_next_question_is_loaded_before_it_is_shown(
-    page: Page, at_work: Callable[..., Session]
+    page: Page, at_work: Opener
 ) -> None:
     at_work(instances=3)
-    question_number(page)
     send = page.get_by_role("button", name="Send")
     expect(send).to_be_disabled()
     expect(send).to_have_accessible_description("Choose an answer first.")
@@ -101,7 +98,7 @@ def test_nothing_is_sent_before_it_is_chosen_and_the_next_question_is_loaded_bef
 
 
 def test_the_following_questions_wait_until_the_one_shown_is_seen_and_then_come_in_their_order(
-    page: Page, at_work: Callable[..., Session]
+    page: Page, at_work: Opener
 ) -> None:
     held: list[Route] = []
     asked: list[str] = []
@@ -114,7 +111,7 @@ def test_the_following_questions_wait_until_the_one_shown_is_seen_and_then_come_
             route.continue_()
 
     page.route(IMAGES, watch)
-    at_work(instances=6)
+    at_work(instances=6, is_seen=False)
     expect(page.locator("[data-stage] [data-loading]")).to_have_count(1)
     expect(page.locator("[data-ahead] [data-question]")).to_have_count(3)
     assert len(asked) == 4
@@ -128,13 +125,12 @@ def test_the_following_questions_wait_until_the_one_shown_is_seen_and_then_come_
 
 @pytest.mark.parametrize(("window", "size", "pixels"), [(LAPTOP, "card", 400), (DESKTOP, "view", 512)])
 def test_no_more_of_an_image_is_fetched_than_the_window_can_show(
-    page: Page, at_work: Callable[..., Session], window: ViewportSize, size: str, pixels: int
+    page: Page, at_work: Opener, window: ViewportSize, size: str, pixels: int
 ) -> None:
     page.set_viewport_size(window)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     at_work(instances=2)
-    question_number(page)
     wait_for_the_next(page)
     assert {address.split("/")[-1] for address in asked if "/images/" in address} == {size}
     answer(page, "1")
@@ -145,18 +141,17 @@ def test_no_more_of_an_image_is_fetched_than_the_window_can_show(
     assert all(image["shown"][0] <= pixels or pixels == 512 for image in seen)
 
 
-def test_where_one_size_cannot_be_had_another_is_shown(page: Page, at_work: Callable[..., Session]) -> None:
+def test_where_one_size_cannot_be_had_another_is_shown(page: Page, at_work: Opener) -> None:
     page.set_viewport_size(LAPTOP)
     page.route("**/images/*/card*", lambda route: route.abort())
     at_work(instances=2)
-    question_number(page)
     for image in page.locator("[data-stage] img").all():
         assert str(image.evaluate("image => image.currentSrc")).endswith("/view")
 
 
-def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Callable[..., Session]) -> None:
+def test_what_is_wrong_with_an_image_is_said_once(page: Page, at_work: Opener) -> None:
     page.route(IMAGES, lambda route: route.abort())
-    at_work(instances=1)
+    at_work(instances=1, is_seen=False)
     sentence = page.get_by_text("An image could not be loaded.")
     expect(sentence).to_have_count(1)
     page.keyboard.press("Enter")
@@ -183,11 +178,8 @@ def assert_flipped_through_and_one_chosen(page: Page, pictures: list[str]) -> No
     assert picture_of(page, "3") == pictures[2]
 
 
-def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     pictures = [picture_of(page, value) for value in "1234"]
     zoom = page.get_by_role("dialog", name="Image A")
     page.keyboard.press("z")
@@ -199,11 +191,8 @@ def test_an_image_can_be_enlarged_and_the_others_flipped_through_in_its_place(
     assert_flipped_through_and_one_chosen(page, pictures)
 
 
-def test_z_enlarges_what_the_mouse_is_over_and_afterwards_enter_sends(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_z_enlarges_what_the_mouse_is_over_and_afterwards_enter_sends(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     page.locator("[data-stage] [data-option='4'] img").hover()
     page.keyboard.press("z")
     expect(page.get_by_role("dialog", name="Image D")).to_be_visible()
@@ -218,11 +207,8 @@ def test_z_enlarges_what_the_mouse_is_over_and_afterwards_enter_sends(
     assert question_number(page) == 2
 
 
-def test_the_whole_card_chooses_and_without_scripts_too(
-    page: Page, browser: Browser, at_work: Callable[..., Session]
-) -> None:
+def test_the_whole_card_chooses_and_without_scripts_too(page: Page, browser: Browser, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     page.locator("[data-stage] [data-option='3'] img").click()
     expect(page.get_by_role("radio", name="Image C")).to_be_checked()
     expect(page.locator("#zoom")).to_be_hidden()
@@ -235,14 +221,11 @@ def test_the_whole_card_chooses_and_without_scripts_too(
         expect(plain).to_have_url(re.compile(r"/images/[\w-]{70}/full$"))
 
 
-def test_enlarged_the_whole_caption_stands_above_and_enter_sends_to_the_next(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_enlarged_the_whole_caption_stands_above_and_enter_sends_to_the_next(page: Page, at_work: Opener) -> None:
     captions = {"caption": "x", "negative_caption": "A long way round the harbour, past boats and nets. " * 9}
     for key in ("one", "two", "three"):
         make_instance(make_project(), key, captions=captions)
     at_work(instances=3)
-    question_number(page)
     page.keyboard.press("z")
     expect(page.locator("[data-zoom-caption]")).to_have_text(captions["negative_caption"].strip())
     assert page.evaluate(WHOLE_CAPTION)
@@ -264,9 +247,8 @@ def test_enlarged_the_whole_caption_stands_above_and_enter_sends_to_the_next(
     expect(page.get_by_role("dialog", name="Image A")).to_be_visible()
 
 
-def test_a_region_looked_at_closely_stays_while_flipping(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_region_looked_at_closely_stays_while_flipping(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     page.keyboard.press("z")
     stage = page.locator("[data-zoom-stage]").bounding_box()
     assert stage is not None

@@ -1,16 +1,12 @@
 """Keys work where they should and nowhere else."""
 
-from collections.abc import Callable
-
 from playwright.sync_api import Page, expect
 
-from annotation.models import Session
-from tests.browser.stage import answer, question_number
+from tests.browser.stage import Opener, answer, question_number
 
 
-def test_every_choice_has_its_keys(page: Page, at_work: Callable[..., Session]) -> None:
+def test_every_choice_has_its_keys(page: Page, at_work: Opener) -> None:
     at_work(instances=2)
-    question_number(page)
     for key, name in [("1", "Image A"), ("d", "Image D"), ("B", "Image B"), ("3", "Image C"), ("0", "None of these")]:
         page.keyboard.press(key)
         expect(page.get_by_role("radio", name=name)).to_be_checked()
@@ -22,11 +18,8 @@ def test_every_choice_has_its_keys(page: Page, at_work: Callable[..., Session]) 
     expect(page.get_by_role("radio", name="Image A")).to_be_checked()
 
 
-def test_a_held_key_chooses_and_sends_once_and_the_focus_goes_to_the_new_question(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_a_held_key_chooses_and_sends_once_and_the_focus_goes_to_the_new_question(page: Page, at_work: Opener) -> None:
     at_work(instances=3)
-    question_number(page)
     page.keyboard.press("1")
     page.keyboard.down("Enter")
     assert question_number(page) == 2
@@ -52,10 +45,9 @@ def test_a_held_key_chooses_and_sends_once_and_the_focus_goes_to_the_new_questio
 
 
 def test_what_is_the_browsers_own_or_meant_for_what_lies_over_a_question_chooses_nothing(
-    page: Page, at_work: Callable[..., Session]
+    page: Page, at_work: Opener
 ) -> None:
     at_work(instances=2)
-    question_number(page)
     for modifier in ("Control", "Alt", "Meta"):
         page.keyboard.press(f"{modifier}+1")
     expect(page.locator("[name=choice]:checked")).to_have_count(0)
@@ -77,7 +69,7 @@ def test_what_is_the_browsers_own_or_meant_for_what_lies_over_a_question_chooses
     expect(page.locator("[name=choice]:checked")).to_have_count(0)
 
 
-def test_no_key_fires_in_the_comment_box_and_the_comment_is_saved(page: Page, at_work: Callable[..., Session]) -> None:
+def test_no_key_fires_in_the_comment_box_and_the_comment_is_saved(page: Page, at_work: Opener) -> None:
     session = at_work(instances=1)
     answer(page, "1")
     box = page.get_by_label("Anything to tell us? (optional)")

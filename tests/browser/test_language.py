@@ -1,13 +1,11 @@
 """What the page's scripts say in a Spanish study, in a browser that is set to English."""
 
-from collections.abc import Callable
-
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Session
+from tests.browser.stage import Opener
 
 
-def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work: Callable[..., Session]) -> None:
+def test_the_scripts_speak_spanish(page: Page, context: BrowserContext, at_work: Opener) -> None:
     at_work(instances=4, language="es", instructions="Mira las imágenes.")
     shown, saved = page.locator("[data-stage] [data-question]"), page.locator("[data-saved]")
     expect(shown.locator("[data-hint]")).to_have_text("Primero elige una respuesta.")

@@ -1,7 +1,7 @@
 """One compact block in any window: nothing below the fold, nothing over anything, nothing moved by what is shown."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,9 @@ import pytest
 from django.core.files.storage import default_storage
 from playwright.sync_api import Page, expect
 
-from annotation.models import Session
 from studies.actions.images import rendition_name
 from studies.models import Image, Instance, InstanceImage, Project
-from tests.browser.stage import question_number
+from tests.browser.stage import Opener, question_number, set_window
 from tests.factories import make_image, make_instance, make_project
 
 # Phones held either way, tablets, laptops, screens; and a laptop's window at 150 and 200 percent.
@@ -104,9 +103,7 @@ def overlaps(boxes: Sequence[tuple[str, int, int, int, int]]) -> list[tuple[str,
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.images}")
-def test_one_block_fits_every_window_and_stays_where_it_is(
-    page: Page, at_work: Callable[..., Session], case: Case
-) -> None:
+def test_one_block_fits_every_window_and_stays_where_it_is(page: Page, at_work: Opener, case: Case) -> None:
     for key, caption in (("one", SHORT), ("two", LONGER)):
         captions = {"caption": caption, "negative_caption": caption.replace("vase", "map").replace("dog", "cat")}
         instance = make_instance(make_project(), key, candidates=case.images, captions=captions)
@@ -119,7 +116,7 @@ def test_one_block_fits_every_window_and_stays_where_it_is(
         assert question_number(page) == number
         places = {}
         for width, height in WINDOWS:
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             seen = page.evaluate(BOXES)
             assert not seen["tooWide"], (width, height)
             assert not overlaps(seen["apart"]), (width, height)
@@ -129,7 +126,7 @@ def test_one_block_fits_every_window_and_stays_where_it_is(
             # The labels and Send are what a hand goes to; of texts only Send has a place of its own.
             places[width, height] = seen["send"] if case.kind == "image_to_text" else (seen["labels"], seen["send"])
         labels.append(places)
-        page.set_viewport_size({"width": SMALLEST[0], "height": SMALLEST[1]})
+        set_window(page, SMALLEST[0], SMALLEST[1])
         seen = page.evaluate(BOXES)
         assert seen["wide"] == SMALLEST[0]
         assert not overlaps(seen["apart"])
@@ -176,23 +173,22 @@ HIDDEN_OF_GROUPS = """(({ scrollHeight, clientHeight }) => scrollHeight - client
 
 @pytest.mark.parametrize("kind", SEVERAL)
 def test_where_several_are_asked_at_once_an_answer_and_send_are_in_reach(
-    page: Page, at_work: Callable[..., Session], kind: str
+    page: Page, at_work: Opener, kind: str
 ) -> None:
     instance = make_instance(make_project(), "one", captions={"caption": LONGER, "negative_caption": SHORT})
     picture(instance, "image", (512, 512))
     at_work(instances=1, kind=kind, ask=SEVERAL[kind])
-    question_number(page)
     for width, height in WINDOWS:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         seen = page.evaluate(IN_REACH)
         assert seen["answer"] == sorted(seen["answer"]), (width, height)
         assert seen["isApart"], (width, height)
         assert seen["send"] <= height, (width, height)
     for width, height in [*WINDOWS, *NARROWEST]:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         assert page.evaluate("document.documentElement.scrollWidth") == width, (width, height)
         assert page.evaluate(OUTSIDE) == [], (width, height)
-    page.set_viewport_size({"width": 1024, "height": 768})
+    set_window(page, 1024, 768)
     # All of it, where there is room.
     assert page.evaluate(HIDDEN_OF_GROUPS) == 0
 
@@ -209,11 +205,10 @@ PAINTED = """() => [...document.querySelectorAll("[data-stage] [data-question] i
 FOUR = {"images": ["candidate"], "criteria": ["Fits best", "Looks most like a photo", "Has the best light"]}
 
 
-def shaped(at_work: Callable[..., Session], page: Page, kind: str, size: tuple[int, int], **wanted: Any) -> None:
+def shaped(at_work: Opener, page: Page, kind: str, size: tuple[int, int], **wanted: Any) -> None:
     """Bring the page to a question of `kind` whose pictures have this size."""
     make_instance(make_project(), "one", captions={"caption": LONGER, "negative_caption": LONGER})
     at_work(instances=1, kind=kind, size=size, **wanted)
-    question_number(page)
     images = page.locator("[data-stage] [data-question] img")
     assert images.evaluate_all("(all) => all.every((image) => image.naturalWidth > 0)")
     assert {(image.get_attribute("width"), image.get_attribute("height")) for image in images.all()} == {
@@ -223,11 +218,11 @@ def shaped(at_work: Callable[..., Session], page: Page, kind: str, size: tuple[i
 
 @pytest.mark.parametrize("size", [(512, 512), (640, 480), (640, 427), (640, 360), (480, 640)])
 def test_four_pictures_stand_as_they_are_largest_and_without_bars(
-    page: Page, at_work: Callable[..., Session], size: tuple[int, int]
+    page: Page, at_work: Opener, size: tuple[int, int]
 ) -> None:
     shaped(at_work, page, "best_of_n", size)
     for width, height in ((768, 1024), (1024, 768), (1366, 768), (1440, 900), (1920, 1080), (2560, 1440)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         pictures = page.evaluate(PAINTED)
         # A place of a shape that is nearly the picture's: of 640 x 427 it is 3 to 2.
         assert max(max(beside, above) for _, _, beside, above, *_ in pictures) <= 4, (width, height)
@@ -236,27 +231,21 @@ def test_four_pictures_stand_as_they_are_largest_and_without_bars(
         rows = {top for *_, top in pictures}
         if (width, height) == (1024, 768) and size[0] >= size[1]:
             assert len(rows) == 2
+    if size == (512, 512):
+        # A laptop enlarged twice.
+        set_window(page, 683, 384)
+        for wide, high, beside, above, *_ in page.evaluate(PAINTED):
+            assert max(beside, above) <= 4
+            assert min(wide, high) >= 155
 
 
-def test_four_pictures_to_compare_are_large_on_a_phone_held_across(page: Page, at_work: Callable[..., Session]) -> None:
-    shaped(at_work, page, "compare", (512, 512), ask=FOUR)
-    page.set_viewport_size({"width": 844, "height": 390})
-    assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 160
-    page.set_viewport_size({"width": 683, "height": 384})
-    assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 160
-    page.set_viewport_size({"width": 360, "height": 640})
-    assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= 140
-
-
-def test_two_and_three_pictures_to_compare_take_what_their_answers_leave(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_two_and_three_pictures_to_compare_take_what_their_answers_leave(page: Page, at_work: Opener) -> None:
     for count, least in ((2, 440), (3, 425)):
         about = {"captions": {"caption": LONGER, "negative_caption": LONGER}}
         project = make_project(f"of-{count}")
         make_instance(project, f"of-{count}", candidates=count, **about)
         at_work(project=project, instances=1, kind="compare", ask=FOUR)
-        page.set_viewport_size({"width": 1366, "height": 768})
+        set_window(page, 1366, 768)
         question_number(page)
         assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= least
         assert page.evaluate(HIDDEN_OF_GROUPS) == 0
@@ -275,32 +264,20 @@ NAMES = """() => [...document.querySelectorAll("[data-stage] .option")].map((car
 })"""
 
 
-def test_the_name_of_a_narrow_card_stays_in_one_line_and_nothing_lies_over_it(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_the_name_of_a_narrow_card_stays_in_one_line_and_nothing_lies_over_it(page: Page, at_work: Opener) -> None:
     shaped(at_work, page, "best_of_n", (480, 640))
     page.keyboard.press("2")
     for width, height in ((740, 360), (844, 390), (360, 640), (1366, 768)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         assert page.evaluate(NAMES) == [[1, True, True]] * 4, (width, height)
     expect(page.locator("[data-stage] .send-here")).to_be_visible()
-
-
-def test_on_a_laptop_enlarged_twice_pictures_have_no_bars(page: Page, at_work: Callable[..., Session]) -> None:
-    shaped(at_work, page, "best_of_n", (512, 512))
-    page.set_viewport_size({"width": 683, "height": 384})
-    for wide, high, beside, above, *_ in page.evaluate(PAINTED):
-        assert max(beside, above) <= 4
-        assert min(wide, high) >= 155
 
 
 # What is said of an answer, and the pictures of a question that was answered before.
 PRACTICE = {"pass": 1, "rounds": 2, "questions": [{"instance": "one", "right": "none", "feedback": LONGER}]}
 
 
-def test_pictures_keep_their_size_when_the_practice_tells_what_was_right(
-    page: Page, arrived: Callable[..., Session]
-) -> None:
+def test_pictures_keep_their_size_when_the_practice_tells_what_was_right(page: Page, arrived: Opener) -> None:
     make_instance(make_project(), "one")
     arrived(instances=2, practice=PRACTICE)
     page.get_by_role("button", name="Start the practice").click()
@@ -308,14 +285,14 @@ def test_pictures_keep_their_size_when_the_practice_tells_what_was_right(
     sizes = {}
     windows = ((390, 844), (844, 390), (768, 1024), (1366, 768))
     for width, height in windows:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         sizes[width] = [picture[:2] for picture in page.evaluate(PAINTED)]
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     panel = page.locator("[data-verdict-panel]")
     panel.wait_for()
     for width, height in windows:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         assert [picture[:2] for picture in page.evaluate(PAINTED)] == sizes[width], (width, height)
         assert not overlaps(page.evaluate(BOXES)["apart"]), (width, height)
         assert all(lines == 1 and is_inside for lines, is_inside, _ in page.evaluate(NAMES)), (width, height)
@@ -323,13 +300,16 @@ def test_pictures_keep_their_size_when_the_practice_tells_what_was_right(
         expect(panel).to_be_in_viewport(ratio=0.99)
 
 
-def test_on_short_windows_one_criterion_is_asked_at_a_time(page: Page, at_work: Callable[..., Session]) -> None:
+def test_on_short_windows_one_criterion_is_asked_at_a_time_beside_large_pictures(page: Page, at_work: Opener) -> None:
     shaped(at_work, page, "compare", (512, 512), ask=FOUR)
+    for width, height, least in ((844, 390, 160), (683, 384, 160), (360, 640, 140)):
+        set_window(page, width, height)
+        assert min(min(wide, high) for wide, high, *_ in page.evaluate(PAINTED)) >= least, (width, height)
     groups = page.locator("[data-stage] [data-group]")
-    page.set_viewport_size({"width": 1366, "height": 768})
+    set_window(page, 1366, 768)
     for place in range(3):
         expect(groups.nth(place)).to_be_in_viewport(ratio=1)
-    page.set_viewport_size({"width": 844, "height": 390})
+    set_window(page, 844, 390)
     shown = page.locator("[data-stage] [data-page]")
     expect(shown).to_have_text("1 of 3")
     expect(groups.nth(0)).to_be_in_viewport(ratio=1)
@@ -350,33 +330,28 @@ def test_on_short_windows_one_criterion_is_asked_at_a_time(page: Page, at_work: 
     expect(page.locator("[data-stage] [data-send]")).to_be_enabled()
 
 
-def test_type_grows_with_the_window_and_with_the_wish_for_larger_text(
-    page: Page, at_work: Callable[..., Session]
-) -> None:
+def test_type_grows_with_the_window_and_with_the_wish_for_larger_text(page: Page, at_work: Opener) -> None:
     shaped(at_work, page, "best_of_n", (640, 480))
     sizes = []
     for width, height in ((390, 844), (1366, 768), (1920, 1080), (2560, 1440)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         sizes.append(page.evaluate("parseFloat(getComputedStyle(document.querySelector('[data-question]')).fontSize)"))
     assert sizes[:2] == [16, 16]
     assert sizes[1] * 1.15 < sizes[2] < sizes[3] * 0.87
-    page.set_viewport_size({"width": 1366, "height": 768})
+    set_window(page, 1366, 768)
     page.evaluate("document.documentElement.dataset.text = '150'")
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('[data-question]')).fontSize)") == 24
 
 
 @pytest.mark.parametrize("case", [*CASES, COMPARED], ids=lambda case: f"{case.kind}-{case.images}")
-def test_a_grey_send_has_its_reason_beside_it_on_phones(
-    page: Page, at_work: Callable[..., Session], case: Case
-) -> None:
+def test_a_grey_send_has_its_reason_beside_it_on_phones(page: Page, at_work: Opener, case: Case) -> None:
     instance = make_instance(make_project(), "one", candidates=case.images)
     for role in case.roles:
         picture(instance, role, (512, 512))
     at_work(instances=1, kind=case.kind, ask=case.ask, size=(640, 427))
-    question_number(page)
     hint = page.locator("[data-stage] [data-hint]")
     for width, height in ((390, 844), (360, 640), (844, 390), (683, 384), (911, 512), (1024, 768)):
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         expect(hint).to_have_text("Choose an answer first.")
         expect(hint).to_be_in_viewport(ratio=1)
         box = hint.bounding_box()

@@ -18,7 +18,7 @@ from annotation.models import Response
 from studies.actions.images import rendition_name
 from studies.importing.pictures import PictureFacts, stored_sizes
 from studies.models import Instance, InstanceImage
-from tests.browser.stage import question_number
+from tests.browser.stage import question_number, set_window
 from tests.factories import arrive_at_work, launch_study, make_image, make_instance, make_project
 
 WINDOWS = [(360, 640), (844, 390), (768, 1024), (1366, 768), (1920, 1080)]
@@ -82,7 +82,7 @@ def test_no_picture_is_painted_wider_than_the_page_said(page: Page, live_server:
         # What is on its way when the window changes is what the next test is about.
         expect(page.locator("[data-ahead] [data-loading]")).to_have_count(0)
         for width, height in WINDOWS:
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             for shape, painted, said in page.evaluate(SAID):
                 seen.add(shape)
                 assert painted <= said, (shape, width, height)
@@ -101,12 +101,12 @@ def test_a_window_that_changes_while_pictures_come_fails_none_of_them(page: Page
     session = arrive_at_work(launch_study(instances=0), now=timezone.now())
     held: list[Route] = []
     page.route("**/images/**", lambda route: held.append(route))
-    page.set_viewport_size({"width": 800, "height": 600})
-    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
+    set_window(page, 800, 600)
+    with page.expect_request("**/images/*/card"):
+        page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
     expect(page.locator("html")).to_have_attribute("data-scripts", "running")
-    page.set_viewport_size({"width": 2560, "height": 1440})
-    page.wait_for_timeout(300)
-    assert {route.request.url.rpartition("/")[2] for route in held} == {"card", "view"}
+    with page.expect_request("**/images/*/view"):
+        set_window(page, 2560, 1440)
     page.unroute("**/images/**")
     for route in held:
         # What the browser has let go of meanwhile is waited for by nobody.

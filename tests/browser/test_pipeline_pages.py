@@ -6,13 +6,12 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
 from studies.models import Tag
-from tests.browser.stage import assert_no_wider_than_the_window, draw_all
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all, sign_in
 from tests.browser.test_accessibility import assert_accessible
-from tests.factories import PASSWORD, make_person
+from tests.factories import make_person
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 PAGES = (
-    "/projects/vases/",
     "/projects/vases/instances/",
     "/projects/vases/instances/?look=table&study=step-3",
     "/projects/vases/instances/vase-1/?study=step-3",
@@ -31,7 +30,8 @@ PAGES = (
 @pytest.fixture
 def signed_in(page: Page, live_server: LiveServer) -> Page:
     """A page of the researcher of a pipeline with a kept instance and two that are split."""
-    project = project_of(make_person("ana"))
+    ana = make_person("ana")
+    project = project_of(ana)
     draw_all()
     step_3 = open_study(project, STEP_3 | {"answers": 2})
     first = by_key(vase_0="candidate-0", vase_1="candidate-1", vase_2="none", vase_3="none")
@@ -40,12 +40,7 @@ def signed_in(page: Page, live_server: LiveServer) -> Page:
     sit_through(step_3, "ben", second)
     sit_through(open_study(project, STEP_4), "cleo", "original")
     sit_through(open_study(project, BASELINE), "dora", lambda question: question.right)
-    page.goto(f"{live_server.url}/sign-in/")
-    page.get_by_label("Name").fill("ana")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Projects").wait_for()
-    return page
+    return sign_in(page, live_server.url, ana)
 
 
 def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: Page, live_server: LiveServer) -> None:

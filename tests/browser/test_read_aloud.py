@@ -1,13 +1,11 @@
 """The page of a question as a screen reader tells it: what is there, called what, and in which order."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Session
-from tests.browser.stage import question_number
+from tests.browser.stage import Opener
 from tests.browser.test_layout import picture
 from tests.factories import make_instance, make_project
 
@@ -170,17 +168,16 @@ ZOOMS = {
 }
 
 
-def shown(page: Page, at_work: Callable[..., Session], kind: str) -> None:
+def shown(page: Page, at_work: Opener, kind: str) -> None:
     """Bring the page to the only question of a study of `kind`."""
     instance = make_instance(make_project(), "one", candidates=2, captions=CAPTIONS)
     for role in ("image", "negative_image"):
         picture(instance, role, (64, 64))
     at_work(instances=1, kind=kind, ask=ASKS.get(kind, {}))
-    question_number(page)
 
 
 @pytest.mark.parametrize("kind", SCRIPTS)
-def test_a_question_is_read_aloud_in_this_order(page: Page, at_work: Callable[..., Session], kind: str) -> None:
+def test_a_question_is_read_aloud_in_this_order(page: Page, at_work: Opener, kind: str) -> None:
     shown(page, at_work, kind)
     expect(page.locator("[data-stage]")).to_match_aria_snapshot(SCRIPTS[kind])
     if kind in ZOOMS:

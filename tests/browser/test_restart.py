@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, BrowserType, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
-from tests.browser.stage import answer, open_study, question_number, stored_pictures
+from tests.browser.stage import Opener, answer, open_study, question_number, stored_pictures
 from tests.factories import arrive_at_work
 
 # Nothing listens there, so that nothing gets through, not even to this machine: as without a line.
@@ -143,7 +143,7 @@ def test_without_its_answer_on_the_disk_a_question_is_asked_again(
         assert question_number(page) == 1
 
 
-def test_a_browser_without_room_for_the_page_raises_no_error(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_browser_without_room_for_the_page_raises_no_error(page: Page, at_work: Opener) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.add_init_script(

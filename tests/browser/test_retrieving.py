@@ -1,14 +1,13 @@
 """Finding one of ten images by its description: all of them in sight on a laptop, and a key for each."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Response, Session
 from studies.descriptions import TARGETS, role_of
-from tests.browser.stage import question_number
+from tests.browser.stage import Opener, question_number, set_window
 from tests.browser.test_layout import BOXES, overlaps
 from tests.factories import make_instance, make_project
 
@@ -58,7 +57,7 @@ def make_ten(key: str, text: str) -> None:
 
 
 @pytest.fixture
-def ten_images(at_work: Callable[..., Session]) -> Session:
+def ten_images(at_work: Opener) -> Session:
     for number, text in enumerate((SHORT, LONG), start=1):
         make_ten(f"set-{number}", text)
     return at_work(instances=2, **RETRIEVE)
@@ -69,28 +68,27 @@ def test_description_ten_images_and_send_are_in_sight_at_once(page: Page) -> Non
     for number in (1, 2):
         assert question_number(page) == number
         for width, height in WINDOWS:
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             assert page.evaluate(BEYOND) == 0, (width, height)
         for width, height in SMALLER if number == 1 else ():
-            page.set_viewport_size({"width": width, "height": height})
+            set_window(page, width, height)
             assert page.evaluate(BEYOND) == 0, (width, height)
             assert not overlaps(page.evaluate(BOXES)["apart"]), (width, height)
             assert page.evaluate(CHOOSES), (width, height)
-        page.set_viewport_size({"width": 390, "height": 844})
+        set_window(page, 390, 844)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
         page.keyboard.press("1")
         page.keyboard.press("Enter")
 
 
-def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Callable[..., Session]) -> None:
+def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Opener) -> None:
     make_ten("set-1", SHORT)
     # As most videos and photos are.
     at_work(instances=1, size=(640, 480), **RETRIEVE)
-    question_number(page)
     shown, after = page.locator("[data-stage] [data-page]"), page.get_by_role("button", name="After", exact=True)
     for width, height in PAGED:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         expect(shown).to_have_text(re.compile("^\u2066?1(\N{EN DASH}[2-4]\u2069)? of 10$"))
         assert page.evaluate(OVER) == [], (width, height)
         sizes = page.evaluate(IN_SIGHT)
@@ -98,7 +96,7 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Cal
         assert min(sizes) >= (200 if (width, height) in PHONES else 120), (width, height, sizes)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("[data-stage] [data-send]")).to_be_in_viewport(ratio=1)
-    page.set_viewport_size({"width": 390, "height": 844})
+    set_window(page, 390, 844)
     for first in (1, 3, 5, 7, 9):
         expect(shown).to_have_text(f"\u2066{first}\N{EN DASH}{first + 1}\u2069 of 10")
         if first < 9:
@@ -108,15 +106,14 @@ def test_on_a_phone_images_stand_in_pages_and_are_large(page: Page, at_work: Cal
     # What a key chooses comes into sight.
     page.keyboard.press("1")
     expect(shown).to_have_text("\u20661\N{EN DASH}2\u2069 of 10")
-    page.set_viewport_size({"width": 1366, "height": 768})
+    set_window(page, 1366, 768)
     expect(shown).to_be_hidden()
 
 
-def test_a_long_description_leaves_large_images_on_a_small_phone(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_long_description_leaves_large_images_on_a_small_phone(page: Page, at_work: Opener) -> None:
     make_ten("set-1", " ".join([LONG] * 3))
     at_work(instances=1, size=(640, 480), **RETRIEVE)
-    question_number(page)
-    page.set_viewport_size({"width": 360, "height": 640})
+    set_window(page, 360, 640)
     assert page.evaluate(OVER) == []
     assert min(page.evaluate(IN_SIGHT)) >= 200
 
@@ -140,7 +137,7 @@ def test_without_scripts_all_images_stand_on_one_page_of_a_phone(page: Page, bro
 @pytest.mark.usefixtures("ten_images")
 def test_send_stands_on_the_chosen_image_too(page: Page) -> None:
     question_number(page)
-    page.set_viewport_size({"width": 1366, "height": 768})
+    set_window(page, 1366, 768)
     card, here = page.locator("[data-stage] [data-option='7']"), page.locator("[data-stage] .send-here")
     expect(here).to_have_count(0)
     card.click()
@@ -158,9 +155,10 @@ def test_send_stands_on_the_chosen_image_too(page: Page) -> None:
 
 
 @pytest.mark.usefixtures("ten_images")
-def test_two_images_stand_side_by_side_enlarged(page: Page) -> None:
+def test_all_ten_are_enlarged_alone_or_side_by_side_and_the_keys_choose_there_too(page: Page) -> None:
     question_number(page)
     page.keyboard.press("z")
+    expect(page.locator("#zoom[open] [data-zoom-strip] > *")).to_have_count(10)
     page.keyboard.press("s")
     expect(page.get_by_role("dialog", name="Image A | Image B")).to_be_visible()
     page.keyboard.press("ArrowRight")
@@ -180,9 +178,15 @@ def test_two_images_stand_side_by_side_enlarged(page: Page) -> None:
     expect(page.locator("[data-stage] [name=choice][value='10']")).to_be_checked()
     page.keyboard.press("s")
     expect(page.get_by_role("dialog", name="Image J", exact=True)).to_be_visible()
+    page.keyboard.press("9")
+    expect(page.locator("[data-stage] input[value='9']")).to_be_checked()
+    # Here too it is the tenth image, not the size of the whole one.
+    page.keyboard.press("0")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-stage] input[value='10']")).to_be_checked()
 
 
-def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Callable[..., Session]) -> None:
+def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Opener) -> None:
     for number in range(1, len(PLACES) + 1):
         make_ten(f"set-{number}", SHORT)
     session = at_work(instances=len(PLACES), **RETRIEVE)
@@ -196,13 +200,3 @@ def test_every_image_has_a_digit_and_a_letter(page: Page, at_work: Callable[...,
     # In a video the place is the one in time.
     stored = Response.objects.filter(session=session).order_by("slot__position").values_list("choice", flat=True)
     assert list(stored) == [f"image_{place}" for place in PLACES.values()]
-
-
-@pytest.mark.usefixtures("ten_images")
-def test_enlarged_all_ten_stand_beside_each_other_and_the_keys_choose_there_too(page: Page) -> None:
-    question_number(page)
-    page.keyboard.press("z")
-    expect(page.locator("#zoom[open] [data-zoom-strip] > *")).to_have_count(10)
-    page.keyboard.press("0")
-    page.keyboard.press("Escape")
-    expect(page.locator("[data-stage] input[value='10']")).to_be_checked()

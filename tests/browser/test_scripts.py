@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Response, Session
+from annotation.models import Response
 from annotation.views.offline import SHELL
-from tests.browser.stage import answer, open_study, picture_of, question_number, stored_pictures
+from tests.browser.stage import Opener, answer, open_study, picture_of, question_number, stored_pictures
 from tests.factories import arrive_at_work
 
 ANSWERS = "**/answer/"
@@ -92,7 +92,7 @@ def test_nothing_is_sent_before_the_scripts_run_and_the_images_are_seen(page: Pa
 # The worker would bring the scripts past what loses them.
 @pytest.mark.browser_context_args(service_workers="block")
 def test_a_change_without_scripts_comes_after_what_the_same_browser_changed_before(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=2)
     answer(page, "1")
@@ -117,7 +117,7 @@ def test_a_change_without_scripts_comes_after_what_the_same_browser_changed_befo
 # The worker would bring the scripts past what loses them.
 @pytest.mark.browser_context_args(service_workers="block")
 def test_an_answer_without_scripts_comes_after_what_was_on_its_way_when_its_page_was_asked_for(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=2)
     held: list[Route] = []
@@ -141,7 +141,7 @@ def test_an_answer_without_scripts_comes_after_what_was_on_its_way_when_its_page
 
 @pytest.mark.browser_context_args(service_workers="block")
 def test_of_three_tabs_the_last_send_stands_whether_its_scripts_came_or_not(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=2)
     behind, plain = context.new_page(), context.new_page()

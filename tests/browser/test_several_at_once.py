@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session
-from tests.browser.stage import question_number
+from tests.browser.stage import question_number, set_window
 from tests.browser.test_accessibility import assert_accessible
 from tests.contracts.stage import launched
 from tests.factories import arrive_at_work
@@ -46,7 +46,7 @@ def at_work(page: Page, live_server: LiveServer, kind: str, ask: dict[str, Any])
 def assert_all_in_sight(page: Page) -> None:
     """See that pictures, the groups' place and Send lie apart in every window, inside of it."""
     for width, height in WINDOWS:
-        page.set_viewport_size({"width": width, "height": height})
+        set_window(page, width, height)
         found = page.evaluate(PLACES)
         window = f"{width} x {height}: {found}"
         assert found["wide"] <= width, window

@@ -32,30 +32,30 @@ def open_hurried(page: Page, live_server: LiveServer, session: Session) -> None:
     page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
 
 
-def wait_for_the_offer(page: Page) -> Locator:
-    """Return the button that leads on, once it is there, hurrying through the pauses between the page's attempts."""
+def wait_for_the_offer(page: Page, *, is_there: bool = True) -> Locator:
+    """Return the button that leads on, once it is there, or gone, hurrying through the pauses between the page's
+    attempts."""
     way_on = page.locator("[data-stage] [data-skip]")
     deadline = time.monotonic() + OFFER_MS / 1000
-    while not way_on.is_visible() and time.monotonic() < deadline:
+    while way_on.is_visible() != is_there and time.monotonic() < deadline:
         page.clock.fast_forward(1000)
         page.wait_for_timeout(50)
-    expect(way_on).to_be_visible()
+    expect(way_on).to_be_visible(visible=is_there)
     return way_on
 
 
 def test_a_question_whose_file_is_gone_is_left_out_by_keyboard(page: Page, live_server: LiveServer) -> None:
     session = arrive_at_work(open_study(instances=2))
     image = lose_an_image(session)
-    page.goto(f"{live_server.url}/s/{session.token}/", wait_until="domcontentloaded")
-    way_on = page.locator("[data-stage] [data-skip]")
+    open_hurried(page, live_server, session)
     expect(page.locator("[data-stage] [data-failed]")).to_have_count(1)
-    expect(way_on).to_be_hidden()
-    expect(way_on).to_be_visible(timeout=OFFER_MS)
+    expect(page.locator("[data-stage] [data-skip]")).to_be_hidden()
+    wait_for_the_offer(page)
     expect(page.get_by_role("status").filter(has_text="a few such questions do not affect your pay")).to_be_visible()
     expect(page.get_by_role("button", name="Send")).to_be_disabled()
+    assert_accessible(page)
     for width, height in ((390, 844), (1366, 650)):
         page.set_viewport_size({"width": width, "height": height})
-        assert_accessible(page)
         whole = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
         assert whole == [width, height]
     for _ in range(20):
@@ -79,9 +79,9 @@ def test_the_offer_goes_when_the_image_comes_after_all(page: Page, live_server: 
     lost = handle_of(next_slot(session).question.content["options"][0]["image"], study=session.study_id)
     page.route(f"**/images/{lost}/*", lambda route: route.abort())
     open_hurried(page, live_server, session)
-    way_on = wait_for_the_offer(page)
+    wait_for_the_offer(page)
     page.unroute(f"**/images/{lost}/*")
-    expect(way_on).to_be_hidden(timeout=OFFER_MS)
+    wait_for_the_offer(page, is_there=False)
     answer(page, "1")
     page.get_by_role("heading", name="All saved. Thank you!").wait_for()
     assert Skip.objects.count() == 0

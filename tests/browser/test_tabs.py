@@ -1,6 +1,5 @@
 """One session in two tabs and in two browsers: which answer stands, and what the pages say of the other one."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -9,8 +8,8 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.models import Response, Session
-from tests.browser.stage import answer, open_study, question_number, stored_pictures
+from annotation.models import Response
+from tests.browser.stage import Opener, answer, open_study, question_number, stored_pictures
 from tests.factories import arrive_at_work
 
 ANSWERS = "**/answer/"
@@ -44,7 +43,7 @@ def at_question(page: Page, number: int) -> None:
 
 
 def test_two_tabs_on_the_last_question_keep_the_answer_sent_last_and_say_so(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=2)
     answer(page, "1")
@@ -73,10 +72,9 @@ def test_two_tabs_on_the_last_question_keep_the_answer_sent_last_and_say_so(
 
 
 def test_three_answers_from_a_tab_that_is_behind_are_three_named(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=6)
-    question_number(page)
     other = another_tab(page, context)
     for key in ("1", "2", "3"):
         answer(page, key)
@@ -97,10 +95,9 @@ def test_three_answers_from_a_tab_that_is_behind_are_three_named(
 
 
 def test_the_answer_sent_last_stands_even_if_it_arrives_first(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=3)
-    question_number(page)
     other = another_tab(page, context)
     for tab in (page, other):
         tab.route(ANSWERS, lambda route: route.abort())
@@ -145,10 +142,9 @@ def test_two_browsers_keep_the_answer_that_arrives_last(browser: Browser, live_s
 
 
 def test_a_tab_that_was_closed_before_sending_leaves_its_answer_to_the_other(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
+    page: Page, context: BrowserContext, at_work: Opener
 ) -> None:
     session = at_work(instances=3)
-    question_number(page)
     other = another_tab(page, context)
     other.route(ANSWERS, lambda route: route.abort())
     clicked = answer(other, "3")
@@ -164,11 +160,8 @@ def test_a_tab_that_was_closed_before_sending_leaves_its_answer_to_the_other(
 CLOCK_PUT_BACK = "const now = Date.now; Date.now = () => now() - 86400000;"
 
 
-def test_a_clock_that_is_put_back_changes_no_order(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
-) -> None:
+def test_a_clock_that_is_put_back_changes_no_order(page: Page, context: BrowserContext, at_work: Opener) -> None:
     session = at_work(instances=3)
-    question_number(page)
     context.add_init_script(CLOCK_PUT_BACK)
     other = another_tab(page, context)
     answer(page, "1")
@@ -179,11 +172,8 @@ def test_a_clock_that_is_put_back_changes_no_order(
     assert stored_pictures(session) == [last]
 
 
-def test_both_tabs_without_a_line_keep_what_was_sent_last(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
-) -> None:
+def test_both_tabs_without_a_line_keep_what_was_sent_last(page: Page, context: BrowserContext, at_work: Opener) -> None:
     session = at_work(instances=3)
-    question_number(page)
     other = another_tab(page, context)
     page.wait_for_load_state("networkidle")
     other.wait_for_load_state("networkidle")
@@ -206,12 +196,9 @@ Object.defineProperty(window, "indexedDB", { get() { throw new DOMException("den
 """
 
 
-def test_a_browser_that_stores_nothing_is_told_as_well(
-    page: Page, context: BrowserContext, at_work: Callable[..., Session]
-) -> None:
+def test_a_browser_that_stores_nothing_is_told_as_well(page: Page, context: BrowserContext, at_work: Opener) -> None:
     context.add_init_script(NO_STORAGE)
     session = at_work(instances=3)
-    question_number(page)
     other = another_tab(page, context)
     answer(page, "1")
     at_question(page, 2)

@@ -5,14 +5,13 @@ import zipfile
 from io import BytesIO
 
 import pytest
-from django.test import Client
 from playwright.sync_api import FilePayload, Page, Request, Route, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from studies.actions.imports.uploads import IMAGES, ROWS, folder_of
 from studies.models import Import, Membership, Upload
-from tests.browser.stage import assert_no_wider_than_the_window
+from tests.browser.stage import assert_no_wider_than_the_window, hurry, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_member, make_person, make_project
 from tests.workspace.views.test_uploads import jpeg, row
@@ -23,12 +22,7 @@ NEW = "/projects/vases/imports/new/"
 @pytest.fixture
 def signed_in(page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Page:
     monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: None)
-    client = Client()
-    client.force_login(make_member(make_project(), "owner"))
-    page.context.add_cookies(
-        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-    )
-    return page
+    return sign_in(page, live_server.url, make_member(make_project(), "owner"))
 
 
 def large_zip() -> bytes:
@@ -70,6 +64,7 @@ class Weather:
 
 def test_a_line_that_breaks_costs_nothing(signed_in: Page, live_server: LiveServer) -> None:
     rows, images, weather = row("red", "1.jpg"), large_zip(), Weather()
+    hurry(signed_in)
     signed_in.route("**/uploads/**", weather)
     signed_in.goto(f"{live_server.url}{NEW}")
     choose(signed_in, rows, images)

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 # tests/browser/test_weather.py walks on from one seed to the next.
 WALKS = int(os.environ.get("WEATHER_WALKS", "1"))
 FIRST_SEED = int(os.environ.get("WEATHER_SEED", "1"))
-STEPS = int(os.environ.get("WEATHER_STEPS", "45"))
+STEPS = int(os.environ.get("WEATHER_STEPS", "26"))
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + WALKS))

@@ -8,7 +8,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Response, Session, SessionState
 from studies.models import CompletionCode, Outcome, Study
-from tests.browser.stage import answer, come_from_prolific, picture_of, question_number, stored_pictures
+from tests.browser.stage import Opener, answer, come_from_prolific, picture_of, question_number, stored_pictures
 
 CONSENT = {"consent": "You may stop at any time."}
 
@@ -39,7 +39,7 @@ def test_a_whole_survey_by_keyboard_alone(
     page.wait_for_url(f"https://app.prolific.com/submissions/complete?cc={code}")
 
 
-def test_a_whole_survey_by_mouse(page: Page, at_work: Callable[..., Session]) -> None:
+def test_a_whole_survey_by_mouse(page: Page, at_work: Opener) -> None:
     session = at_work(instances=4)
     clicked = []
     for number, value in enumerate(["2", "none", "4", "1"], start=1):
@@ -74,7 +74,7 @@ def test_a_whole_survey_without_javascript(
     assert set(Response.objects.values_list("unmeasured", flat=True)) == {"no_scripts"}
 
 
-def test_what_the_browser_measures_is_stored(page: Page, at_work: Callable[..., Session]) -> None:
+def test_what_the_browser_measures_is_stored(page: Page, at_work: Opener) -> None:
     session = at_work(instances=3)
     for number in (1, 2):
         assert question_number(page) == number
@@ -98,7 +98,7 @@ def test_what_the_browser_measures_is_stored(page: Page, at_work: Callable[..., 
         assert all(250 < image["shown"][0] == image["shown"][1] < 350 for image in response.images_seen)
 
 
-def test_the_last_answer_can_be_changed(page: Page, at_work: Callable[..., Session]) -> None:
+def test_the_last_answer_can_be_changed(page: Page, at_work: Opener) -> None:
     session = at_work(instances=3)
     answer(page, "1")
     page.get_by_role("link", name="Change my last answer").click()
@@ -112,7 +112,7 @@ def test_the_last_answer_can_be_changed(page: Page, at_work: Callable[..., Sessi
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_stopping_here_asks_first_and_keeps_the_answers(
-    browser: Browser, live_server: LiveServer, at_work: Callable[..., Session], *, javascript: bool
+    browser: Browser, live_server: LiveServer, at_work: Opener, *, javascript: bool
 ) -> None:
     session = at_work(instances=3)
     with browser.new_context(java_script_enabled=javascript) as context:

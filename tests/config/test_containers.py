@@ -16,11 +16,8 @@ def compose() -> dict[str, Any]:
     return content
 
 
-def test_the_production_shape_is_complete(compose: dict[str, Any]) -> None:
+def test_the_production_shape_is_complete_and_all_that_runs_on_says_whether_it_is_well(compose: dict[str, Any]) -> None:
     assert set(compose["services"]) - ONCE == {"web", "worker", "gpu-worker", "beat", "postgres", "redis"}
-
-
-def test_everything_that_runs_on_says_whether_it_is_well(compose: dict[str, Any]) -> None:
     assert {name for name, service in compose["services"].items() if "healthcheck" not in service} == ONCE
 
 

@@ -1,27 +1,25 @@
+"""What a reader makes of a variable's text, and with which sentence it stops the start."""
+
 import stat
-import threading
+from collections.abc import Callable
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import (
-    MailServer,
-    read_cache,
-    read_database,
-    read_distance,
-    read_flag,
-    read_issuer,
-    read_list,
-    read_mail,
-    read_number,
-    read_proxies,
-    read_site,
-    read_text,
-    read_token,
-    stored_secret,
-)
+from config import environment
+from config.environment import MailServer, read_database, read_text, stored_secret
+from tests.together import at_once
+
+Reader = Callable[[str], Any]
+flag_off: Reader = partial(environment.read_flag, default=False)
+flag_on: Reader = partial(environment.read_flag, default=True)
+number: Reader = partial(environment.read_number, default=3)
+site: Reader = partial(environment.read_site, default="")
 
 
 @pytest.fixture(autouse=True)
@@ -30,130 +28,110 @@ def _no_thing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THING_FILE", raising=False)
 
 
-def test_an_unset_variable_has_its_default() -> None:
+def test_a_text_is_that_of_the_variable_else_of_its_file_else_the_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert read_text("THING", "a default") == "a default"
-
-
-def test_a_secret_can_stand_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("kept\n", encoding="utf-8")
     monkeypatch.setenv("THING_FILE", str(tmp_path / "secret"))
-    assert read_text("THING") == "kept"
-
-
-def test_the_variable_itself_wins_over_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="Name a readable file, or set THING itself"):
+        read_text("THING")
+    (tmp_path / "secret").write_text("kept\n", encoding="utf-8")
+    assert read_text("THING") == read_text("THING", needed=True) == "kept"
     monkeypatch.setenv("THING", "said")
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "missing"))
     assert read_text("THING") == "said"
 
 
-def test_a_secret_file_that_is_missing_stops_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "missing"))
-    with pytest.raises(ImproperlyConfigured, match=r"Name a readable file, or set THING itself"):
-        read_text("THING")
+@pytest.mark.parametrize("text", [None, ""])
+def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
+    if text is not None:
+        monkeypatch.setenv("THING", text)
+    with pytest.raises(ImproperlyConfigured, match="THING is missing"):
+        read_text("THING", needed=True)
 
 
 @pytest.mark.parametrize(
-    ("text", "flag"), [("1", True), ("Yes", True), (" on ", True), ("0", False), ("FALSE", False), ("", False)]
-)
-def test_flags_are_read(monkeypatch: pytest.MonkeyPatch, text: str, flag: bool) -> None:
-    monkeypatch.setenv("THING", text)
-    assert read_flag("THING", default=not flag) is flag
-
-
-def test_a_flag_that_is_neither_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THING", "maybe")
-    with pytest.raises(ImproperlyConfigured, match=r"THING is 'maybe'\. Write it as 1 or 0"):
-        read_flag("THING", default=False)
-
-
-def test_numbers_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THING", " 12 ")
-    assert read_number("THING", 3) == 12
-
-
-def test_a_number_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THING", "ten")
-    with pytest.raises(ImproperlyConfigured, match=r"THING is 'ten'\. Write a whole number"):
-        read_number("THING", 3)
-
-
-@pytest.mark.parametrize(
-    ("text", "site"),
-    [("https://lineup.example/", "https://lineup.example"), ("http://127.0.0.1:8000", "http://127.0.0.1:8000")],
-)
-def test_the_address_of_the_site_has_no_slash_at_its_end(monkeypatch: pytest.MonkeyPatch, text: str, site: str) -> None:
-    monkeypatch.setenv("THING", text)
-    assert read_site("THING", "") == site
-
-
-@pytest.mark.parametrize("text", ["", "lineup.example", "https://", "ftp://x", "https://x.example/?a=b", "https://[x"])
-def test_an_address_that_people_cannot_reach_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("THING", text)
-    with pytest.raises(ImproperlyConfigured, match=r"Write how people reach the site, such as https://lineup\.example"):
-        read_site("THING", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "server"),
+    ("reader", "text", "value"),
     [
-        ("", MailServer()),
-        ("smtps://lab:p%40ss@mail.example", MailServer("mail.example", 465, "lab", "p@ss", encrypted=True)),
-        ("smtp://mail.example", MailServer("mail.example", 587, starttls=True)),
-        ("smtp://mail.example:2525", MailServer("mail.example", 2525, starttls=True)),
-        ("smtp://localhost", MailServer("localhost", 25)),
+        *((flag_off, text, True) for text in ("1", "Yes", " on ")),
+        *((flag_on, text, False) for text in ("0", "FALSE", "")),
+        (number, " 12 ", 12),
+        (site, "https://lineup.example/", "https://lineup.example"),
+        (site, "http://127.0.0.1:8000", "http://127.0.0.1:8000"),
+        (environment.read_mail, "", MailServer()),
+        (
+            *(environment.read_mail, "smtps://lab:p%40ss@mail.example"),
+            MailServer("mail.example", 465, "lab", "p@ss", encrypted=True),
+        ),
+        (environment.read_mail, "smtp://mail.example", MailServer("mail.example", 587, starttls=True)),
+        (environment.read_mail, "smtp://mail.example:2525", MailServer("mail.example", 2525, starttls=True)),
+        (environment.read_mail, "smtp://localhost", MailServer("localhost", 25)),
+        (environment.read_list, "a.example, b.example,,", ["a.example", "b.example"]),
+        (environment.read_proxies, "", 0),
+        (environment.read_proxies, "0", 0),
+        (environment.read_proxies, "2", 2),
+        (
+            *(environment.read_proxies, "10.0.0.0/8, 192.0.2.7"),
+            (ip_network("10.0.0.0/8"), ip_network("192.0.2.7/32")),
+        ),
+        (environment.read_proxies, "2001:db8::/48", (ip_network("2001:db8::/48"),)),
+        (environment.read_token, "", ""),
+        (environment.read_token, "k" * 32, "k" * 32),
+        (environment.read_distance, "", None),
+        (environment.read_distance, " 0.35 ", 0.35),
+        (environment.read_issuer, "", ""),
+        (environment.read_issuer, " https://login.example/realms/lab/ ", "https://login.example/realms/lab"),
+        (
+            *(environment.read_issuer, "https://login.example/.well-known/openid-configuration"),
+            "https://login.example",
+        ),
+        (environment.read_issuer, "http://127.0.0.1:9400", "http://127.0.0.1:9400"),
     ],
 )
-def test_a_mail_server_is_told_by_an_address(monkeypatch: pytest.MonkeyPatch, text: str, server: MailServer) -> None:
+def test_a_variable_is_read(monkeypatch: pytest.MonkeyPatch, reader: Reader, text: str, value: Any) -> None:
     monkeypatch.setenv("THING", text)
-    assert read_mail("THING") == server
+    assert reader("THING") == value
+
+
+REFUSED: list[tuple[Reader, str, list[str]]] = [
+    (flag_off, r"THING is 'maybe'\. Write it as 1 or 0", ["maybe"]),
+    (number, r"THING is 'ten'\. Write a whole number", ["ten"]),
+    (
+        *(site, r"Write how people reach the site, such as https://lineup\.example"),
+        ["", "lineup.example", "https://", "ftp://x", "https://x.example/?a=b", "https://[x"],
+    ),
+    (
+        *(environment.read_mail, "Write smtps://USER:PASSWORD@HOST, or smtp://"),
+        ["mail.example", "https://mail.example", "smtp://", "smtp://mail.example:x", "smtp://[x"],
+    ),
+    (
+        *(environment.read_proxies, "THING cannot be read: .* Write how many proxies stand in front"),
+        ["proxy.example", "10.0.0.1/8", "-1", "1, 10.0.0.0/8"],
+    ),
+    (
+        *(environment.read_cache, "Use redis://HOST:PORT/NUMBER"),
+        ["memcached://cache.example", "redis://", "cache.example:6379"],
+    ),
+    (environment.read_token, "THING has (1|31) of at least 32 characters", ["a", "k" * 31]),
+    (environment.read_distance, "Write a number above 0 and at most 2", ["near", "0", "-1", "2.5", "nan"]),
+    (
+        *(environment.read_issuer, "Write the https address of the provider"),
+        ["http://login.example", "login.example", "https://", "http://127.0.0.1.example"],
+    ),
+]
 
 
 @pytest.mark.parametrize(
-    "text", ["mail.example", "https://mail.example", "smtp://", "smtp://mail.example:x", "smtp://[x"]
+    ("reader", "sentence", "text"), [(reader, sentence, text) for reader, sentence, texts in REFUSED for text in texts]
 )
-def test_a_mail_server_that_cannot_be_read_stops_the_start_without_its_password(
-    monkeypatch: pytest.MonkeyPatch, text: str
+def test_a_variable_that_cannot_be_meant_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, reader: Reader, sentence: str, text: str
 ) -> None:
     monkeypatch.setenv("THING", text)
-    with pytest.raises(ImproperlyConfigured, match="Write smtps://USER:PASSWORD@HOST, or smtp://") as refused:
-        read_mail("THING")
-    assert "mail.example" not in str(refused.value)
-
-
-def test_lists_are_split_at_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THING", "a.example, b.example,,")
-    assert read_list("THING") == ["a.example", "b.example"]
-
-
-@pytest.mark.parametrize(
-    ("text", "proxies"),
-    [
-        ("", 0),
-        ("0", 0),
-        ("2", 2),
-        ("10.0.0.0/8, 192.0.2.7", (ip_network("10.0.0.0/8"), ip_network("192.0.2.7/32"))),
-        ("2001:db8::/48", (ip_network("2001:db8::/48"),)),
-    ],
-)
-def test_proxies_are_told_by_their_number_or_their_networks(
-    monkeypatch: pytest.MonkeyPatch, text: str, proxies: object
-) -> None:
-    monkeypatch.setenv("THING", text)
-    assert read_proxies("THING") == proxies
-
-
-@pytest.mark.parametrize("text", ["proxy.example", "10.0.0.1/8", "-1", "1, 10.0.0.0/8"])
-def test_proxies_that_cannot_be_read_stop_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("THING", text)
-    with pytest.raises(ImproperlyConfigured, match=r"THING cannot be read: .* Write how many proxies stand in front"):
-        read_proxies("THING")
-
-
-@pytest.mark.parametrize("text", ["memcached://cache.example", "redis://", "cache.example:6379"])
-def test_a_cache_that_is_no_redis_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("THING", text)
-    with pytest.raises(ImproperlyConfigured, match=r"Use redis://HOST:PORT/NUMBER"):
-        read_cache("THING")
+    with pytest.raises(ImproperlyConfigured, match=sentence) as refused:
+        reader("THING")
+    if reader in (environment.read_mail, environment.read_token):
+        # It may hold a password, or be one.
+        assert (text * 2 if reader is environment.read_token else "mail.example") not in str(refused.value)
 
 
 def test_sqlite_is_told_by_its_file() -> None:
@@ -206,77 +184,10 @@ def test_a_site_keeps_its_secret_to_its_owner(tmp_path: Path) -> None:
 
 
 def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> None:
-    start = threading.Barrier(8)
-    seen = []
+    start = Barrier(8)
 
-    def begin() -> None:
+    def begin() -> str:
         start.wait()
-        seen.append(stored_secret(tmp_path / "secret_key"))
+        return stored_secret(tmp_path / "secret_key")
 
-    threads = [threading.Thread(target=begin) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(seen) == 8
-    assert len(set(seen)) == 1
-
-
-@pytest.mark.parametrize("token", ["a", "k" * 31])
-def test_a_short_token_stops_the_start(monkeypatch: pytest.MonkeyPatch, token: str) -> None:
-    monkeypatch.setenv("THING", token)
-    with pytest.raises(ImproperlyConfigured, match=rf"THING has {len(token)} of at least 32 characters") as caught:
-        read_token("THING")
-    assert token * 2 not in str(caught.value)
-
-
-@pytest.mark.parametrize("token", ["", "k" * 32])
-def test_a_long_token_or_none_is_taken(monkeypatch: pytest.MonkeyPatch, token: str) -> None:
-    monkeypatch.setenv("THING", token)
-    assert read_token("THING") == token
-
-
-def test_a_distance_is_read_and_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert read_distance("THING") is None
-    monkeypatch.setenv("THING", " 0.35 ")
-    assert read_distance("THING") == 0.35
-
-
-@pytest.mark.parametrize("text", ["near", "0", "-1", "2.5", "nan"])
-def test_a_distance_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("THING", text)
-    with pytest.raises(ImproperlyConfigured, match="Write a number above 0 and at most 2"):
-        read_distance("THING")
-
-
-def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for empty in (None, ""):
-        if empty is not None:
-            monkeypatch.setenv("THING", empty)
-        with pytest.raises(ImproperlyConfigured, match="THING is missing"):
-            read_text("THING", needed=True)
-    monkeypatch.delenv("THING")
-    (tmp_path / "secret").write_text("kept\n", encoding="utf-8")
-    monkeypatch.setenv("THING_FILE", str(tmp_path / "secret"))
-    assert read_text("THING", needed=True) == "kept"
-
-
-@pytest.mark.parametrize(
-    ("text", "issuer"),
-    [
-        ("", ""),
-        (" https://login.example/realms/lab/ ", "https://login.example/realms/lab"),
-        ("https://login.example/.well-known/openid-configuration", "https://login.example"),
-        ("http://127.0.0.1:9400", "http://127.0.0.1:9400"),
-    ],
-)
-def test_a_provider_is_read_by_its_issuer(monkeypatch: pytest.MonkeyPatch, text: str, issuer: str) -> None:
-    monkeypatch.setenv("THING", text)
-    assert read_issuer("THING") == issuer
-
-
-@pytest.mark.parametrize("text", ["http://login.example", "login.example", "https://", "http://127.0.0.1.example"])
-def test_a_provider_that_is_not_reached_by_https_stops_the_start(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("THING", text)
-    with pytest.raises(ImproperlyConfigured, match="Write the https address of the provider"):
-        read_issuer("THING")
+    assert len(set(at_once(*[begin] * 8))) == 1

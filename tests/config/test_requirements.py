@@ -11,22 +11,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = {
-    "config",
-    "simulation",
-    "workspace",
-    "results",
-    "annotation",
-    "evaluation",
-    "predictions",
-    "studies",
-    "analytics",
-    "background",
-    "throttle",
-    "manage",
-}
-
-
+OURS = {"config", "simulation", "workspace", "results", "annotation", "evaluation", "predictions", "studies"}
+OURS |= {"analytics", "background", "throttle", "manage"}
 SCORERS = ROOT / "predictions" / "scorers"
 TRAINING = ROOT / "simulation" / "demo" / "model_training.py"
 # Import name -> what its package is called, where that is something else. Few of them are installed for these tests.
@@ -60,7 +46,6 @@ def _pinned(name: str) -> dict[str, str]:
 
 
 def test_what_sites_run_is_installed_only_as_it_was_published() -> None:
-    """With one hash in the file pip takes nothing without one."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     pinned = [number for number, line in enumerate(lines) if "==" in line]
     assert len(pinned) == len(_pinned("requirements.txt")) > 50

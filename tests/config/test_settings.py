@@ -66,28 +66,14 @@ def test_a_site_without_https_keeps_a_key_that_was_long_enough_for_it(tmp_path: 
             "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME.",
         ),
         (
-            *("DATA_DIR", "/proc/nowhere/data"),
-            "DATA_DIR is /proc/nowhere/data, which cannot be written to (No such file or directory). "
-            "Name a folder that this user may use.",
-        ),
-        (
             *("DATA_DIR", "/dev/null"),
             "DATA_DIR is /dev/null, which cannot be written to (File exists). Name a folder that this user may use.",
         ),
         ("IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
         ("HSTS_SECONDS", "-1", "HSTS_SECONDS is -1. Write a whole number, 0 or more."),
         (
-            *("SITE_URL", "ftp://x"),
-            "SITE_URL is 'ftp://x'. Write how people reach the site, such as https://lineup.example.",
-        ),
-        (
             *("SECRET_KEY", "k" * 19),
             "SECRET_KEY is shorter than 20 characters. Make a long random one and keep it secret.",
-        ),
-        (
-            *("LINEUP_WORKER_TOKEN", "x"),
-            "LINEUP_WORKER_TOKEN has 1 of at least 32 characters. Make a random one, such as by: "
-            "python3 -c 'import secrets; print(secrets.token_hex(32))'",
         ),
     ],
 )
@@ -142,23 +128,14 @@ def test_the_readme_lists_every_setting(file: str) -> None:
     assert {name for name in settings if f"`{name}`" not in readme} == set()
 
 
-@pytest.mark.parametrize(
-    ("header", "value"),
-    [
-        ("X-Frame-Options", "DENY"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "same-origin"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-    ],
-)
 @pytest.mark.django_db
-def test_every_page_carries_the_headers_of_security(client: Client, header: str, value: str) -> None:
-    assert client.get("/no-such-page").headers[header] == value
-
-
-@pytest.mark.django_db
-def test_a_page_runs_no_script_and_no_style_that_stands_in_it(client: Client) -> None:
-    policy = client.get("/no-such-page").headers["Content-Security-Policy"]
+def test_every_page_carries_the_headers_of_security_and_runs_no_script_or_style_that_stands_in_it(
+    client: Client,
+) -> None:
+    headers = client.get("/no-such-page").headers
+    assert (headers["X-Frame-Options"], headers["X-Content-Type-Options"]) == ("DENY", "nosniff")
+    assert (headers["Referrer-Policy"], headers["Cross-Origin-Opener-Policy"]) == ("same-origin", "same-origin")
+    policy = headers["Content-Security-Policy"]
     directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
     assert directives["default-src"] == "'self'"
     assert directives["object-src"] == directives["base-uri"] == directives["frame-ancestors"] == "'none'"

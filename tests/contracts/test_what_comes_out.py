@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from results.reports.study_report import report_of_study
 
 from annotation.actions.arriving.eligibility import check
 from annotation.actions.launching.launch import launch
@@ -29,7 +30,6 @@ from results.queries.people.annotators import persons_answers
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.studies.progress import Rate, study_progress
 from results.reports.base import Range, Report, Table, Undefined
-from results.reports.study_report import report_of_study
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.kinds import get_kind

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from evaluation.instance_lookup import Known, join
@@ -8,6 +10,7 @@ TWIN = Known(2, "9", "a cat on a DJ", "a dog on a DJ", "replace", "obj", "as-is-
 BIRD = Known(3, "11", "A bird.", "A fish.", "swap", "att", "as-is-v1")
 RELEASED = Described("A cat on a dj.", "A dog on a dj.", "replace", "obj")
 UNTOUCHED = Described(" a cat on a DJ", "a dog on a DJ", "replace", "obj")
+BIRD_ROW = Described("A bird.", "A fish.", "swap", "att")
 
 
 @pytest.mark.parametrize("row", [RELEASED, UNTOUCHED])
@@ -16,16 +19,11 @@ def test_captions_join_as_released_and_as_in_the_source(row: Described) -> None:
 
 
 @pytest.mark.parametrize(
-    "row",
-    [
-        Described("A cat on a dj.", "A dog on a vj.", "replace", "obj"),
-        Described("A cat on a dj.", "A dog on a dj.", "swap", "obj"),
-        Described("A cat on a dj.", "A dog on a dj.", "replace", "att"),
-        Described("A cat on a dj.", "A dog on a dj.", "replace", "obj", filename="000000000009.jpg"),
-    ],
+    "other",
+    [{"negative_caption": "A dog on a vj."}, {"type": "swap"}, {"subtype": "att"}, {"filename": "000000000009.jpg"}],
 )
-def test_a_row_that_differs_anywhere_is_about_no_instance(row: Described) -> None:
-    joined = join([(4, row)], [CAT, BIRD])
+def test_a_row_that_differs_anywhere_is_about_no_instance(other: dict[str, str]) -> None:
+    joined = join([(4, replace(RELEASED, **other))], [CAT, BIRD])
     assert (joined.instances, joined.unclear) == ({}, {})
     assert joined.unknown[4].startswith("The project has no instance like this: 'A cat on a dj.' and 'A dog on a")
 
@@ -35,37 +33,26 @@ def test_as_many_twins_on_both_sides_are_joined_in_order() -> None:
 
 
 def test_the_photo_tells_twins_apart_whatever_the_order() -> None:
-    second = Described("A cat on a dj.", "A dog on a dj.", "replace", "obj", filename="000000000002.jpg")
-    first = Described("A cat on a dj.", "A dog on a dj.", "replace", "obj", filename="000000000001.jpg")
+    first, second = (replace(RELEASED, filename=f"00000000000{number}.jpg") for number in (1, 2))
     assert join([(1, second), (2, first)], [CAT, TWIN]).instances == {1: 2, 2: 1}
     assert join([(1, second)], [CAT, TWIN]).instances == {1: 2}
 
 
-def test_one_row_that_fits_two_instances_is_unclear() -> None:
+def test_other_numbers_of_rows_than_of_instances_and_rows_that_say_nothing_are_unclear() -> None:
     assert join([(3, RELEASED)], [CAT, TWIN]).unclear == {
         3: "The row fits 2 instances (7, 9): 'A cat on a dj.' and 'A dog on a dj.', type replace, subtype obj. "
         "Say in a column key which row is about which."
     }
-
-
-def test_two_rows_that_fit_one_instance_are_unclear_both() -> None:
     joined = join([(3, RELEASED), (6, RELEASED)], [CAT])
     assert joined.instances == {}
     assert list(joined.unclear) == [3, 6]
     assert joined.unclear[6].startswith("The records 3, 6 are alike and fit 1 instance (7): ")
-
-
-def test_a_key_is_believed_before_captions() -> None:
-    row = Described("A bird.", "A fish.", "swap", "att", key="7")
-    assert join([(1, row)], [CAT, BIRD]).instances == {1: 1}
-    unknown = join([(1, Described("A bird.", "A fish.", "swap", "att", key="8"))], [CAT, BIRD]).unknown
-    assert unknown == {1: "The project has no instance with the key '8'."}
-
-
-def test_a_row_without_captions_and_key_is_unclear() -> None:
     assert join([(2, Described("", "", "", ""))], [CAT]).unclear == {
         2: "The row has neither captions nor a key, so it cannot be told what it is about."
     }
 
 
-BIRD_ROW = Described("A bird.", "A fish.", "swap", "att")
+def test_a_key_is_believed_before_captions() -> None:
+    assert join([(1, replace(BIRD_ROW, key="7"))], [CAT, BIRD]).instances == {1: 1}
+    unknown = join([(1, replace(BIRD_ROW, key="8"))], [CAT, BIRD]).unknown
+    assert unknown == {1: "The project has no instance with the key '8'."}

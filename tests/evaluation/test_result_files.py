@@ -17,16 +17,10 @@ from evaluation.result_files import (
     read_outcomes,
     read_two_choice_answers,
 )
+from tests.analytics import published
 
-RELEASED = [
-    "text_score_i0",
-    "text_score_i1",
-    "image_score_c0",
-    "image_score_c1",
-    "text_score",
-    "image_score",
-    "group_score",
-]
+RELEASED = ["text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1"]
+RELEASED += ["text_score", "image_score", "group_score"]
 NEWER = ["Ipos_2T", "Ineg_2T", "Tpos_2I", "Tneg_2I", "I2T", "T2I", "group_score"]
 INSTANCE = {"caption": "A cat.\nAnd a dog.", "negative_caption": "A dog.", "type": "add", "subtype": "obj"}
 
@@ -52,34 +46,19 @@ def test_outcomes_are_read_under_both_namings_and_every_spelling(
 ) -> None:
     patterns = ["1111", "0101", "1110"]
     file = read_outcomes(write(tmp_path / "a.csv", [outcome_row(each, names, true, false) for each in patterns]))
-    assert file.outcomes.patterns() == {"1111": 1, "0101": 1, "1110": 1}
+    assert published.patterns(file.outcomes) == patterns
     assert file.instances == [Described("A cat.\nAnd a dog.", "A dog.", "add", "obj")] * 3
-    assert (file.types, file.subtypes) == (["add"] * 3, ["obj"] * 3)
 
 
-def test_a_byte_order_mark_and_a_missing_derived_column_do_no_harm(tmp_path: Path) -> None:
+def test_a_byte_order_mark_missing_derived_columns_and_no_records_do_no_harm(tmp_path: Path) -> None:
     row = {name: value for name, value in outcome_row("1101", NEWER).items() if name not in ("I2T", "group_score")}
-    file = read_outcomes(write(tmp_path / "a.csv", [row], encoding="utf-8-sig"))
-    assert file.outcomes.patterns() == {"1101": 1}
-
-
-def test_a_column_that_stands_twice_is_refused_since_nobody_knows_which_one_counts(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("caption,correct,correct\nA cat.,1,0\n")
-    with pytest.raises(ResultsFileError, match=r"a.csv has the column 'correct' more than once. Keep one."):
-        read_correct(file)
-
-
-def test_a_column_under_both_of_its_names_is_refused(tmp_path: Path) -> None:
-    row = outcome_row("1111", RELEASED) | {"Ipos_2T": "False"}
-    with pytest.raises(ResultsFileError, match=r"text_score_i0 and Ipos_2T say the same thing. Keep one."):
-        read_outcomes(write(tmp_path / "a.csv", [row]))
-
-
-def test_a_file_without_records_is_empty_not_wrong(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
+    path = write(tmp_path / "a.csv", [row], encoding="utf-8-sig")
+    assert published.patterns(read_outcomes(path).outcomes) == ["1101"]
     path.write_text(",".join(NEWER), encoding="utf-8")
     assert len(read_outcomes(path).outcomes) == 0
+    twice = outcome_row("1111", RELEASED) | {"Ipos_2T": "False"}
+    with pytest.raises(ResultsFileError, match=r"text_score_i0 and Ipos_2T say the same thing. Keep one."):
+        read_outcomes(write(path, [twice]))
 
 
 def test_every_wrong_record_is_named_with_its_line(tmp_path: Path) -> None:
@@ -97,10 +76,13 @@ def test_every_wrong_record_is_named_with_its_line(tmp_path: Path) -> None:
     ]
 
 
-def test_a_hundred_problems_are_counted_and_the_first_twenty_shown(tmp_path: Path) -> None:
-    rows = [INSTANCE | {"correct": "?"} for _ in range(100)]
+def test_correct_answers_are_read_or_the_first_twenty_problems_of_a_hundred_shown(tmp_path: Path) -> None:
+    rows = [{"filename": "1.jpg"} | INSTANCE | {"correct": value} for value in ("1", "0", "True")]
+    file = read_correct(write(tmp_path / "a.csv", rows))
+    assert file.correct.tolist() == [True, False, True]
+    assert file.instances[0].filename == "1.jpg"
     with pytest.raises(ResultsFileError, match="There are 80 more problems") as caught:
-        read_correct(write(tmp_path / "a.csv", rows))
+        read_correct(write(tmp_path / "a.csv", [INSTANCE | {"correct": "?"}] * 100))
     assert len(caught.value.problems) == 100
 
 
@@ -111,6 +93,7 @@ def test_a_hundred_problems_are_counted_and_the_first_twenty_shown(tmp_path: Pat
         (b"caption,correct\na\n", "Record 1 .line 2.: it has 1 values for 2 columns"),
         (b'caption,correct\n"a"b,1\n', "Record 1 .line 2.: it is not CSV"),
         (b"caption,right\na,1\n", "has no column correct; it has caption, right"),
+        (b"caption,correct,correct\na,1,0\n", r"a.csv has the column 'correct' more than once. Keep one."),
         (b"\xff\xfe\x00", "not UTF-8"),
     ],
 )
@@ -119,13 +102,6 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, content: bytes, mess
     path.write_bytes(content)
     with pytest.raises(ResultsFileError, match=message):
         read_correct(path)
-
-
-def test_correct_answers_are_read(tmp_path: Path) -> None:
-    rows = [{"filename": "1.jpg"} | INSTANCE | {"correct": value} for value in ("1", "0", "True")]
-    file = read_correct(write(tmp_path / "a.csv", rows))
-    assert file.correct.tolist() == [True, False, True]
-    assert file.instances[0].filename == "1.jpg"
 
 
 def detection(text: str, image: str, label: str) -> dict[str, str]:
@@ -169,16 +145,15 @@ def item(chosen: Any) -> dict[str, Any]:
 
 
 def test_a_refusal_to_choose_is_wrong(tmp_path: Path) -> None:
-    content = {"0": item("A cat."), "2": item("A dog."), "7": item("")}
-    file = read_two_choice_answers(answers(tmp_path / "gpt4v-swap_att.json", content))
+    # As positive-first/gpt4v-swap_obj.json of SugarCrepe does, it says its own accuracy beside its items.
+    content = {"0": item("A cat."), "2": item("A dog."), "7": item(""), "accuracy": 0.5}
+    path = answers(tmp_path / "gpt4v-swap_att.json", content)
+    file = read_two_choice_answers(path)
     assert file.correct.tolist() == [True, False, False]
-    assert (file.types[0], file.subtypes[0]) == ("swap", "att")
-
-
-def test_what_the_caller_says_a_file_is_of_goes_before_its_name(tmp_path: Path) -> None:
-    path = answers(tmp_path / "answers_new.json", {"0": item("A cat.")})
+    assert {(one.type, one.subtype) for one in file.instances} == {("swap", "att")}
+    # What the caller says goes before the file's name.
     file = read_two_choice_answers(path, type="add", subtype="obj")
-    assert (file.types, file.subtypes) == (["add"], ["obj"])
+    assert {(one.type, one.subtype) for one in file.instances} == {("add", "obj")}
 
 
 @pytest.mark.parametrize(
@@ -194,13 +169,6 @@ def test_what_the_caller_says_a_file_is_of_goes_before_its_name(tmp_path: Path) 
 def test_answers_of_another_shape_are_refused(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(ResultsFileError, match=message):
         read_two_choice_answers(answers(tmp_path / "a.json", content))
-
-
-def test_a_file_that_says_its_own_accuracy_beside_its_items_is_read(tmp_path: Path) -> None:
-    # As positive-first/gpt4v-swap_obj.json of SugarCrepe does.
-    content = {"0": item("A cat."), "2": item("A dog."), "accuracy": 0.5}
-    file = read_two_choice_answers(answers(tmp_path / "gpt4v-swap_obj.json", content))
-    assert file.correct.tolist() == [True, False]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -12,12 +12,7 @@ from studies.descriptions import TARGETS, role_of
 from studies.kinds import Answer, InstanceFacts, NewQuestion, NotAnAnswer, QuestionContent, Roles
 from studies.kinds.base import Kind, image_option, picture_of
 from studies.models import Instance, Project, Study
-from tests.factories import (
-    NOON,
-    arrive_at_work,
-    launch_study,
-    make_instance,
-)
+from tests.factories import NOON, arrive_at_work, launch_study, make_instance, make_project
 
 TEN = {"images": "candidate"}
 
@@ -72,6 +67,14 @@ def make_set(
     return make_instance(
         project, key, candidates=10, type=type, captions=captions, original_captions=captions, reference=reference
     )
+
+
+def project_of(*keys: str, type: str = "static") -> Project:
+    """Return a project with a set for each of `keys`, without descriptions."""
+    project = make_project()
+    for key in keys:
+        make_set(project, key, type=type)
+    return project
 
 
 def find_study(project: Project, **design: Any) -> Study:

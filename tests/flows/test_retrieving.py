@@ -18,20 +18,13 @@ from studies import rules
 from studies.actions.questions import practice_questions, sample_questions
 from studies.errors import StudyError
 from studies.models import Instance, InstanceImage, Question
-from tests.factories import (
-    NOON,
-    arrive_at_work,
-    launch_study,
-    make_image,
-    make_project,
-)
-from tests.flows.retrieving import choose, find_study, make_set, send, states_of, write_study
+from tests.factories import NOON, arrive_at_work, launch_study, make_image, make_project
+from tests.flows.retrieving import choose, find_study, make_set, project_of, send, states_of, write_study
 from tests.results.describing import launched
 
-pytestmark = pytest.mark.usefixtures("writing_is_made_up")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("writing_is_made_up")]
 
 
-@pytest.mark.django_db
 def test_every_imported_description_whose_image_is_known_is_a_question() -> None:
     project = make_project()
     make_set(project, "kitchen", {"The full one.": 4, "The empty one.": 9})
@@ -48,15 +41,12 @@ def test_every_imported_description_whose_image_is_known_is_a_question() -> None
     assert Response.objects.get().choice == Response.objects.get().question.right
 
 
-@pytest.mark.django_db
 def test_a_study_of_sets_without_a_description_cannot_be_launched() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
+    project = project_of("kitchen")
     with pytest.raises(StudyError, match="has a description whose image is known"):
         find_study(project)
 
 
-@pytest.mark.django_db
 def test_its_preview_and_its_practice_ask_about_imported_descriptions() -> None:
     project = make_project()
     for key in ("kitchen", "street"):
@@ -71,10 +61,8 @@ def test_its_preview_and_its_practice_ask_about_imported_descriptions() -> None:
     assert tried["content"]["caption"] == "The first of street."
 
 
-@pytest.mark.django_db
 def test_what_somebody_writes_is_found_by_somebody_else_and_never_by_its_author() -> None:
-    project = make_project()
-    make_set(project, "kitchen", type="video")
+    project = project_of("kitchen", type="video")
     write = write_study(project)
     find = find_study(project, selection={"from": "write"})
     send(arrive_at_work(write, "ann"), text="The one that is half open.")
@@ -89,7 +77,6 @@ def test_what_somebody_writes_is_found_by_somebody_else_and_never_by_its_author(
     assert Decision.objects.get(question__study=write).state == "accepted"
 
 
-@pytest.mark.django_db
 def test_two_of_three_asks_two_first_and_a_third_only_where_one_of_them_found_it() -> None:
     project = make_project()
     make_set(project, "kitchen", {"Both find it.": 1, "Nobody finds it.": 2, "One of two finds it.": 3})
@@ -110,10 +97,8 @@ def test_two_of_three_asks_two_first_and_a_third_only_where_one_of_them_found_it
             arrive_at_work(find, person, session=f"again-{person}")
 
 
-@pytest.mark.django_db
 def test_what_two_people_left_open_a_researcher_settles_and_the_description_follows() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
+    project = project_of("kitchen")
     write = write_study(project)
     find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=2)
     send(arrive_at_work(write, "ann"), text="The one that is half open.")
@@ -129,10 +114,8 @@ def test_what_two_people_left_open_a_researcher_settles_and_the_description_foll
         assert (states_of(find), states_of(write)) == (["undecided"], ["undecided"])
 
 
-@pytest.mark.django_db
 def test_a_description_that_nobody_found_is_written_anew_by_somebody_else_until_there_were_enough() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
+    project = project_of("kitchen")
     write = write_study(project, max_answers=3)
     find = find_study(project, selection={"from": "write"})
     for author, finder in (("ann", "ben"), ("cleo", "dora"), ("eve", "finn")):
@@ -149,10 +132,8 @@ def test_a_description_that_nobody_found_is_written_anew_by_somebody_else_until_
         arrive_at_work(write, "gil")
 
 
-@pytest.mark.django_db
 def test_where_somebody_cannot_describe_it_somebody_else_is_asked_at_once() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
+    project = project_of("kitchen")
     write = write_study(project, max_answers=2)
     send(arrive_at_work(write, "ann"), text="not possible")
     assert Decision.objects.get(study=write).asks_more
@@ -160,7 +141,6 @@ def test_where_somebody_cannot_describe_it_somebody_else_is_asked_at_once() -> N
     assert states_of(write) == ["rejected"]
 
 
-@pytest.mark.django_db
 def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> None:
     project = make_project()
     make_set(project, "still", {"The full one.": 0})
@@ -187,7 +167,6 @@ def test_agreement_is_told_apart_for_sets_at_random_and_for_videos_in_time() -> 
     assert (titles[2], "Krippendorff's alpha (interval)") not in found
 
 
-@pytest.mark.django_db
 def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
     project = make_project()
     make_set(project, "still", {"The full one.": 0})
@@ -206,10 +185,8 @@ def test_places_in_a_video_are_no_sign_of_choosing_by_place() -> None:
     ]
 
 
-@pytest.mark.django_db
 def test_what_is_described_in_earnest_is_found_and_whoever_cannot_is_followed_by_somebody_else() -> None:
-    project = make_project()
-    make_set(project, "kitchen", type="video")
+    project = project_of("kitchen", type="video")
     ask = {"images": "candidate", "targets": 1}
     write = launch_study(
         project, instances=0, study="write", kind="describe", ask=ask, rule="described-v1", max_answers=2
@@ -226,10 +203,8 @@ def test_what_is_described_in_earnest_is_found_and_whoever_cannot_is_followed_by
     assert states_of(write) == states_of(find) == ["accepted"]
 
 
-@pytest.mark.django_db
 def test_whoever_only_measures_accepts_and_rejects_no_description() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
+    project = project_of("kitchen")
     write = write_study(project, max_answers=2)
     find = find_study(project, selection={"from": "write"})
     other = find_study(project, study="people", purpose="baseline", selection={"from": "write"})
@@ -244,7 +219,6 @@ def test_whoever_only_measures_accepts_and_rejects_no_description() -> None:
     assert list(downstream_outcomes(Response.objects.filter(study=write)).values()) == [[rules.State.REJECTED]]
 
 
-@pytest.mark.django_db
 def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_about() -> None:
     project = make_project()
     made = make_set(project, "kitchen")
@@ -265,7 +239,6 @@ def test_of_a_study_that_asks_for_more_than_descriptions_only_these_are_asked_ab
         arrive_at_work(find, "cleo")
 
 
-@pytest.mark.django_db
 def test_a_set_with_two_descriptions_is_two_items_of_the_pipeline() -> None:
     project = make_project()
     make_set(project, "kitchen", {"The full one.": 0, "The empty one.": 3})

@@ -19,28 +19,22 @@ from annotation.errors import AnnotationError, BadAnswer
 from annotation.models import Decision, Response, Session
 from studies import rules
 from studies.actions.studies import create_study
-from studies.kinds import KINDS, Answer, InstanceFacts, NewQuestion, NotAnAnswer, QuestionContent, Roles, Text, get_kind
-from studies.kinds.base import AsksAboutAnswers, Kind, Option
+from studies.kinds import KINDS, InstanceFacts, NewQuestion, QuestionContent, Roles, Text, get_kind
+from studies.kinds.base import AsksAboutAnswers, Option
 from studies.kinds.choices import SingleChoice
 from studies.models import Project, Question, Study
 from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext
 from tests.factories import NOON, TESTS, arrive_at_work, make_instance, make_project
+from tests.flows.retrieving import Write, send
 from tests.removing import REMOVED as LATER
 
 pytestmark = pytest.mark.django_db
 
 
-class Note(Kind):
+class Note(Write):
     """A free text about an instance."""
 
-    name = "note"
-    title = "Write"
-    instructions = "Write it down."
-    rule = "guessed-v1"
-    collect_only = True
-    ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}
-    has_one_label = False
-    answers_are_sources = True
+    name, rule = "note", "guessed-v1"
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles()
@@ -51,21 +45,8 @@ class Note(Kind):
     def shown(self, content: Mapping[str, Any]) -> QuestionContent:
         return QuestionContent([Text(content["caption"])])
 
-    def parse(self, content: Mapping[str, Any], order: Sequence[str], posted: Mapping[str, str]) -> Answer:
-        if not posted.get("text"):
-            raise NotAnAnswer("Write something.")
-        return Answer({"text": posted["text"]})
-
-    def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
-        return {"text": value["text"]}
-
     def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:
         return None if answer["text"] == "not possible" else {"text": answer["text"]}
-
-    def simulate(
-        self, content: Mapping[str, Any], order: Sequence[str], *, dice: random.Random, label: str = ""
-    ) -> Mapping[str, str]:
-        return {"text": f"number {dice.randint(1, 9)}"}
 
 
 class Guess(AsksAboutAnswers, SingleChoice):
@@ -139,12 +120,6 @@ def make(project: Project, *, instances: int = 1) -> tuple[Study, Study]:
     for study in (write, find):
         launch(study=study, by=TESTS, now=NOON)
     return write, find
-
-
-def send(session: Session, **posted: str) -> responses.SubmissionResult:
-    (slot,) = responses.open_slots(session=session, limit=1)
-    sent = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted=posted)
-    return responses.submit(token=session.token, sent=sent, now=NOON)
 
 
 def guess(session: Session, label: str) -> None:

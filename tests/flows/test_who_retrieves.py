@@ -10,24 +10,24 @@ from annotation.actions.answering.skip_question import leave_out
 from annotation.errors import AnnotationError, NothingLeft
 from annotation.models import Decision, Response, SessionState, Slot
 from studies.models import Question
-from tests.factories import (
-    NOON,
-    arrive,
-    arrive_at_work,
-    make_project,
-    redesign,
+from tests.factories import NOON, arrive, arrive_at_work, redesign
+from tests.flows.retrieving import (
+    choose,
+    find_study,
+    keys_of,
+    project_of,
+    send,
+    states_of,
+    write_everything,
+    write_study,
 )
-from tests.flows.retrieving import choose, find_study, keys_of, make_set, send, states_of, write_everything, write_study
 from tests.together import at_once
 
-pytestmark = pytest.mark.usefixtures("writing_is_made_up")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("writing_is_made_up")]
 
 
-@pytest.mark.django_db
 def test_a_place_that_was_opened_for_others_or_given_back_by_them_is_not_the_authors() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
+    project = project_of("kitchen", "street")
     write = write_study(project, surveys={"size": 1})
     find = find_study(project, selection={"from": "write"}, answers=2, surveys={"size": 100})
     for author in ("ann", "ben"):
@@ -44,11 +44,8 @@ def test_a_place_that_was_opened_for_others_or_given_back_by_them_is_not_the_aut
     assert Slot.objects.filter(question__study=find).count() == 4
 
 
-@pytest.mark.django_db
 def test_nobody_finds_an_image_in_a_set_that_they_described_though_the_study_file_does_not_say_so() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
+    project = project_of("kitchen", "street")
     write = write_study(project, surveys={"size": 1}, answers=2)
     find = find_study(project, selection={"from": "write"}, surveys={"size": 100})
     first = arrive_at_work(write, "ann")
@@ -60,11 +57,8 @@ def test_nobody_finds_an_image_in_a_set_that_they_described_though_the_study_fil
     assert Question.objects.filter(study=find, instance__key=described).count() == 0
 
 
-@pytest.mark.django_db
 def test_who_looked_at_what_is_described_and_gave_up_does_not_look_for_it() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
+    project = project_of("kitchen", "street")
     write = write_study(project, recruitment={"sessions_per_annotator": 0})
     find = find_study(project, selection={"from": "write"}, answers=2, surveys={"size": 100})
     sessions.leave(session=arrive_at_work(write, "eve"), to=SessionState.GIVEN_UP, now=NOON)
@@ -78,11 +72,8 @@ def test_who_looked_at_what_is_described_and_gave_up_does_not_look_for_it() -> N
     assert keys_of(arrive_at_work(find, "dora")) == ["kitchen", "street"]
 
 
-@pytest.mark.django_db
 def test_who_went_on_without_a_question_does_not_look_for_its_image() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
+    project = project_of("kitchen", "street")
     write = write_study(project)
     find = find_study(project, selection={"from": "write"}, surveys={"size": 100})
     eve = arrive_at_work(write, "eve")
@@ -94,11 +85,8 @@ def test_who_went_on_without_a_question_does_not_look_for_its_image() -> None:
         arrive_at_work(find, "eve")
 
 
-@pytest.mark.django_db
 def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_who_describes() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
+    project = project_of("kitchen", "street")
     write = write_study(project, surveys={"size": 1}, answers=2)
     find = find_study(project, selection={"from": "write"}, surveys={"size": 1})
     send(arrive_at_work(write, "ann"), text="What ann wrote.")
@@ -118,8 +106,7 @@ def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_wh
 @pytest.mark.parametrize("finders", [0, 1, 2])
 def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_none(finders: int) -> None:
     """finders: 0 where nobody finds the image, 1 where every other person does, 2 where everybody does."""
-    project = make_project()
-    make_set(project, "kitchen", type="video")
+    project = project_of("kitchen", type="video")
     write = write_study(project)
     find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
     send(arrive_at_work(write, "author"), text="The one that is half open.")
@@ -133,7 +120,7 @@ def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_n
         choose(session, place=2 if number % 2 < finders else 8)
         return person
 
-    for _ in range(3):
+    for _ in range(2):
         at_once(*[lambda number=number: come(number) for number in range(16)])
     question = Question.objects.get(study=find)
     answers = list(Response.objects.counted_in(find).values_list("annotator__provider_id", "choice"))
@@ -147,10 +134,8 @@ def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_n
 
 
 @pytest.mark.both
-@pytest.mark.django_db
 def test_the_third_answer_is_not_the_authors_either() -> None:
-    project = make_project()
-    make_set(project, "kitchen")
+    project = project_of("kitchen")
     write = write_study(project)
     find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
     send(arrive_at_work(write, "ann"), text="The one that is half open.")
@@ -164,11 +149,8 @@ def test_the_third_answer_is_not_the_authors_either() -> None:
 
 
 @pytest.mark.both
-@pytest.mark.django_db
 def test_the_author_of_what_is_undecided_is_asked_about_what_is_new() -> None:
-    project = make_project()
-    for key in ("kitchen", "street"):
-        make_set(project, key)
+    project = project_of("kitchen", "street")
     write = write_study(project, surveys={"size": 1})
     find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
     send(arrive_at_work(write, "ann"), text="What ann wrote.")

@@ -5,7 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from lineup_client import Lineup
-from studies.models import Project
+from simulation.annotators import BrowserInProcess, annotators, take_part
+from studies.models import Project, Study
 from tests.workspace.api.asking import token_of
 from workspace.models import Scope
 
@@ -26,6 +27,14 @@ def through(browser: Client) -> httpx.MockTransport:
         return httpx.Response(answer.status_code, headers=list(answer.items()), content=content)
 
     return httpx.MockTransport(carry)
+
+
+def people_answer(*, count: int = 3) -> Study:
+    """Have people come into the only study and answer as the reference says; return it."""
+    study = Study.objects.get()
+    for person in annotators(count=count, accuracy=1.0, seed="1"):
+        take_part(browser=BrowserInProcess(), study=study, person=person)
+    return study
 
 
 def client_of(owner: User, *, scope: str = Scope.WRITE, project: Project | None = None) -> Lineup:

@@ -21,9 +21,9 @@ from config.celery import app
 from lineup_client import Lineup
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
-from simulation.annotators import BrowserInProcess, annotators, take_part
-from studies.models import Instance, Study
+from studies.models import Instance
 from tests.factories import draw_image, make_model, make_person, make_project
+from tests.lineup_client.inside import people_answer
 from tests.studies.source_files import picture_bytes
 from tests.workspace.api.asking import token_of
 
@@ -96,12 +96,9 @@ def owner(transactional_db: None) -> User:
     return owner
 
 
-def people_answer() -> None:
+def three_people_answer() -> None:
     """Three people answer the first survey; the questions of the other stay undecided."""
-    study = Study.objects.get()
-    for person in annotators(count=3, accuracy=1.0, seed="1"):
-        take_part(browser=BrowserInProcess(), study=study, person=person)
-    name_annotators(project=study.project)
+    name_annotators(project=people_answer().project)
     Pseudonym.objects.filter(pk=Pseudonym.objects.order_by("pk")[0].pk).update(name="A-34679")
 
 
@@ -128,7 +125,7 @@ def test_every_statement_runs_against_a_site(live_server: LiveServer, owner: Use
                 code = ast.unparse(statement)
                 values[code] = run(statement, names)
                 if "launch()" in code:
-                    people_answer()
+                    three_people_answer()
         assert len(list(names["project"].instances(progress="complete"))) == 2
     finally:
         names["project"]._site.close()

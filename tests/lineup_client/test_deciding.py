@@ -61,16 +61,11 @@ def test_tags_of_instances(study: Study, monkeypatch: pytest.MonkeyPatch) -> Non
         project.instances.untag("odd", ids)
 
 
-def test_ratings_of_a_study_without_a_scale_are_none(study: Study) -> None:
+def test_ratings_and_what_is_owed(study: Study) -> None:
     answer(sit_down(study, "ann"), questions(study)[0], "candidate-1")
-    assert client_of(make_member(study.project, "viewer")).project("birds").study("birds-step-3").ratings() == []
-
-
-def test_what_is_owed(study: Study) -> None:
-    session = sit_down(study, "ann")
-    answer(session, questions(study)[0], "candidate-1")
     client = client_of(make_member(study.project, "viewer")).project("birds").study("birds-step-3")
+    assert client.ratings() == []
     (person,) = client.owed()
     assert (person["name"], person["sessions"], person["answers"]) == (Pseudonym.objects.get().name, 1, 1)
     assert (person["amount"], person["items"]) == ("0.00", [])
-    assert person["why"] == "Still open: the session is paid once it is finished."
+    assert person["why"].startswith("Still open")

@@ -10,9 +10,8 @@ import pytest
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from simulation.annotators import BrowserInProcess, annotators, take_part
-from studies.models import Study
 from tests.factories import make_person
+from tests.lineup_client.inside import people_answer
 from tests.workspace.api.asking import token_of
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebook.ipynb"
@@ -49,8 +48,7 @@ def test_it_leads_from_pictures_to_agreement(
             if "people-answer" in cell["metadata"].get("tags", []):
                 # What is shown here is handed out.
                 assert httpx.get(shown).status_code == 200
-                for person in annotators(count=3, accuracy=1.0, seed="1"):
-                    take_part(browser=BrowserInProcess(), study=Study.objects.get(), person=person)
+                people_answer()
     finally:
         names["site"].close()
     # Everybody gave the reference's answer to each of the three, and it is not the same for all.

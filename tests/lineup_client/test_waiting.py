@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from lineup_client import Import, LineupError
+from lineup_client import Export, HubPush, Import, LineupError, Run
 from tests.lineup_client.site import Site, answer
 
 
@@ -20,29 +21,37 @@ def test_an_export_is_waited_for_and_a_broken_off_download_goes_on(tmp_path: Pat
     assert not (tmp_path / "all.csv.3.part").exists()
 
 
-def test_an_export_that_fails_says_why() -> None:
-    failed = {"id": 3, "state": "failed", "error": "The disk is full."}
-    site = Site(answer(failed, 202))
-    with pytest.raises(LineupError, match="The disk is full"):
-        site.client().project("birds").study("one").export("csv").wait()
+def make(site: Site, kind: str) -> Export | HubPush | Run:
+    project = site.client().project("birds")
+    if kind == "exports":
+        return project.study("one").export("csv")
+    if kind == "hub-pushes":
+        return project.push_to_hub("v1", "lab/birds", token="hf_x")
+    return project.predictions.ask("open_clip:ViT-B-32/openai", study="pick")
 
 
-def test_a_push_to_the_hub_is_waited_for_and_says_why_it_failed() -> None:
-    waiting, failed = (
-        {"id": 3, "state": "waiting", "error": ""},
-        {"id": 3, "state": "failed", "error": "No such token."},
-    )
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("exports", {"format": "csv"}),
+        ("hub-pushes", {"release": "v1", "repository": "lab/birds", "token": "hf_x", "private": True}),
+        ("runs", {"model": "open_clip:ViT-B-32/openai", "study": "pick", "kind": "", "variant": ""}),
+    ],
+)
+def test_what_is_waited_for_says_why_it_failed(kind: str, asked: dict[str, Any]) -> None:
+    waiting, failed = ({"id": 3, "state": state, "error": "No room."} for state in ("waiting", "failed"))
     site = Site(answer(waiting, 202), answer(failed))
-    push = site.client().project("birds").push_to_hub("v1", "lab/birds", token="hf_x")
-    assert json.loads(site.asked[0].content) == {
-        "release": "v1",
-        "repository": "lab/birds",
-        "token": "hf_x",
-        "private": True,
-    }
-    with pytest.raises(LineupError, match="No such token"):
-        push.wait(look_every_seconds=0)
-    assert site.asked[1].url.path == "/api/v1/projects/birds/hub-pushes/3/"
+    made = make(site, kind)
+    assert json.loads(site.asked[0].content) == asked
+    with pytest.raises(LineupError, match="No room"):
+        made.wait(look_every_seconds=0)
+    assert site.asked[1].url.path == f"/api/v1/projects/birds/{kind}/3/"
+
+
+def test_what_takes_too_long_is_no_longer_waited_for() -> None:
+    site = Site(answer({"id": 3, "state": "waiting", "error": ""}, 202))
+    with pytest.raises(TimeoutError, match="still waiting"):
+        make(site, "exports").wait(seconds=-1)
 
 
 def test_an_import_that_fails_says_which_rows_are_bad() -> None:
@@ -51,22 +60,6 @@ def test_an_import_that_fails_says_which_rows_are_bad() -> None:
     site = Site(answer({"results": [bad], "next": None}))
     with pytest.raises(LineupError, match="record 2, field key: The row has no key"):
         Import(site.client(), "projects/birds/", failed).wait()
-
-
-def test_a_model_is_asked_and_waited_for_and_says_why_it_failed() -> None:
-    loading, failed = (
-        {"id": 3, "state": "loading", "error": ""},
-        {"id": 3, "state": "failed", "error": "No such weights."},
-    )
-    site = Site(answer(loading, 202), answer(failed))
-    run = site.client().project("birds").predictions.ask("open_clip:ViT-B-32/openai", study="pick")
-    assert json.loads(site.asked[0].content) == {
-        **{"model": "open_clip:ViT-B-32/openai", "study": "pick"},
-        **{"kind": "", "variant": ""},
-    }
-    with pytest.raises(LineupError, match="No such weights"):
-        run.wait(look_every_seconds=0)
-    assert site.asked[1].url.path == "/api/v1/projects/birds/runs/3/"
 
 
 def test_a_run_is_given_up() -> None:

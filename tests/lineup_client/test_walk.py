@@ -8,9 +8,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from analytics.agreement import krippendorff_alpha
 from lineup_client import Lineup
-from simulation.annotators import BrowserInProcess, annotators, take_part
-from studies.models import Study
 from tests.factories import make_person, make_project
+from tests.lineup_client.inside import people_answer
 from tests.workspace.api.asking import token_of
 
 
@@ -31,18 +30,11 @@ def test_from_pictures_to_agreement(live_server: LiveServer, tmp_path: Path) -> 
         assert project.instances.upload(rows, images=tmp_path) == {"records": 4, "added": 4, "already_there": 0}
         assert project.instances.upload(rows, images=tmp_path)["already_there"] == 4
         study = project.studies.create(
-            {
-                "study": "best",
-                "title": "Which?",
-                "contact": "Ada",
-                "kind": "best_of_n",
-                "answers": 2,
-                "rule": "majority-v1",
-            }
+            {"study": "best", "title": "Which?", "contact": "Ada", "kind": "best_of_n"}
+            | {"answers": 2, "rule": "majority-v1"}
         )
         study.launch()
-        for person in annotators(count=2, accuracy=1.0, seed="1"):
-            take_part(browser=BrowserInProcess(), study=Study.objects.get(), person=person)
+        people_answer(count=2)
         answers = study.responses().to_pandas()
         study.close()
     labels = answers.pivot(index="key", columns="worker", values="label")

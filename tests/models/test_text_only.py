@@ -5,7 +5,6 @@ from typing import NoReturn
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -13,10 +12,10 @@ from transformers import (
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
-    PreTrainedTokenizerFast,
 )
 
-from predictions.scorers import CannotLoad, NoPicture, scorer_of
+from predictions.scorers import CannotLoad, scorer_of
+from tests.models.tiny_words import tokenizer
 
 WORDS = ["<end>", "<unk>", *["a", "on", "dog", "cat", "two", "red", "birds"]]
 TEXTS = ["a dog on a cat", "a cat on a dog", "two red birds", "birds"]
@@ -26,12 +25,8 @@ def save(folder: Path, *, with_start: bool) -> Path:
     torch.manual_seed(1)
     sizes = {"vocab_size": len(WORDS), "n_positions": 32, "n_embd": 32, "n_layer": 2, "n_head": 2}
     GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0)).save_pretrained(folder)
-    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     start = {"bos_token": "<end>"} if with_start else {}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", unk_token="<unk>", **start).save_pretrained(
-        folder
-    )
+    tokenizer(WORDS, eos_token="<end>", unk_token="<unk>", **start).save_pretrained(folder)
     return folder
 
 
@@ -67,13 +62,8 @@ def test_a_text_has_the_same_score_in_any_company(tmp_path: Path) -> None:
     scorer = scorer_of(f"text-only:hf:{save(tmp_path / 'tiny-gpt', with_start=True)}")
     together = scorer.score([(text, "one") for text in TEXTS], nobody)
     assert [scorer.score([(text, "one")], nobody)[0] for text in TEXTS] == list(together)
-
-
-def test_it_tells_how_fast_it_is_and_what_it_computed_under(tmp_path: Path) -> None:
-    scorer = scorer_of(f"text-only:hf:{save(tmp_path / 'tiny-gpt', with_start=True)}")
     assert scorer.pictures_per_second() > 0
     assert scorer.conditions()["scorer"] == "text-only:hf"
-    assert not any(isinstance(score, NoPicture) for score in scorer.score([("a dog", "one")], nobody))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 from PIL import Image
-from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     AutoModelForImageTextToText,
     AutoProcessor,
@@ -39,29 +38,14 @@ from transformers import (
 from predictions.scorers import CannotLoad, NoPicture, scorer_of
 from predictions.scorers.clip_t5 import ClipT5
 from predictions.scorers.vqascore import VqaScore
+from tests.models.tiny_words import tokenizer
 
 SPECIAL = ["<pad>", "<start>", "<end>", "<unk>", "<image>"]
 QWEN_SPECIAL = [f"<|{name}|>" for name in ("vision_start", "image_pad", "vision_end", "video_pad")]
 WORDS = [
-    *[
-        "Does",
-        "this",
-        "figure",
-        "show",
-        '"',
-        '"?',
-        "Please",
-        "answer",
-        "yes",
-        "or",
-        "no",
-        ".",
-        "USER",
-        "ASSISTANT",
-        ":",
-    ],
-    *["Yes", "No", "Answer", "a", "an", "on", "dog", "cat", "two", "red", "birds", "under", "the", "grey", "wall", "<"],
-    *["image", ">", ">.", ":<"],
+    *["Does", "this", "figure", "show", '"', '"?', "Please", "answer", "yes", "or", "no", ".", "USER", "ASSISTANT"],
+    *[":", "Yes", "No", "Answer", "a", "an", "on", "dog", "cat", "two", "red", "birds", "under", "the", "grey"],
+    *["wall", "<", "image", ">", ">.", ":<"],
 ]
 # PICTURE: what marks its place.
 TEMPLATE = (
@@ -76,15 +60,8 @@ TEXTS = ["a dog on a cat", "two red birds under the cat on the dog " * 4, "a cat
 ROUNDING = 1e-4
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
-    known = {word: at for at, word in enumerate(SPECIAL + WORDS + QWEN_SPECIAL)}
-    words = Tokenizer(models.WordLevel(known, unk_token="<unk>"))
-    words.pre_tokenizer = pre_tokenizers.Whitespace()
-    words.post_processor = processors.TemplateProcessing(single="<start> $A", special_tokens=[("<start>", 1)])
-    words.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in ("<image>", *QWEN_SPECIAL)])
-    return PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="<pad>", bos_token="<start>", eos_token="<end>", unk_token="<unk>"
-    )
+def words(form: str = "<start> $A") -> PreTrainedTokenizerFast:
+    return tokenizer(SPECIAL + WORDS + QWEN_SPECIAL, form=form, marks=["<image>", *QWEN_SPECIAL])
 
 
 TEXT = {
@@ -98,10 +75,8 @@ VISION = {
 }
 
 
-@pytest.fixture(scope="module")
-def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def save_llava(folder: Path) -> Path:
     """Save a tiny LLaVA, which reads from left to right."""
-    folder = tmp_path_factory.mktemp("llava") / "tiny-llava"
     torch.manual_seed(1)
     config = LlavaConfig(
         text_config=LlamaConfig(**TEXT), vision_config=CLIPVisionConfig(**VISION), image_token_index=4, image_token_id=4
@@ -109,10 +84,14 @@ def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
     LlavaForConditionalGeneration(config).save_pretrained(folder)
     process = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
     kept = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    LlavaProcessor(process, tokenizer(), chat_template=TEMPLATE.replace("PICTURE", "<image>"), **kept).save_pretrained(
-        folder
-    )
+    template = TEMPLATE.replace("PICTURE", "<image>")
+    LlavaProcessor(process, words(), chat_template=template, **kept).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_llava(tmp_path_factory.mktemp("llava") / "tiny-llava")
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +112,7 @@ def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
     process = Qwen2VLImageProcessor(min_pixels=4 * 28 * 28, max_pixels=20 * 28 * 28)
     template = TEMPLATE.replace("PICTURE", "".join(QWEN_SPECIAL[:3]))
-    Qwen2VLProcessor(process, tokenizer(), Qwen2VLVideoProcessor(), chat_template=template).save_pretrained(folder)
+    Qwen2VLProcessor(process, words(), Qwen2VLVideoProcessor(), chat_template=template).save_pretrained(folder)
     return folder
 
 
@@ -149,7 +128,7 @@ def paligemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
     PaliGemmaForConditionalGeneration(config).save_pretrained(folder)
     process = SiglipImageProcessor(size={"height": 32, "width": 32})
     process.image_seq_length = (VISION["image_size"] // VISION["patch_size"]) ** 2
-    PaliGemmaProcessor(process, tokenizer()).save_pretrained(folder)
+    PaliGemmaProcessor(process, words()).save_pretrained(folder)
     return folder
 
 
@@ -195,10 +174,8 @@ def test_a_score_is_the_log_odds_of_the_librarys_probability_of_yes(
 def test_a_model_that_reads_a_picture_together_with_the_question_is_shown_it_with_each(
     paligemma: Path, pictures: dict[str, Image.Image]
 ) -> None:
-    model, processor = (
-        AutoModelForImageTextToText.from_pretrained(paligemma).eval(),
-        AutoProcessor.from_pretrained(paligemma),
-    )
+    model = AutoModelForImageTextToText.from_pretrained(paligemma).eval()
+    processor = AutoProcessor.from_pretrained(paligemma)
     yes = processor.tokenizer.convert_tokens_to_ids("Yes")
     scorer = load(paligemma)
     assert scorer.conditions()["looks_once"] is False
@@ -220,25 +197,6 @@ def test_a_picture_is_looked_at_once_for_all_its_texts(llava: Path, pictures: di
     assert len(set(scores)) > len(pairs) / 2
 
 
-def test_a_score_is_the_same_in_any_company_and_any_order(llava: Path, pictures: dict[str, Image.Image]) -> None:
-    pairs = [(text, name) for text in TEXTS for name in pictures]
-    together = dict(zip(pairs, load(llava).score(pairs, pictures.__getitem__), strict=True))
-    scorer = load(llava)
-    assert {pair: scorer.score([pair], pictures.__getitem__)[0] for pair in reversed(pairs)} == together
-    assert scorer.pictures_per_second() > 0
-
-
-def test_a_picture_that_cannot_be_had_costs_only_its_own_scores(llava: Path, pictures: dict[str, Image.Image]) -> None:
-    def open_picture(name: str) -> Image.Image:
-        if name == "picture-1":
-            raise NoPicture("It is gone.")
-        return pictures[name]
-
-    pairs = [(text, name) for text in TEXTS for name in pictures]
-    for (_, name), score in zip(pairs, load(llava).score(pairs, open_picture), strict=True):
-        assert isinstance(score, NoPicture) == (name == "picture-1")
-
-
 def test_what_a_text_says_is_never_taken_for_a_picture_or_the_end(
     llava: Path, pictures: dict[str, Image.Image]
 ) -> None:
@@ -249,16 +207,14 @@ def test_what_a_text_says_is_never_taken_for_a_picture_or_the_end(
     assert long == longer
 
 
-def test_it_says_which_model_it_is_and_how_its_scores_came_about(llava: Path) -> None:
+def test_it_says_what_is_asked(llava: Path) -> None:
     scorer = load(llava)
-    assert (scorer.identity.name, scorer.identity.version, len(scorer.identity.weights)) == ("tiny-llava", "", 64)
+    assert (scorer.identity.name, scorer.identity.version) == ("tiny-llava", "")
     conditions = scorer.conditions()
-    assert json.loads(json.dumps(conditions)) == conditions
-    assert (conditions["dtype"], conditions["batch"], conditions["answer"]) == ("float32", 4, "Yes")
+    assert (conditions["batch"], conditions["answer"]) == (4, "Yes")
     assert conditions["prompt"] == (
         'USER: <image>\nDoes this figure show "{text}"? Please answer yes or no. ASSISTANT:'
     )
-    assert conditions == load(llava).conditions()
 
 
 def test_what_cannot_be_asked_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -270,21 +226,6 @@ def test_what_cannot_be_asked_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
     with pytest.raises(CannotLoad, match="cannot be loaded"):
         scorer_of(f"vqascore:{tmp_path}")
-
-
-def test_in_numbers_of_16_bits_scores_are_off_by_less_than_is_supposed(
-    llava: Path, pictures: dict[str, Image.Image]
-) -> None:
-    scorer = load(llava)
-    half = scorer.in_half("bfloat16")
-    assert half is not None
-    conditions = half.conditions()
-    assert (conditions["dtype"], conditions["weights"], conditions["looks_once"]) == ("bfloat16", "float32", True)
-    pairs = [(text, name) for text in TEXTS for name in pictures]
-    both = zip(*(each.score(pairs, pictures.__getitem__) for each in (scorer, half)), strict=True)
-    differences = [abs(float(one) - float(other)) for one, other in both]
-    assert 0 < max(differences) <= half.tolerance / 2
-    assert (scorer.tolerance, scorer.conditions()["dtype"]) == (0, "float32")
 
 
 @pytest.mark.parametrize("numbers", ["bfloat16", "float16"])
@@ -327,19 +268,14 @@ def bytes_of(model: torch.nn.Module) -> int:
     return sum(each.numel() * each.element_size() for each in {id(each): each for each in tensors}.values())
 
 
-@pytest.fixture(scope="module")
-def clip_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def save_clip_t5(folder: Path) -> Path:
     """Save a tiny CLIP-FlanT5 as its authors' checkpoint is: layers of the vision tower under their older names."""
-    folder, tower = tmp_path_factory.mktemp("clip-t5") / "tiny-clip-t5", tmp_path_factory.mktemp("tower")
+    tower = folder.parent / "tower"
     torch.manual_seed(1)
     vision = CLIPVisionConfig(**VISION)
     vision.save_pretrained(tower)
     CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(tower)
-    words = tokenizer()
-    words.backend_tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A <end>", special_tokens=[("<end>", 2)]
-    )
-    words.save_pretrained(folder)
+    words("$A <end>").save_pretrained(folder)
     config = T5Config(
         **{"d_model": 24, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2},
         **{"vocab_size": TEXT["vocab_size"], "pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0},
@@ -378,9 +314,10 @@ def t5_score(scorer: ClipT5, text: str, picture: Image.Image) -> float:
 
 
 def test_clip_flant5_says_how_probable_the_answer_and_its_end_are(
-    clip_t5: Path, pictures: dict[str, Image.Image]
+    tmp_path: Path, pictures: dict[str, Image.Image]
 ) -> None:
-    scorer = scorer_of(f"vqascore:{clip_t5}")
+    saved = save_clip_t5(tmp_path / "tiny-clip-t5")
+    scorer = scorer_of(f"vqascore:{saved}")
     assert isinstance(scorer, ClipT5)
     pairs = [(text, name) for text in TEXTS for name in pictures]
     scores = scorer.score(pairs, pictures.__getitem__)
@@ -389,24 +326,11 @@ def test_clip_flant5_says_how_probable_the_answer_and_its_end_are(
     found = [-log1p(exp(-score)) for score in scores if isinstance(score, float)]
     assert found == pytest.approx(expected, abs=ROUNDING)
     assert len({round(value, 2) for value in expected}) > len(pictures)
-    # In other company, and one by one, a score is the same.
-    assert [scorer.score([pair], pictures.__getitem__)[0] for pair in pairs] == list(scores)
     conditions = scorer.conditions()
-    assert json.loads(json.dumps(conditions)) == conditions
     assert (conditions["scorer"], conditions["answer"]) == ("vqascore clip_t5", ["Yes", "<end>"])
-    assert scorer.identity.name == "tiny-clip-t5"
-    assert scorer.pictures_per_second() > 0
-    half = scorer.in_half("bfloat16")
-    assert half is not None
-    assert half.conditions()["dtype"] == "bfloat16"
-
-
-def test_a_clip_flant5_without_its_vision_tower_is_refused(clip_t5: Path, tmp_path: Path) -> None:
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
-        (tmp_path / name).write_bytes((clip_t5 / name).read_bytes())
-    state = torch.load(clip_t5 / "pytorch_model.bin")
-    torch.save(
-        {name: each for name, each in state.items() if "vision_tower" not in name}, tmp_path / "pytorch_model.bin"
-    )
+    # Without its vision tower it is refused.
+    state = torch.load(saved / "pytorch_model.bin")
+    kept = {name: each for name, each in state.items() if "vision_tower" not in name}
+    torch.save(kept, saved / "pytorch_model.bin")
     with pytest.raises(CannotLoad, match=r"lacks weights that are needed .* whole, with their vision tower"):
-        scorer_of(f"vqascore:{tmp_path}")
+        scorer_of(f"vqascore:{saved}")

@@ -1,12 +1,19 @@
-"""Pictures for the tests of near duplicates: drawn by a number, saved well or badly, standing in instances."""
+"""Vectors and pictures that are near to each other: drawn by a number, saved well or badly, standing in instances."""
 
 from io import BytesIO
 
 import numpy as np
 from PIL import Image as Picture
 
+from predictions.image_sets.embeddings import Vectors
 from studies.actions.images import take_in
 from studies.models import Image, Instance, InstanceImage, Project
+
+
+def at(*degrees: float) -> Vectors:
+    """Return vectors of length 1 in these directions: two that are 60 degrees apart have the cosine and distance .5."""
+    angles = np.radians(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
 def drawn(number: int) -> Picture.Image:

@@ -1,7 +1,5 @@
 """Which blind baselines there are, and what each of them sees of a question."""
 
-from typing import Any
-
 import pytest
 
 from evaluation.blind.cases import visible_options
@@ -11,27 +9,16 @@ from studies.kinds import get_kind
 PICTURES = {"right": "a" * 64, "wrong": "b" * 64}
 
 
-def content(*, options: str, with_none: bool = False) -> tuple[str, dict[str, Any]]:
-    if options == "texts":
-        image = {"image": "c" * 64, "width": 8, "height": 6}
-        return "image_to_text", {
-            "image": image,
-            "options": [{"key": "caption", "text": "A cat."}, {"key": "negative_caption", "text": "A dog."}],
-        }
-    pictures = [{"key": key, "image": sha, "width": 8, "height": 6} for key, sha in PICTURES.items()]
-    return ("best_of_n" if with_none else "text_to_image"), {"caption": "A cat.", "options": pictures}
-
-
-def test_texts_alone_are_seen_where_options_are_texts() -> None:
-    kind, asked = content(options="texts")
-    assert visible_options(get_kind(kind), asked, "text") == {"caption": "A cat.", "negative_caption": "A dog."}
-    assert visible_options(get_kind(kind), asked, "image") == {}
-
-
-def test_pictures_alone_are_seen_where_options_are_pictures_and_none_is_no_picture() -> None:
-    kind, asked = content(options="pictures", with_none=True)
-    assert visible_options(get_kind(kind), asked, "image") == PICTURES
-    assert visible_options(get_kind(kind), asked, "text") == {}
+def test_only_options_of_the_part_are_seen_and_none_is_neither_text_nor_picture() -> None:
+    shape = {"width": 8, "height": 6}
+    captions = {"caption": "A cat.", "negative_caption": "A dog."}
+    texts = {"image": {"image": "c" * 64, **shape}, "options": [{"key": k, "text": t} for k, t in captions.items()]}
+    pictures = {"caption": "A cat.", "options": [{"key": k, "image": sha, **shape} for k, sha in PICTURES.items()]}
+    for kind, content, seen in (
+        ("image_to_text", texts, {"text": captions, "image": {}}),
+        ("best_of_n", pictures, {"text": {}, "image": PICTURES}),
+    ):
+        assert {part: visible_options(get_kind(kind), content, part) for part in ("text", "image")} == seen
 
 
 @pytest.mark.parametrize(

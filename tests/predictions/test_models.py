@@ -23,20 +23,9 @@ def model(project: Project) -> Model:
 
 
 def predict(model: Model, instance: Instance, kind: str, variant: str, is_right: bool | None, **fields: Any) -> None:
-    Prediction.objects.create(
-        model=model,
-        instance=instance,
-        kind=kind,
-        variant=variant,
-        is_right=is_right,
-        **{
-            "caption_rule": "bivlc-release-v1",
-            "source_file": "results.csv",
-            "source_row": 1,
-            "created_at": NOON,
-            **fields,
-        },
-    )
+    given = {"caption_rule": "bivlc-release-v1", "source_file": "results.csv", "source_row": 1, "created_at": NOON}
+    about = {"model": model, "instance": instance, "kind": kind, "variant": variant, "is_right": is_right}
+    Prediction.objects.create(**about, **given | fields)
 
 
 def test_outcomes_are_one_row_per_instance_and_none_where_it_was_not_asked(project: Project, model: Model) -> None:
@@ -81,16 +70,13 @@ def test_another_project_or_model_is_not_mixed_in(project: Project, model: Model
     assert list(Model.objects.that_answered(other_project)) == [other_model]
 
 
-def test_the_database_keeps_one_prediction_per_model_and_question(project: Project, model: Model) -> None:
+def test_the_database_keeps_one_prediction_that_says_something_per_model_and_question(
+    project: Project, model: Model
+) -> None:
     instance = add_instance(project, 1)
     predict(model, instance, I2T, "image", True)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        predict(model, instance, I2T, "image", False)
+    for variant, is_right in (("image", False), ("negative_image", None)):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            predict(model, instance, I2T, variant, is_right)
     with pytest.raises(IntegrityError), transaction.atomic():
         make_model(project)
-
-
-def test_the_database_refuses_a_prediction_that_says_nothing(project: Project, model: Model) -> None:
-    instance = add_instance(project, 1)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        predict(model, instance, I2T, "image", None)

@@ -3,29 +3,23 @@
 import errno
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from PIL import Image
 
-from predictions.pictures import (
-    PAUSES_SECONDS,
-    CannotReadPictures,
-    SourceUnavailable,
-    _FromBucket,
-    opener,
-    reader_of,
-)
+from predictions.pictures import PAUSES_SECONDS, CannotReadPictures, SourceUnavailable, opener, reader_of
 from predictions.s3 import Account, headers_to_get
 from predictions.scorers import NoPicture
+from tests.receivers import Answer, Receiver, Request, answer_with, receiving
 
 TOKEN = "a long random text"
+READER = Account(key="AKIDREADER", secret="of the bucket", region="eu-west-1")
+DENIED = b"<Error><Code>AccessDenied</Code></Error>"
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +37,10 @@ def picture(colour: str = "red", orientation: int = 1) -> bytes:
     return out.getvalue()
 
 
+DATA = picture()
+NAME = hashlib.sha256(DATA).hexdigest()
+
+
 def keep(folder: Path, data: bytes, sha256: str = "") -> str:
     """Store bytes as the site does, under their own SHA-256 or a wrong one."""
     name = sha256 or hashlib.sha256(data).hexdigest()
@@ -52,8 +50,23 @@ def keep(folder: Path, data: bytes, sha256: str = "") -> str:
     return name
 
 
-def open_in(where: str, name: str, token: str = "") -> Image.Image:
-    return opener(reader_of(where, token=token), max_pixels=1_000)(name)
+def open_in(where: str, name: str, token: str = "", account: Account | None = None) -> Image.Image:
+    return opener(reader_of(where, token=token, account=account), max_pixels=1_000)(name)
+
+
+def address_of(server: Receiver) -> str:
+    return f"http://127.0.0.1:{server.port}"
+
+
+def busy_at_first(path: str) -> Answer:
+    """Give the picture at `path` from the second request on; there is nothing else."""
+    answers = iter([answer_with(503)])
+
+    def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        given = answer_with(404) if request.path != path else next(answers, answer_with(200, DATA))
+        given(handler, request)
+
+    return answer
 
 
 def test_a_picture_of_the_folder_is_seen_upright(tmp_path: Path) -> None:
@@ -67,11 +80,11 @@ def test_a_folder_that_is_not_there_says_nothing_about_its_pictures(tmp_path: Pa
         open_in(str(tmp_path / "unmounted"), "a" * 64)
 
 
-@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.EACCES])
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
 def test_a_disk_that_fails_says_nothing_about_its_pictures(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = keep(tmp_path, picture())
+    name = keep(tmp_path, DATA)
 
     def fail(path: Path) -> bytes:
         raise OSError(number, "the disk")
@@ -103,124 +116,58 @@ def test_what_is_no_sha256_is_never_looked_for(tmp_path: Path, name: str) -> Non
         open_in(str(tmp_path), name)
 
 
-def test_a_place_that_cannot_be_meant_is_refused() -> None:
-    with pytest.raises(CannotReadPictures, match="gives pictures to nobody without a token"):
-        reader_of("https://lineup.example", token="")
-    with pytest.raises(CannotReadPictures, match="LINEUP_IMAGES is 'gopher://x'"):
-        reader_of("gopher://x", token=TOKEN)
+@pytest.mark.parametrize(
+    ("where", "token", "sentence"),
+    [
+        ("https://lineup.example", "", "gives pictures to nobody without a token"),
+        ("gopher://x", TOKEN, "LINEUP_IMAGES is 'gopher://x'"),
+        ("s3:///media", "", "names no bucket"),
+    ],
+)
+def test_a_place_that_cannot_be_meant_is_refused(where: str, token: str, sentence: str) -> None:
+    with pytest.raises(CannotReadPictures, match=sentence):
+        reader_of(where, token=token)
 
 
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Answer requests for the length of the block; yields the address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def test_the_site_gives_pictures_to_who_has_the_token_and_is_asked_again_when_it_is_busy() -> None:
+    path = f"/worker/images/{NAME}"
+    with receiving(busy_at_first(path)) as site:
+        assert open_in(f"{address_of(site)}/", NAME, TOKEN).size == (8, 6)
+    assert [(each.path, each.headers["authorization"]) for each in site.requests] == [(path, f"Bearer {TOKEN}")] * 2
 
 
-@pytest.fixture
-def site() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """A site that has one picture, is tired at first, and sends whoever asks for 'b...' elsewhere; and who asked."""
-    asked: list[tuple[str, str]] = []
-    data = picture()
-    own = f"/worker/images/{hashlib.sha256(data).hexdigest()}"
-
-    class Site(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append((self.path, self.headers.get("Authorization", "")))
-            if self.path == own and len(asked) == 1:
-                self.send_response(503)
-                self.end_headers()
-            elif self.path == own:
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(data)
-            elif self.path.startswith("/worker/images/b"):
-                self.send_response(302)
-                self.send_header("Location", "/elsewhere")
-                self.end_headers()
-            else:
-                self.send_response(404)
-                self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with serving(Site) as address:
-        yield address, asked
+NOT_THERE, DOWN = "Import the picture", "Check that the site runs"
 
 
-def test_the_site_gives_pictures_to_who_has_the_token_and_is_asked_again_when_it_is_busy(
-    site: tuple[str, list[tuple[str, str]]],
+@pytest.mark.parametrize(
+    ("status", "error", "advice"),
+    [
+        *((status, NoPicture, NOT_THERE) for status in (404, 410)),
+        *((status, SourceUnavailable, "Check the worker's LINEUP_WORKER_TOKEN") for status in (401, 403)),
+        # The token is carried nowhere else.
+        (302, SourceUnavailable, DOWN),
+        *((status, SourceUnavailable, DOWN) for status in (500, 503, 504)),
+    ],
+)
+def test_only_what_the_site_says_of_a_picture_is_about_it(
+    status: int, error: type[Exception], advice: str, pauses: list[float]
 ) -> None:
-    address, asked = site
-    name = hashlib.sha256(picture()).hexdigest()
-    assert open_in(f"{address}/", name, TOKEN).size == (8, 6)
-    assert asked == [(f"/worker/images/{name}", f"Bearer {TOKEN}")] * 2
-
-
-def answering(status: int, body: bytes = b"", *, asked: list[str] | None = None) -> type[BaseHTTPRequestHandler]:
-    """Return what answers every request so, and notes what was asked."""
-
-    class Answering(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if asked is not None:
-                asked.append(self.path)
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    return Answering
-
-
-@pytest.mark.parametrize("status", [404, 410])
-def test_a_picture_is_missing_where_the_site_says_so(status: int, pauses: list[float]) -> None:
-    with serving(answering(status)) as address, pytest.raises(NoPicture, match=rf"answered {status}\. Import the pict"):
-        open_in(address, "c" * 64, TOKEN)
-    assert pauses == []
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_site_that_refuses_says_nothing_about_its_pictures(status: int, pauses: list[float]) -> None:
     with (
-        serving(answering(status)) as address,
-        pytest.raises(SourceUnavailable, match=rf"answered {status}\. Check the worker's LINEUP_WORKER_TOKEN"),
+        receiving(answer_with(status, Location="/elsewhere")) as site,
+        pytest.raises(error, match=rf"answered {status}\. {advice}"),
     ):
-        open_in(address, "c" * 64, TOKEN)
-    assert pauses == []
-
-
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_a_site_that_is_down_is_tried_again_and_then_says_nothing_about_its_pictures(
-    status: int, pauses: list[float]
-) -> None:
-    asked: list[str] = []
-    with (
-        serving(answering(status, asked=asked)) as address,
-        pytest.raises(SourceUnavailable, match=rf"answered {status}\. Check that the site runs"),
-    ):
-        open_in(address, "c" * 64, TOKEN)
-    assert (len(asked), pauses) == (len(PAUSES_SECONDS) + 1, list(PAUSES_SECONDS))
+        open_in(address_of(site), "c" * 64, TOKEN)
+    assert {each.path for each in site.requests} == {f"/worker/images/{'c' * 64}"}
+    assert pauses == (list(PAUSES_SECONDS) if status >= 500 else [])
+    assert len(site.requests) == len(pauses) + 1
 
 
 def test_a_site_that_does_not_answer_says_nothing_about_its_pictures(pauses: list[float]) -> None:
-    with serving(answering(200)) as address:
+    with receiving(answer_with(200)) as site:
         pass
     with pytest.raises(SourceUnavailable, match="did not answer"):
-        open_in(address, "c" * 64, TOKEN)
+        open_in(address_of(site), "c" * 64, TOKEN)
     assert pauses == list(PAUSES_SECONDS)
-
-
-DENIED = b"<Error><Code>AccessDenied</Code></Error>"
 
 
 @pytest.mark.parametrize(
@@ -236,87 +183,55 @@ DENIED = b"<Error><Code>AccessDenied</Code></Error>"
     ],
 )
 def test_a_picture_is_missing_where_the_bucket_says_so(status: int, code: bytes, missing: bool) -> None:
+    error = NoPicture if missing else SourceUnavailable
     with (
-        serving(answering(status, code)) as address,
-        pytest.raises(
-            NoPicture if missing else SourceUnavailable, match=f"the bucket birds answered {status}|The buck"
-        ),
+        receiving(answer_with(status, code)) as server,
+        pytest.raises(error, match=f"the bucket birds answered {status}|The buck"),
     ):
-        open_in_bucket("s3://birds/media", "c" * 64, replace(READER, endpoint=address))
+        open_in("s3://birds/media", "c" * 64, account=replace(READER, endpoint=address_of(server)))
 
 
-def test_a_bucket_that_may_not_be_listed_denies_what_is_not_there(storage: str) -> None:
+KEY = f"/birds/media/images/{NAME[:2]}/{NAME}"
+
+
+def test_a_bucket_that_may_not_be_listed_denies_what_is_not_there() -> None:
     """S3 answers 403 for a missing object to who may read and not list: known by what was read before."""
-    name = hashlib.sha256(picture()).hexdigest()
-    read = reader_of("s3://birds/media", token="", account=replace(READER, endpoint=storage))
-    assert read(name) == picture()
-    with serving(answering(403, DENIED)) as address:
-        reader = read
-        assert isinstance(reader, _FromBucket)
-        reader.account = replace(READER, endpoint=address)
+
+    def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        (answer_with(200, DATA) if request.path == KEY else answer_with(403, DENIED))(handler, request)
+
+    with receiving(answer) as server:
+        read = reader_of("s3://birds/media", token="", account=replace(READER, endpoint=address_of(server)))
+        assert read(NAME) == DATA
         with pytest.raises(NoPicture, match=r"answered 403 \(AccessDenied\)"):
             read("c" * 64)
 
 
-def test_the_token_is_carried_nowhere_else(site: tuple[str, list[tuple[str, str]]]) -> None:
-    address, asked = site
-    with pytest.raises(SourceUnavailable, match="answered 302"):
-        open_in(address, "b" * 64, TOKEN)
-    assert [path for path, _ in asked] == [f"/worker/images/{'b' * 64}"]
-
-
-READER = Account(key="AKIDREADER", secret="of the bucket", region="eu-west-1")
-
-
 @pytest.fixture
-def storage() -> Iterator[str]:
-    """What speaks like S3 and has one picture in the bucket "birds", for who signs what it asks as the reader."""
-    data = picture()
-    name = hashlib.sha256(data).hexdigest()
-    asked: list[str] = []
+def storage() -> Iterator[Account]:
+    """The reader of what speaks like S3 and has one picture in the bucket "birds", for who signs as this reader."""
+    has = busy_at_first(KEY)
 
-    class Storage(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            at = datetime.strptime(self.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-            # Of what arrived, not of what was meant.
-            expected = headers_to_get(f"http://{self.headers['Host']}{self.path}", READER, at)["Authorization"]
-            if self.headers["Authorization"] != expected or abs(datetime.now(UTC) - at) > timedelta(minutes=15):
-                self.send_response(403)
-                self.end_headers()
-            elif self.path != f"/birds/media/images/{name[:2]}/{name}":
-                self.send_response(404)
-                self.end_headers()
-            else:
-                # Busy at first.
-                self.send_response(200 if len(asked) > 1 else 503)
-                self.end_headers()
-                self.wfile.write(data)
+    def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        at = datetime.strptime(request.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        # Of what arrived, not of what was meant.
+        expected = headers_to_get(f"http://{request.headers['host']}{request.path}", READER, at)["Authorization"]
+        is_late = abs(datetime.now(UTC) - at) > timedelta(minutes=15)
+        (answer_with(403) if request.headers["authorization"] != expected or is_late else has)(handler, request)
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with serving(Storage) as address:
-        yield address
-
-
-def open_in_bucket(where: str, name: str, account: Account) -> Image.Image:
-    return opener(reader_of(where, token="", account=account), max_pixels=1_000)(name)
+    with receiving(answer) as server:
+        yield replace(READER, endpoint=address_of(server))
 
 
 @pytest.mark.parametrize("where", ["s3://birds/media", "s3://birds/media/"])
-def test_a_bucket_gives_pictures_to_who_signs_and_is_asked_again_when_it_is_busy(storage: str, where: str) -> None:
-    name = hashlib.sha256(picture()).hexdigest()
-    assert open_in_bucket(where, name, replace(READER, endpoint=storage)).size == (8, 6)
+def test_a_bucket_gives_pictures_to_who_signs_and_is_asked_again_when_it_is_busy(storage: Account, where: str) -> None:
+    assert open_in(where, NAME, account=storage).size == (8, 6)
 
 
-def test_what_a_bucket_does_not_give_is_told_with_what_to_do(storage: str) -> None:
-    name, reader = hashlib.sha256(picture()).hexdigest(), replace(READER, endpoint=storage)
+def test_what_a_bucket_does_not_give_is_told_with_what_to_do(storage: Account) -> None:
     with pytest.raises(
         NoPicture, match=r"the bucket birds answered 404\. Copy the picture there, or check the worker's LINEUP_IMAGES"
     ):
-        open_in_bucket("s3://birds/elsewhere", name, reader)
+        open_in("s3://birds/elsewhere", NAME, account=storage)
     with pytest.raises(SourceUnavailable, match=r"The bucket birds answered 403\. Check .* and what it has of AWS_"):
-        open_in_bucket("s3://birds/media", name, replace(reader, secret="of another one"))
-    with pytest.raises(CannotReadPictures, match="names no bucket"):
-        reader_of("s3:///media", token="", account=reader)
+        open_in("s3://birds/media", NAME, account=replace(storage, secret="of another one"))

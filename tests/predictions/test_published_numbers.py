@@ -12,7 +12,7 @@ import pytest
 from analytics.scores import Outcomes
 from predictions.actions.import_predictions import ModelName, Summary, import_predictions
 from predictions.errors import PredictionsRefused
-from predictions.models import Evaluation, InstanceOutcomes, Model, Prediction
+from predictions.models import InstanceOutcomes, Model, Prediction
 from studies.importing import Record, get_importer
 from studies.importing.rows import read_table
 from studies.models import Instance, Project
@@ -94,13 +94,10 @@ def test_bivlc_s_table_is_counted_from_the_rows(project: Project, name: str) -> 
     assert {f"{type}_{subtype}": scores["Group"].count for (type, subtype), scores in by_category.items()} == {
         category: cells["Group"]["count"] for category, cells in paper["by_type_subtype"].items()
     }
-
-
-def test_the_predictions_are_about_the_accepted_instances_in_the_order_of_the_release(project: Project) -> None:
-    bring_in(project, RESULTS / "BiVLC_ViT-B-32.csv", "bivlc-results", "CLIP")
+    # They are about the accepted instances, in the order of the release.
     with (REAL_DATA / "bivlc/accepted.csv").open("rb") as file:
-        rows = [item[1] for item in read_table(file, ("index", "release_row")) if isinstance(item, tuple)]
-    expected = {row["index"]: int(row["release_row"]) + 1 for row in rows if row["accepted"] == "true"}
+        accepted = [item[1] for item in read_table(file, ("index", "release_row")) if isinstance(item, tuple)]
+    expected = {row["index"]: int(row["release_row"]) + 1 for row in accepted if row["accepted"] == "true"}
     assert dict(Prediction.objects.values_list("instance__key", "source_row")) == expected
 
 
@@ -113,16 +110,6 @@ def test_sugarcrepe_s_numbers_are_counted_from_the_rows(project: Project, name: 
     assert right == {
         category: cell["correct"] for category, cell in published()["sugarcrepe"][name]["by_subtype"].items()
     }
-
-
-def test_both_files_of_a_model_stand_beside_each_other(project: Project) -> None:
-    for file, format in (("BiVLC", "bivlc-results"), ("SUGARCREPE_CORRECT", "sugarcrepe-results")):
-        bring_in(project, RESULTS / f"{file}_ViT-B-32.csv", format, "CLIP")
-    model = Model.objects.get()
-    assert Prediction.objects.about(project).evaluations() == [
-        Evaluation(model, "as-is-v1", 7512),
-        Evaluation(model, "bivlc-release-v1", 2933),
-    ]
 
 
 @pytest.mark.django_db

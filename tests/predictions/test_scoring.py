@@ -53,31 +53,27 @@ EXACT = {"a": 0.50, "b": 0.46, "c": 0.20, "d": 0.80}
 HALF = {"a": 0.47, "b": 0.49, "c": 0.21, "d": 0.79}
 
 
-def test_a_question_whose_options_are_close_is_scored_again_and_listed() -> None:
-    chunk, _ = scored(EXACT, HALF, question("close", "a", "b"), question("clear", "c", "d"))
+def test_a_question_of_which_two_options_are_close_is_scored_again_and_listed() -> None:
+    chunk, _ = scored(EXACT, HALF, question("close", "a", "d", "b"), question("clear", "c", "d"))
     close, clear = chunk["results"]
-    assert close["scores"] == {"a": 0.50, "b": 0.46}
+    assert close["scores"] == {"a": 0.50, "d": 0.80, "b": 0.46}
     assert clear["scores"] == {"c": 0.21, "d": 0.79}
     assert chunk["conditions"] == {"dtype": "float16"}
     assert chunk["again"] == {
         "contents": ["close"],
         "conditions": {"dtype": "float32", "again": {"in": "float16", "closer_than": TOLERANCE}},
     }
-
-
-def test_of_more_options_all_are_scored_again_where_two_are_close() -> None:
-    chunk, _ = scored(EXACT, HALF, question("close", "a", "d", "b"), question("clear", "b", "c", "d"))
-    assert chunk["again"]["contents"] == ["close"]
-    assert chunk["results"][0]["scores"] == {"a": 0.50, "d": 0.80, "b": 0.46}
+    # Without numbers of 16 bits nothing is scored twice.
+    scorer = Known(EXACT)
+    chunk = score_items(scorer, [question("close", "a", "b")], no_pictures)
+    assert (len(scorer.asked), chunk["conditions"]) == (1, {"dtype": "float32"})
+    assert "again" not in chunk
 
 
 def test_exactly_as_far_apart_as_tolerated_is_not_close() -> None:
-    chunk, _ = scored(
-        {"a": 0.5, "b": 0.5 - TOLERANCE}, {"a": 0.5, "b": 0.5 - TOLERANCE}, question("at the edge", "a", "b")
-    )
-    assert "again" not in chunk
-    chunk, _ = scored({"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.5}, question("the same", "a", "b"))
-    assert chunk["again"]["contents"] == ["the same"]
+    edge, same = {"a": 0.5, "b": 0.5 - TOLERANCE}, {"a": 0.5, "b": 0.5}
+    assert "again" not in scored(edge, edge, question("at the edge", "a", "b"))[0]
+    assert scored(same, same, question("the same", "a", "b"))[0]["again"]["contents"] == ["the same"]
 
 
 def test_where_scores_differ_by_more_than_supposed_all_are_scored_again() -> None:
@@ -119,13 +115,6 @@ def test_a_picture_that_cannot_be_had_is_not_asked_for_again() -> None:
     assert gone["error"] == "It is gone."
     assert clear["scores"] == {"c": 0.21, "d": 0.79}
     assert scorer.asked == [{"c", "d"}]
-
-
-def test_without_numbers_of_16_bits_nothing_is_scored_twice() -> None:
-    scorer = Known(EXACT)
-    chunk = score_items(scorer, [question("close", "a", "b")], no_pictures)
-    assert (len(scorer.asked), chunk["conditions"]) == (1, {"dtype": "float32"})
-    assert "again" not in chunk
 
 
 @pytest.mark.parametrize(

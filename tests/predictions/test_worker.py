@@ -3,15 +3,14 @@
 import ast
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
+from threading import Event
 from typing import Any
 from unittest import mock
 
@@ -21,7 +20,6 @@ from django.core.files.storage import default_storage
 from django.test import override_settings
 from django.utils import timezone
 from pytest_django import Settings
-from pytest_django.live_server_helper import LiveServer
 
 from background.broker import transport_options
 from config.celery import app
@@ -37,13 +35,14 @@ from tests import waiting
 from tests.factories import TESTS, draw_image, draw_instance, make_project
 from tests.predictions.model_worker import MISSING, model_worker, worker_environment
 from tests.predictions.plain_scorer import BROKEN, digest_score
+from tests.receivers import Request, answer_with, receiving
 from tests.workers import BROKERS, celery_worker
 
 WAIT_SECONDS = 60
 said_by_the_worker = pytest.mark.once(
     on="sqlite", because="what the worker says has no database in it; what is stored of it is tried on both by others"
 )
-SPEC = "plain:w1"
+SPEC, TOKEN = "plain:w1", "a long random text"
 EMBEDDED_BROKER = "filesystem://localhost"
 INSTANCES = 40
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -100,13 +99,9 @@ def workers(at_work: Path, broker_url: str, settings: Settings) -> Iterator[Path
 @pytest.fixture
 def own_broker(broker_url: str, tmp_path: Path) -> Iterator[str]:
     """Send to a broker that nobody else listens to; return its address."""
-    address = EMBEDDED_BROKER if broker_url == EMBEDDED_BROKER else own_redis(broker_url)
+    address = EMBEDDED_BROKER if broker_url == EMBEDDED_BROKER else f"{broker_url.rpartition('/')[0]}/1"
     with sending_to(address, tmp_path):
         yield address
-
-
-def own_redis(address: str) -> str:
-    return f"{address.rpartition('/')[0]}/1"
 
 
 def wait_until(is_so: Callable[[], bool], folder: Path) -> None:
@@ -127,39 +122,21 @@ def ask(project: Project, spec: str) -> Run:
     return run
 
 
-def test_a_worker_without_database_scores_what_people_are_asked(workers: Path, project: Project) -> None:
-    run = ask(project, SPEC)
-    wait_until(lambda: state(run) != Run.State.LOADING, workers)
-    wait_until(lambda: state(run) != Run.State.RUNNING, workers)
-    run.refresh_from_db()
-    assert (run.state, run.error, run.stored, run.wrong, run.total) == (Run.State.DONE, "", INSTANCES, 0, INSTANCES)
-    assert [(model.name, model.version, model.weights) for model in Model.objects.all()] == [("plain", "1", "w1")]
-    third = Prediction.objects.get(instance__key="row-3")
-    # Three pictures to an instance, numbered on: the original and two candidates.
-    candidates = [draw_image(number).sha256 for number in (10, 11)]
-    text = "A bird under 3 roofs."
-    assert third.scores == {f"candidate-{at}": digest_score("w1", text, sha) for at, sha in enumerate(candidates)}
-    assert third.conditions is not None
-    assert third.conditions.details == {"dtype": "none", "batch": 1}
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """As when a machine loses its power."""
-    process.kill()
-    process.wait()
-
-
 def everything_is_there_once(run: Run) -> None:
     run.refresh_from_db()
-    assert (run.state, run.stored, run.wrong, run.total) == (Run.State.DONE, INSTANCES, 0, INSTANCES)
+    assert (run.state, run.error, run.stored, run.wrong, run.total) == (Run.State.DONE, "", INSTANCES, 0, INSTANCES)
+    assert list(Model.objects.values_list("name", "version", "weights")) == [("plain", "1", "w1")]
     assert Prediction.objects.count() == INSTANCES
-    for prediction in Prediction.objects.select_related("instance"):
+    for prediction in Prediction.objects.select_related("instance", "conditions"):
         number = int(prediction.instance.key.removeprefix("row-"))
+        # Three pictures to an instance, numbered on: the original and two candidates.
         pictures = [draw_image(3 * number + 1 + at).sha256 for at in range(2)]
         text = f"A bird under {number} roofs."
         assert prediction.scores == {
             f"candidate-{at}": digest_score("w1", text, sha) for at, sha in enumerate(pictures)
         }
+        assert prediction.conditions is not None
+        assert prediction.conditions.details == {"dtype": "none", "batch": 1}
 
 
 def send_again(run: Run) -> None:
@@ -176,7 +153,9 @@ def test_a_worker_that_is_killed_in_mid_chunk_loses_nothing_and_repeats_nothing(
     with celery_worker(folder=tmp_path, broker_url=own_broker):
         with model_worker(folder=tmp_path, broker_url=own_broker, PLAIN_GATE=str(tmp_path)) as worker:
             wait_until(lambda: (tmp_path / "reached").exists() and run.chunks.filter(stored=5).count() == 2, tmp_path)
-            stop(worker)
+            # As when a machine loses its power.
+            worker.kill()
+            worker.wait()
         with model_worker(folder=tmp_path, broker_url=own_broker):
             # What it was at is lost with it; all others are scored.
             wait_until(lambda: run.chunks.filter(stored_at=None).count() == 1, tmp_path)
@@ -209,7 +188,7 @@ def answers(folder: Path, what: str) -> int:
 
 @pytest.mark.once(on="postgresql", because="Redis goes with it; a worker that is killed, and sent to again, is on both")
 def test_a_broker_that_loses_all_its_messages_loses_no_run(project: Project, redis_server: str, tmp_path: Path) -> None:
-    address = own_redis(redis_server)
+    address = f"{redis_server.rpartition('/')[0]}/1"
     with sending_to(address, tmp_path), celery_worker(folder=tmp_path, broker_url=address):
         run = ask(project, SPEC)
         with model_worker(folder=tmp_path, broker_url=address, PLAIN_GATE=str(tmp_path)):
@@ -244,72 +223,34 @@ def test_what_a_worker_cannot_do_is_told_in_words(workers: Path, project: Projec
 
 
 @said_by_the_worker
-def test_pictures_come_from_the_site_where_the_worker_has_a_token_and_no_folder(
-    project: Project, live_server: LiveServer, settings: Settings, tmp_path: Path
-) -> None:
-    settings.WORKER_TOKEN = "a long random text"
-    place = {"LINEUP_IMAGES": live_server.url, "LINEUP_WORKER_TOKEN": settings.WORKER_TOKEN}
-    with sending_to(EMBEDDED_BROKER, tmp_path), celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
-        run = ask(project, SPEC)
-        with model_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **place):
-            wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
-    everything_is_there_once(run)
-
-
-class Switched:
-    """A web server that gives the pictures of the site, on one port, and can be away."""
-
-    def __init__(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
-        self.given: list[str] = []
-
-    @contextmanager
-    def up(self) -> Iterator[None]:
-        given = self.given
-
-        class Pictures(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                name = self.path.rpartition("/")[2]
-                with default_storage.open(original_name(name)) as file:
-                    content = file.read()
-                given.append(name)
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        with ThreadingHTTPServer(("127.0.0.1", self.port), Pictures) as server:
-            thread = Thread(target=server.serve_forever)
-            thread.start()
-            try:
-                yield
-            finally:
-                server.shutdown()
-                thread.join()
-
-
-@said_by_the_worker
 def test_a_web_server_that_is_away_in_the_middle_of_a_run_costs_no_question(project: Project, tmp_path: Path) -> None:
-    web = Switched()
-    place = {"LINEUP_IMAGES": f"http://127.0.0.1:{web.port}", "LINEUP_WORKER_TOKEN": "a long random text"}
-    gate = {"PLAIN_GATE": str(tmp_path)}
-    with sending_to(EMBEDDED_BROKER, tmp_path), celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER):
+    away = Event()
+
+    def give(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        # As the site answers (tests/predictions/views/test_pictures.py).
+        root, _, name = request.path.rpartition("/")
+        if away.is_set() or (root, request.headers["authorization"]) != ("/worker/images", f"Bearer {TOKEN}"):
+            return answer_with(503)(handler, request)
+        with default_storage.open(original_name(name)) as file:
+            return answer_with(200, file.read())(handler, request)
+
+    with (
+        receiving(give) as web,
+        sending_to(EMBEDDED_BROKER, tmp_path),
+        celery_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER),
+    ):
         run = ask(project, SPEC)
-        with model_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **place, **gate):
-            with web.up():
-                wait_until(lambda: (tmp_path / "reached").exists(), tmp_path)
+        address = f"http://127.0.0.1:{web.port}"
+        place = {"LINEUP_IMAGES": address, "LINEUP_WORKER_TOKEN": TOKEN, "PLAIN_GATE": str(tmp_path)}
+        with model_worker(folder=tmp_path, broker_url=EMBEDDED_BROKER, **place):
+            wait_until(lambda: (tmp_path / "reached").exists(), tmp_path)
+            away.set()
             (tmp_path / "open").touch()
             wait_until(lambda: Run.objects.get(pk=run.pk).unreachable_since is not None, tmp_path)
             run.refresh_from_db()
-            assert run.unreachable.startswith(f"http://127.0.0.1:{web.port} did not answer")
-            given = len(web.given)
-            with web.up():
-                wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
-    assert len(web.given) > given > 0
+            assert run.unreachable.startswith(f"{address} answered 503")
+            away.clear()
+            wait_until(lambda: state(run) == Run.State.DONE, tmp_path)
     everything_is_there_once(run)
 
 
@@ -325,11 +266,10 @@ def python(program: str, folder: Path, **environment: str) -> subprocess.Complet
 
 
 @said_by_the_worker
-@pytest.mark.parametrize("module", ["", "config.settings"])
-def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_start(tmp_path: Path, module: str) -> None:
+def test_the_worker_needs_no_django_no_settings_and_no_library_of_models_to_start(tmp_path: Path) -> None:
     """Not even where the environment names settings of Django's, by accident."""
     program = "import predictions.worker, sys; print(sorted({name.partition('.')[0] for name in sys.modules}))"
-    done = python(program, tmp_path, DJANGO_SETTINGS_MODULE=module)
+    done = python(program, tmp_path, DJANGO_SETTINGS_MODULE="config.settings")
     assert done.returncode == 0, done.stderr
     found = set(ast.literal_eval(done.stdout))
     assert {"celery", "PIL", "predictions"} <= found
@@ -365,15 +305,10 @@ def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_
     ("name", "value", "sentence"),
     [
         ("LINEUP_IMAGES", "https://lineup.example", "LINEUP_IMAGES is the address of a site, which gives pictures to "),
-        ("LINEUP_IMAGES", "ftp://bucket", "LINEUP_IMAGES is 'ftp://bucket'. Write the site's media folder"),
         ("AWS_ENDPOINT_URL", "storage.example", "AWS_ENDPOINT_URL is 'storage.example'. Write an address, such as"),
         ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
         ("LINEUP_VECTORS_MB", "0", "LINEUP_VECTORS_MB is '0'. Write a whole number, 1 or more."),
-        (
-            "LINEUP_VECTORS",
-            "/dev/null/here",
-            "Vectors cannot be kept in /dev/null/here (Not a directory). Name another",
-        ),
+        ("LINEUP_VECTORS", "/dev/null/a", "Vectors cannot be kept in /dev/null/a (Not a directory). Name another"),
         ("LINEUP_PRECISION", "half", "LINEUP_PRECISION is 'half'. Write one of auto, float32, float16, bfloat16."),
         ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
     ],

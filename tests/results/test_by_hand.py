@@ -23,6 +23,7 @@ import csv
 import json
 import random
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ from tests.removing import REMOVED
 from tests.results.describing import PLACES, find, launched, make_set, write
 
 T1, T2, T3, T4, T5, T6 = "Ann a one.", "Ann a five.", "Ann b one.", "Fay a five.", "Fay c five.", "Hal b five."
+Report = dict[str, list[dict[str, Any]]]
 pytestmark = pytest.mark.usefixtures("describing")
 
 
@@ -130,11 +132,17 @@ def client(filled: str) -> Client:
     return signed_in(User.objects.get(username="researcher"))
 
 
-def report_of(tmp_path: Path) -> dict[str, list[dict[str, Any]]]:
+@pytest.fixture
+def report(filled: str, tmp_path: Path) -> Report:
     out = tmp_path / "report"
     call_command("report", "sets", "--format", "json", "--out", str(out), verbosity=0)
-    report = json.loads(next(out.glob("*.json")).read_text())
-    return {table["name"]: table["rows"] for table in report["tables"]}
+    tables = json.loads(next(out.glob("*.json")).read_text())["tables"]
+    return {table["name"]: table["rows"] for table in tables}
+
+
+def cells(rows: list[dict[str, Any]], names: Sequence[str], columns: Sequence[str]) -> dict[tuple[str, ...], list[Any]]:
+    """Return the columns of each row by what names it."""
+    return {tuple(row[name] for name in names): [row[column] for column in columns] for row in rows}
 
 
 def page_of(client: Client, study: str) -> dict[str, list[list[str]]]:
@@ -150,31 +158,25 @@ def exported(study: str, format: str, tmp_path: Path) -> list[dict[str, Any]]:
         return list(csv.DictReader(rows))
 
 
-def test_the_funnel(filled: str, client: Client, tmp_path: Path) -> None:
+def test_the_funnel(report: Report, client: Client) -> None:
     # Items are images. tell: b-five has no answer that counts, and c-one waits for another. find: a-one, b-one, c-five,
     # and a-five by T4 after T2 was rejected; of b-five T6 is undone. second accepts nothing, and asks about the same
     # images, of which it lacks c-five, and for ratings of the three whole sets, of which one of six is there; what T6
     # brought is undone, the image and the rating.
-    said = {
-        row["Study"]: [row["Instances asked"], row["None yet"], row["Accepted"], row["Rejected"], row["Undone"]]
-        for row in report_of(tmp_path)["funnel"]
-        if row["Type"] == "all"
-    }
-    assert said["tell"] == [3, 2, 4, 0, 0]
-    assert said["find"] == [3, 0, 4, 0, 1]
-    assert said["second"] == [3, 3, None, None, 2]
+    columns = ("Instances asked", "None yet", "Accepted", "Rejected", "Undone")
+    said = cells(report["funnel"], ("Type", "Study"), columns)
+    assert said["all", "tell"] == [3, 2, 4, 0, 0]
+    assert said["all", "find"] == [3, 0, 4, 0, 1]
+    assert said["all", "second"] == [3, 3, None, None, 2]
     steps = {step.study.slug: step.cell for step in client.get("/projects/sets/").context["funnel"].steps}
-    assert {slug: (cell.counts.asked, cell.counts.accepted) for slug, cell in steps.items()} == {
-        "tell": (6, 4),
-        "find": (5, 4),
-        "second": (8, 0),
-    }
+    counted = {slug: (cell.counts.asked, cell.counts.accepted) for slug, cell in steps.items()}
+    assert counted == {"tell": (6, 4), "find": (5, 4), "second": (8, 0)}
 
 
-def test_what_became_of_the_descriptions(filled: str, client: Client, tmp_path: Path) -> None:
+def test_what_became_of_the_descriptions(report: Report, client: Client) -> None:
     # T1 to T5 count, and one "not possible". find has decided about all of them: T2 was filtered out, 1 of 5. second
     # was asked about T1 to T3, and decides nothing.
-    found = {(row["Study"], row["Sets"]): list(row.values()) for row in report_of(tmp_path)["descriptions"]}
+    found = {(row["Study"], row["Sets"]): list(row.values()) for row in report["descriptions"]}
     assert found["find", "all"][2:9] == [5, 1, 5, 4, 1, 0, pytest.approx(0.2)]
     assert found["find", "static"][2:9] == [4, 0, 4, 3, 1, 0, pytest.approx(0.25)]
     assert found["find", "video"][2:9] == [1, 1, 1, 1, 0, 0, 0]
@@ -182,85 +184,58 @@ def test_what_became_of_the_descriptions(filled: str, client: Client, tmp_path: 
     assert page_of(client, "find")["descriptions"][0][1:8] == ["5", "1", "5", "4", "1", "0", "20.00"]
 
 
-def test_accuracy_of_retrievers_and_of_describers(filled: str, tmp_path: Path) -> None:
+def test_accuracy_of_retrievers_and_of_describers(report: Report) -> None:
     # find, without T6: ben finds 4 of 5 (not T2), cleo 1 of 5 (T1), dora 2 of 2.
-    rows = report_of(tmp_path)["retrieval-accuracy"]
-    found = {
-        (row["Study"], row["Averaged over"], row["Descriptions of"], row["Answers used"]): (
-            row["Accuracy"],
-            row["People"],
-            row["Descriptions"],
-            row["Answers"],
-        )
-        for row in rows
-    }
+    names = ("Study", "Averaged over", "Descriptions of", "Answers used")
+    found = cells(report["retrieval-accuracy"], names, ("Accuracy", "People", "Descriptions", "Answers"))
     near = pytest.approx
-    assert found["find", "retrievers", "all", "all"] == (near(2 / 3), 3, 5, 12)
-    assert found["find", "retrievers", "all", "asked for at first"] == (near(1 / 2), 2, 5, 10)
+    assert found["find", "retrievers", "all", "all"] == [near(2 / 3), 3, 5, 12]
+    assert found["find", "retrievers", "all", "asked for at first"] == [near(1 / 2), 2, 5, 10]
     # Of T1, T3, T4 and T5 ben finds all, cleo one of four, dora both that she was asked.
-    assert found["find", "retrievers", "all", "after acceptance"] == (near(3 / 4), 3, 4, 10)
+    assert found["find", "retrievers", "all", "after acceptance"] == [near(3 / 4), 3, 4, 10]
     # T5: ben does, cleo does not.
-    assert found["find", "retrievers", "video", "all"] == (near(1 / 2), 2, 1, 2)
+    assert found["find", "retrievers", "video", "all"] == [near(1 / 2), 2, 1, 2]
     # Ann's are found by 2 of 2, 0 of 2 and 2 of 3; fay's by 2 of 3 and 1 of 2.
-    assert found["find", "describers", "all", "all"] == (near((4 / 7 + 3 / 5) / 2), 2, 5, 12)
+    assert found["find", "describers", "all", "all"] == [near((4 / 7 + 3 / 5) / 2), 2, 5, 12]
     # second: eve finds T1 of three; all three are ann's. Ratings are no descriptions.
-    assert found["second", "retrievers", "all", "all"] == (near(1 / 3), 1, 3, 3)
-    assert found["second", "describers", "all", "all"] == (near(1 / 3), 1, 3, 3)
+    assert found["second", "retrievers", "all", "all"] == [near(1 / 3), 1, 3, 3]
+    assert found["second", "describers", "all", "all"] == [near(1 / 3), 1, 3, 3]
     # Said in the studies' own words of those who read no code.
     assert ("second", "retrievers", "all", "after acceptance") not in found
 
 
-def test_alphas_three_ways(filled: str, tmp_path: Path) -> None:
+def test_alphas_three_ways(report: Report) -> None:
     # Observed: ordered pairs that differ over m - 1, over n answers. Expected: (n^2 - sum of squared counts) over
     # n (n - 1).
     # All: T1 0, T2 2, T3 4/2, T4 4/2, T5 2: 8/12. Counts 1 four times, 5 three times, 2, 6, 7, 8 and 9 once, squared
     # 30: 114/132 = 19/22. 1 - (2/3)(22/19) = 13/57.
     # First two: 0 2 2 2 2, 8/10; counts 3 2 and five ones, squared 18: 82/90. 1 - (4/5)(90/82) = 5/41.
     # Accepted, without T2: 6/10; counts 4 3 1 1 1, squared 28: 72/90. 1 - (3/5)(5/4) = 1/4.
-    rows = report_of(tmp_path)["retrieval-agreement"]
-    found = {
-        (row["Study"], row["Sets"], row["Metric"], row["Answers used"]): [
-            row["Krippendorff's alpha"],
-            row["Descriptions"],
-            row["With two or more answers"],
-            row["Answers"],
-            row["Retrievers"],
-        ]
-        for row in rows
-    }
+    names = ("Study", "Sets", "Metric", "Answers used")
+    columns = ("Krippendorff's alpha", "Descriptions", "With two or more answers", "Answers", "Retrievers")
+    found = cells(report["retrieval-agreement"], names, columns)
     near = pytest.approx
     assert found["find", "all", "nominal", "all"] == [near(13 / 57), 5, 5, 12, 3]
     assert found["find", "all", "nominal", "asked for at first"] == [near(5 / 41), 5, 5, 10, 2]
     assert found["find", "all", "nominal", "after acceptance"] == [near(1 / 4), 4, 4, 10, 3]
-    # Squared: T2 2, T3 4/2, T4 4/2, T5 2 * 4: 14/12. Sum 51, squares 313: (2 * 12 * 313 - 2 * 2601)/132 = 35/2.
-    assert found["find", "all", "interval", "all"] == [near(14 / 15), 5, 5, 12, 3]
-    # Static: 6/10; counts 4 2 and four ones, squared 24: 76/90. 1 - (3/5)(90/76) = 11/38.
-    assert found["find", "static", "nominal", "all"] == [near(11 / 38), 4, 4, 10, 3]
     # Video: 5 and 7 alone: observed 8/2, expected (2 * 2 * 74 - 2 * 144)/2: 4 over 4.
     assert found["find", "video", "interval", "all"] == [near(0), 1, 1, 2, 2]
     # One answer each.
     assert found["second", "all", "nominal", "all"][1:] == [3, 0, 3, 1]
-    (row,) = [
-        row
-        for row in rows
-        if [row[name] for name in ("Study", "Sets", "Metric", "Answers used")] == ["find", "all", "nominal", "all"]
-    ]
-    low, high = row["95 % interval"]["low"], row["95 % interval"]["high"]
-    assert low < 13 / 57 < high
+    intervals = cells(report["retrieval-agreement"], names, ["95 % interval"])
+    (interval,) = intervals["find", "all", "nominal", "all"]
+    assert interval["low"] < 13 / 57 < interval["high"]
 
 
-def test_pay(filled: str, tmp_path: Path) -> None:
+def test_pay(report: Report) -> None:
     # Answers that were given: in tell ann's four, fay's two and hal's, who withdrew later; in find ben's and cleo's six
     # each and dora's two. Finished: fay once; ben and cleo twice, dora once.
-    found = {row["Study"]: row for row in report_of(tmp_path)["cost"]}
     columns = ("Annotators", "Sessions finished", "Answers paid", "Cost of sessions", "Cost of answers")
-    assert [float(found["tell"][name]) for name in columns] == [2, 1, 7, 1.00, 1.40]
-    assert [float(found["find"][name]) for name in columns] == [3, 5, 14, 10.00, 1.40]
-    assert [float(found["second"][name]) for name in columns] == [1, 0, 0, 0, 0]
-    assert {slug: float(row["Cost without fees"]) for slug, row in found.items()} == {
-        "tell": 2.40,
-        "find": 11.40,
-        "second": 0,
+    found = cells(report["cost"], ["Study"], (*columns, "Cost without fees"))
+    assert {study: [float(cell) for cell in row] for (study,), row in found.items()} == {
+        "tell": [2, 1, 7, 1.00, 1.40, 2.40],
+        "find": [3, 5, 14, 10.00, 1.40, 11.40],
+        "second": [1, 0, 0, 0, 0, 0],
     }
 
 
@@ -278,15 +253,13 @@ def test_how_the_texts_were_written_beside_who_found_them(filled: str, client: C
     page = client.get("/studies/sets/tell/results/").content.decode()
     assert all(f'href="/studies/sets/{study}/results/"' in page for study in ("find", "second"))
     assert "writers" not in page_of(client, "find")
-
-
-def test_that_nothing_could_be_written_is_said_in_words(filled: str, client: Client) -> None:
+    # That nothing could be written is said in words.
     page = client.get("/projects/sets/instances/video-c/").content.decode()
     assert "not possible" in page
     assert "not_possible" not in page
 
 
-def test_what_is_exported(filled: str, tmp_path: Path) -> None:
+def test_what_is_exported(filled: str, client: Client, tmp_path: Path) -> None:
     # Accepted by find, and rejected nowhere: T1, T4 and T3, T5; T6 has left with hal.
     out = tmp_path / "whole"
     call_command("export", "sets", format="imagecode", out=out)
@@ -300,18 +273,12 @@ def test_what_is_exported(filled: str, tmp_path: Path) -> None:
         study: [row["worker"] for row in exported(study, "responses", tmp_path) if row["counted"] == "true"]
         for study in ("tell", "find", "second")
     }
-    assert {study: len(workers) for study, workers in counted.items()} == {"tell": 6, "find": 14, "second": 4}
-    assert {study: len(set(workers)) for study, workers in counted.items()} == {"tell": 2, "find": 3, "second": 1}
-    outcomes = {
-        study: sorted(row["outcome"] for row in exported(study, "decisions", tmp_path)) for study in ("tell", "find")
-    }
-    assert outcomes == {
-        "tell": ["accepted"] * 4 + ["none yet"] * 2,
-        "find": ["accepted"] * 4 + ["rejected", "undone"],
-    }
-
-
-def test_the_texts_of_whoever_withdrew_are_nowhere(filled: str, client: Client, tmp_path: Path) -> None:
+    sizes = {study: (len(workers), len(set(workers))) for study, workers in counted.items()}
+    assert sizes == {"tell": (6, 2), "find": (14, 3), "second": (4, 1)}
+    for study, outcomes in (("tell", ["none yet"] * 2), ("find", ["rejected", "undone"])):
+        found = sorted(row["outcome"] for row in exported(study, "decisions", tmp_path))
+        assert found == ["accepted"] * 4 + outcomes
+    # The texts of whoever withdrew are nowhere.
     assert Response.objects.filter(annotator__provider_id="hal").exists()
     for page in ("studies/sets/tell/results", "studies/sets/find/results", "projects/sets/results"):
         assert T6 not in client.get(f"/{page}/").content.decode()

@@ -38,30 +38,27 @@ def _simulate(study: Study, **options: object) -> str:
     return output.getvalue()
 
 
-def test_an_annotator_consents_practises_answers_everything_and_finishes(study: Study) -> None:
+def _right_answers() -> int:
+    answers = Response.objects.select_related("question__instance")
+    return sum(response.choice == response.question.instance.reference["right"] for response in answers)
+
+
+def test_a_perfect_annotator_consents_practises_answers_as_the_reference_says_and_finishes(study: Study) -> None:
     said = _simulate(study, annotators=1, accuracy=1.0)
 
     session = Session.objects.get(study=study)
     assert session.state == SessionState.FINISHED
     assert session.consented_at is not None
     assert session.practice_answers.filter(is_right=True).count() == 2
-    assert Response.objects.filter(session=session).count() == 14
+    assert Response.objects.filter(session=session).count() == _right_answers() == 14
     assert said.startswith("1 sessions, 14 answers, ")
     assert "As the reference says: 14 of 14 (100.0%)" in said
-
-
-def test_every_answer_of_a_perfect_annotator_is_the_reference(study: Study) -> None:
-    _simulate(study, annotators=1, accuracy=1.0)
-
-    for response in Response.objects.select_related("question__instance"):
-        assert response.choice == response.question.instance.reference["right"]
 
 
 def test_no_answer_of_an_annotator_without_skill_is_the_reference(study: Study) -> None:
     said = _simulate(study, annotators=1, accuracy=0.0)
 
-    for response in Response.objects.select_related("question__instance"):
-        assert response.choice != response.question.instance.reference["right"]
+    assert _right_answers() == 0
     assert "As the reference says: 0 of 14 (0.0%)" in said
 
 
@@ -103,30 +100,27 @@ def test_who_leaves_answers_half_and_the_next_one_takes_the_rest(study: Study) -
     assert Response.objects.values("question").distinct().count() == 14
 
 
-@pytest.mark.django_db
-def test_a_study_that_is_not_there_gets_a_sentence() -> None:
-    with pytest.raises(CommandError, match="There is no study called nowhere"):
-        call_command("simulate", "nowhere")
-
-
-def test_a_study_that_is_not_open_gets_a_sentence(study: Study) -> None:
-    Study.objects.filter(pk=study.pk).update(state=StudyState.PAUSED)
-
-    with pytest.raises(CommandError, match="is paused, so nobody can come"):
-        call_command("simulate", study.slug)
-
-
-@pytest.mark.parametrize("text", ["-5", "0", "many"])
-def test_a_number_of_annotators_that_is_none_is_refused(study: Study, text: str) -> None:
-    with pytest.raises(CommandError, match=f"{text} is (less than 1: somebody has to come|not a whole number)"):
-        call_command("simulate", study.slug, "--annotators", text)
+@pytest.mark.parametrize(
+    ("option", "text", "sentence"),
+    [
+        *(("--annotators", text, f"{text} is (less than 1|not a whole number)") for text in ("-5", "0", "many")),
+        *(("--accuracy", text, f"{text} is not") for text in ("1.5", "-0.1", "high", "nan")),
+        ("--url", "http://127.0.0.1:1", "does not answer"),
+        ("--url", "file:///etc/passwd", "is not the address of a site"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_gets_a_sentence(study: Study, option: str, text: str, sentence: str) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        call_command("simulate", study.slug, option, text)
     assert not Session.objects.exists()
 
 
-@pytest.mark.parametrize("text", ["1.5", "-0.1", "high", "nan"])
-def test_an_accuracy_that_is_no_share_is_refused(study: Study, text: str) -> None:
-    with pytest.raises(CommandError, match=f"{text} is not"):
-        call_command("simulate", study.slug, "--accuracy", text)
+def test_a_study_that_nobody_can_take_part_in_gets_a_sentence(study: Study) -> None:
+    with pytest.raises(CommandError, match="There is no study called nowhere"):
+        call_command("simulate", "nowhere")
+    Study.objects.filter(pk=study.pk).update(state=StudyState.PAUSED)
+    with pytest.raises(CommandError, match="is paused, so nobody can come"):
+        call_command("simulate", study.slug)
 
 
 def test_static_files_need_not_be_collected(study: Study, settings: Settings, tmp_path: Path) -> None:
@@ -180,16 +174,6 @@ def test_a_site_that_fails_gets_a_sentence_and_leaves_no_seat_taken(study: Study
         take_part(browser=FailingSite(), study=study, person=person)
     assert Session.objects.get().state == SessionState.LAPSED
     assert Seat.objects.filter(study=study, session=None).count() == 1
-
-
-def test_a_site_that_does_not_answer_gets_a_sentence(study: Study) -> None:
-    with pytest.raises(CommandError, match="does not answer"):
-        call_command("simulate", study.slug, "--url", "http://127.0.0.1:1")
-
-
-def test_an_address_that_is_none_gets_a_sentence(study: Study) -> None:
-    with pytest.raises(CommandError, match="is not the address of a site"):
-        call_command("simulate", study.slug, "--url", "file:///etc/passwd")
 
 
 def _describing(texts: list[str]) -> Study:

@@ -66,18 +66,6 @@ def test_a_card_counts_the_four_questions_by_type_and_subtype(tmp_path: Path) ->
     assert f"| SHA-256 | `{hashlib.sha256(b'weights').hexdigest()}` |" in text
 
 
-@pytest.mark.parametrize("python", [sys.executable, "/no/such/python"])
-def test_without_torch_one_sentence_says_what_to_install(tmp_path: Path, python: str) -> None:
-    with pytest.raises(CommandError, match=r"needs torch, onnx and onnxscript, which .*requirements-training\.txt"):
-        call_command("train_demo_model", out=tmp_path / "model.onnx", python=Path(python))
-    assert not (tmp_path / "model.onnx").exists()
-
-
-def test_the_scenes_of_the_demo_are_not_trained_on(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is the seed of the demo's own scenes"):
-        call_command("train_demo_model", out=tmp_path / "model.onnx", seed="demo")
-
-
 def python_that(tmp_path: Path, does: str) -> Path:
     """Return what is called as a Python with torch is, and does something else instead of training."""
     program = tmp_path / "python"
@@ -101,6 +89,18 @@ def test_what_was_trained_is_asked_about_the_demos_scenes_and_gets_a_card(
     assert "on the demo's 6 instances" in text
 
 
-def test_a_training_that_fails_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="The training failed"):
-        call_command("train_demo_model", out=tmp_path / "model.onnx", python=python_that(tmp_path, "exit 3"))
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"python": Path(sys.executable)}, r"needs torch, onnx and onnxscript, which .*requirements-training\.txt"),
+        ({"python": Path("/no/such/python")}, "needs torch, onnx and onnxscript, which"),
+        ({"seed": "demo"}, "is the seed of the demo's own scenes"),
+        ({}, "The training failed"),
+    ],
+    ids=["no torch", "no Python", "the demo's scenes", "a failure"],
+)
+def test_what_cannot_be_trained_gets_a_sentence(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
+    given = {"out": tmp_path / "model.onnx", "python": python_that(tmp_path, "exit 3")} | options
+    with pytest.raises(CommandError, match=sentence):
+        call_command("train_demo_model", **given)
+    assert not (tmp_path / "model.onnx").exists()

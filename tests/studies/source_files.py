@@ -1,4 +1,4 @@
-"""Makes small source files and images for the tests of importing."""
+"""Makes small source files and images for the tests of importing, and imports them."""
 
 import csv
 import json
@@ -8,7 +8,11 @@ from typing import Any
 
 from PIL import Image
 
+from studies.actions.imports.import_state import ImportSummary
+from studies.actions.imports.importer import import_files
 from studies.importing.bivlc_manifest import COLUMNS
+from studies.models import Project
+from tests.factories import NOON
 
 
 class NamedBytes(BytesIO):
@@ -51,6 +55,22 @@ def manifest_bytes(*rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) ->
 
 def json_lines(*rows: Any) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def import_file(
+    file: Path,
+    images_dir: Path | None = None,
+    *,
+    to: Project | None = None,
+    format: str = "bivlc-manifest",
+    **more: Any,
+) -> ImportSummary:
+    """Import a file, into the project "cats" if no other is named."""
+    project = to or Project.objects.get_or_create(slug="cats", name="Cats")[0]
+    (summary,) = import_files(
+        project=project, files=[file], format=format, by="tests", now=NOON, images_dir=images_dir, **more
+    )
+    return summary
 
 
 def write_images(folder: Path) -> Path:

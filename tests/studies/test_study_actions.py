@@ -1,6 +1,7 @@
 """Create, plan, launch, pause and close a study."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,33 +11,20 @@ from annotation.models import Decision, Seat, Slot
 from studies.actions.studies import change_state, create_study, plan_study
 from studies.errors import StudyError
 from studies.models import CompletionCode, InstanceImage, Question, Study, StudyState, Survey
-from studies.models.studies import STUDY_TRANSITIONS
 from tests.factories import NOON, TESTS, create_draft, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 
 
-def test_every_state_is_in_the_table() -> None:
-    assert set(STUDY_TRANSITIONS) == set(StudyState)
-
-
 def test_a_new_study_is_a_draft_with_a_different_code_per_outcome() -> None:
     study = create_draft()
-    codes = CompletionCode.objects.filter(study=study).values_list("outcome", "code")
+    codes = dict(CompletionCode.objects.filter(study=study).values_list("outcome", "code"))
     assert study.state == StudyState.DRAFT
-    known = {
-        "finished",
-        "no_consent",
-        "failed_checks",
-        "left_out",
-        "few_answers",
-        "stopped",
-        "time_over",
-        "unlikely_times",
+    assert codes.keys() == {
+        *("finished", "no_consent", "failed_checks", "left_out", "few_answers"),
+        *("stopped", "time_over", "unlikely_times", "waited"),
     }
-    known |= {"waited"}
-    assert {outcome for outcome, _ in codes} == known
-    assert len({code for _, code in codes}) == 9
+    assert len(set(codes.values())) == 9
 
 
 def test_a_name_can_be_used_once() -> None:
@@ -68,19 +56,21 @@ def test_a_launched_design_is_frozen() -> None:
         launch(study=study, by=TESTS, now=NOON)
 
 
-def test_a_study_that_names_nobody_to_write_to_stays_a_draft() -> None:
-    study = create_draft(contact="")
-    with pytest.raises(StudyError, match="names nobody whom annotators can write to"):
-        launch(study=study, by=TESTS, now=NOON)
-    study.refresh_from_db()
-    assert study.state == StudyState.DRAFT
-    assert not study.questions.exists()
-
-
-def test_an_instance_that_waits_for_images_stops_the_launch_and_nothing_is_made() -> None:
-    study = create_draft(instances=3)
-    InstanceImage.objects.filter(instance__key="vase-1", position=2).update(image=None)
-    with pytest.raises(StudyError, match=r"vase-1 still waits for the image vase-1_2\.png"):
+@pytest.mark.parametrize(
+    ("design", "waits", "sentence"),
+    [
+        ({"contact": ""}, False, "names nobody whom annotators can write to"),
+        ({}, True, r"vase-1 still waits for the image vase-1_2\.png"),
+        ({"practice": {"questions": [{"instance": "nowhere", "right": "none"}]}}, False, "names instance nowhere"),
+        ({"practice": {"questions": [{"instance": "vase-0", "right": "candidate-9"}]}}, False, "its options are cand"),
+    ],
+    ids=["contact", "image", "practice instance", "practice option"],
+)
+def test_what_is_not_ready_stays_a_draft_of_no_questions(design: dict[str, Any], waits: bool, sentence: str) -> None:
+    study = create_draft(instances=3, **design)
+    if waits:
+        InstanceImage.objects.filter(instance__key="vase-1", position=2).update(image=None)
+    with pytest.raises(StudyError, match=sentence):
         launch(study=study, by=TESTS, now=NOON)
     study.refresh_from_db()
     assert study.state == StudyState.DRAFT
@@ -103,24 +93,6 @@ def test_only_the_selected_instances_are_asked_about() -> None:
     study = create_draft(project, instances=0, selection={"type": ["add"]})
     launch(study=study, by=TESTS, now=NOON)
     assert list(Question.objects.values_list("instance__key", flat=True)) == ["an-addition"]
-
-
-def test_an_empty_project_cannot_be_launched() -> None:
-    with pytest.raises(StudyError, match=r"has no instances\. Import some first\."):
-        launch(study=create_draft(instances=0), by=TESTS, now=NOON)
-
-
-@pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
-        ({"instance": "nowhere", "right": "none"}, "names instance nowhere"),
-        ({"instance": "vase-0", "right": "candidate-9"}, "its options are candidate-0"),
-    ],
-)
-def test_practice_that_cannot_be_asked_stops_the_launch(entry: dict[str, str], sentence: str) -> None:
-    study = create_draft(practice={"questions": [entry]})
-    with pytest.raises(StudyError, match=sentence):
-        launch(study=study, by=TESTS, now=NOON)
 
 
 def test_an_instance_of_the_practice_is_not_asked_about_again() -> None:
@@ -150,10 +122,7 @@ def test_a_study_changes_state_only_as_the_table_says(state: str, to: str) -> No
     [
         (("launch_study", "nowhere"), "no study called nowhere"),
         (("close_study", "nowhere"), "no study called nowhere"),
-        (
-            ("create_study", "no-such-file.yaml", "--project", "vases"),
-            r"yaml cannot be read \(No such file or directory\)\. Check the name",
-        ),
+        (("create_study", "no-such-file.yaml", "--project", "vases"), r"yaml cannot be read \(No such file or"),
     ],
 )
 def test_a_command_that_names_nothing_says_so(command: tuple[str, ...], sentence: str) -> None:

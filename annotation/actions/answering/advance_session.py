@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.actions import seats, sessions
 from annotation.actions.answering import live_sessions, practice_rounds
@@ -27,7 +27,8 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
     """
     study, annotator = session.study, session.annotator
     if session.state == SessionState.WORKING:
-        if session.part_begun < part < len(study.design.parts) and not _has_open_slot_before(part, session):
+        left_before = _open_slots(session).filter(part__lt=part)
+        if session.part_begun < part < len(study.design.parts) and not left_before.exists():
             Session.objects.filter(pk=session.pk).update(part_begun=part, last_seen_at=now)
             session.refresh_from_db()
         return
@@ -37,11 +38,6 @@ def begin(*, session: Session, part: int, now: datetime) -> None:
         sessions.move(session=session, to=SessionState.PRACTICE, now=now, practice_round=practice_round, **lease)
     else:
         begin_work(session=session, now=now, **lease)
-
-
-def _has_open_slot_before(part: int, session: Session) -> bool:
-    mine = Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
-    return mine.filter(part__lt=part).exists()
 
 
 def begin_work(*, session: Session, now: datetime, **fields: Any) -> None:
@@ -74,13 +70,10 @@ def update_waiting(*, session: Session, now: datetime) -> None:
         return
     elif lobby.has_questions_ready(study=study, annotator=annotator, now=now):
         _resume_from_lobby(session=session, now=now)
-    elif not _may_get_more(session, now):
+    elif not (lobby.may_get_questions if session.questions_answered else lobby.may_wait)(
+        study=study, annotator=annotator, now=now
+    ):
         _end_waiting(session, to=SessionState.WAITED, now=now)
-
-
-def _may_get_more(session: Session, now: datetime) -> bool:
-    look = lobby.may_get_questions if session.questions_answered else lobby.may_wait
-    return look(study=session.study, annotator=session.annotator, now=now)
 
 
 def _end_waiting(session: Session, *, to: SessionState, now: datetime) -> None:
@@ -140,7 +133,7 @@ def advance(*, session: Session, now: datetime) -> None:
     locked = _locked(session, SessionState.WORKING)
     if locked is not None:
         withdraw_redacted(locked)
-    if locked is not None and not _has_open_slot(locked):
+    if locked is not None and not _open_slots(locked).exists():
         if locked.questions_total:
             _advance_after_answers(locked, now=now)
         else:
@@ -163,18 +156,14 @@ def _advance_after_answers(locked: Session, *, now: datetime) -> None:
         sessions.finish(session=locked, now=now)
 
 
-def _has_open_slot(session: Session) -> bool:
-    return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None).exists()
-
-
-def _has_unanswered(session: Session) -> bool:
-    return session.questions_answered < session.questions_total or not session.questions_answered
+def _open_slots(session: Session) -> QuerySet[Slot]:
+    return Slot.objects.filter(seat__session=session, annotator=session.annotator_id, answered_at=None)
 
 
 def finish_if_done(*, session: Session, now: datetime) -> None:
     """Finish a session that has no open question, or that waits for more: the annotator has pressed Finish."""
     waits_for_more = session.state == SessionState.WAITING and session.questions_answered > 0
-    if waits_for_more or (session.state == SessionState.WORKING and not _has_open_slot(session)):
+    if waits_for_more or (session.state == SessionState.WORKING and not _open_slots(session).exists()):
         sessions.finish(session=session, now=now)
 
 
@@ -196,7 +185,7 @@ def expire(*, by: Actor, now: datetime) -> int:
                 if session.state == SessionState.WAITING:
                     update_waiting(session=session, now=now)
                     continue
-                if session.state == SessionState.WORKING and not _has_unanswered(session):
+                if session.state == SessionState.WORKING and session.questions_answered == session.questions_total > 0:
                     # Every question is answered; only the last look is missing.
                     sessions.finish(session=session, now=now)
                     continue

@@ -7,10 +7,9 @@ statements except `_STORE_IN_ONE_STATEMENT`; every test of answers runs on both.
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from django.db import DataError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Field
@@ -46,14 +45,13 @@ RETURNING questions_answered, questions_total, part_begun
 _TAKE_SLOT = """
 UPDATE annotation_slot SET answered_at = %s WHERE id = %s AND annotator_id = %s AND answered_at IS NULL
 """
-_MEASURED = (
-    "first_choice_ms",
-    "send_ms",
-    "hidden_ms",
-    "changes_of_mind",
-    "window_width",
-    "window_height",
-)
+# What the browser measures, where it has measured nothing.
+NOT_MEASURED: Mapping[str, Any] = {
+    **dict.fromkeys(("first_choice_ms", "send_ms", "hidden_ms", "changes_of_mind", "window_width", "window_height")),
+    "unmeasured": "",
+    "images_seen": [],
+    "writing": None,
+}
 # A settled decision keeps its state; only its votes follow the answers.
 _DECISION = """
        rule = %s, votes = %s, answers = %s, asks_more = %s,
@@ -104,8 +102,7 @@ SELECT counted.questions_answered, counted.questions_total, counted.part_begun, 
 """
 
 
-@dataclass(frozen=True)
-class QuestionState:
+class QuestionState(NamedTuple):
     """A question as its slot asks it, with the state of the session that has it.
 
     The question is frozen when the study is launched. undone: a question about the same instance is undone, and the
@@ -138,8 +135,7 @@ class QuestionState:
     begun: datetime | None
 
 
-@dataclass(frozen=True)
-class SessionProgress:
+class SessionProgress(NamedTuple):
     """The counters of a session after one more of its answers was counted."""
 
     answered: int
@@ -147,8 +143,7 @@ class SessionProgress:
     part_begun: int
 
 
-@dataclass(frozen=True)
-class DecisionValues:
+class DecisionValues(NamedTuple):
     """Column values of a decision; `at` is when the question was decided."""
 
     question: int
@@ -161,16 +156,14 @@ class DecisionValues:
     at: datetime | None
 
 
-@dataclass(frozen=True)
-class Prefetch:
+class Prefetch(NamedTuple):
     """The slots that a page already holds, and how many more it has room for."""
 
     held: Sequence[int] = ()
     room: int = 0
 
 
-@dataclass(frozen=True)
-class NextSlot:
+class NextSlot(NamedTuple):
     slot: int
     question: int
     kind: str
@@ -221,15 +214,6 @@ def take_slot(*, slot: int, annotator: int, now: datetime) -> bool:
         return bool(cursor.rowcount == 1)
 
 
-def measured_columns(measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns measured by the browser; missing measurements are None."""
-    return {name: measured.get(name) for name in _MEASURED} | {
-        "unmeasured": measured.get("unmeasured", ""),
-        "images_seen": measured.get("images_seen", []),
-        "writing": measured.get("writing"),
-    }
-
-
 def insert_response(columns: Mapping[str, Any]) -> None:
     """Store a response.
 
@@ -250,15 +234,12 @@ def _fields() -> Mapping[str, Field[Any, Any]]:
 
 @cache
 def _insert_into(columns: Sequence[str]) -> str:
-    return f"INSERT INTO annotation_response ({_names(columns)}) VALUES ({_placeholders(columns)})"  # noqa: S608 (columns of the model)
+    names, values = _names_and_placeholders(columns)
+    return f"INSERT INTO annotation_response ({names}) VALUES ({values})"  # noqa: S608 (columns of the model)
 
 
-def _names(columns: Sequence[str]) -> str:
-    return ", ".join(columns)
-
-
-def _placeholders(columns: Sequence[str]) -> str:
-    return ", ".join(["%s"] * len(columns))
+def _names_and_placeholders(columns: Sequence[str]) -> tuple[str, str]:
+    return ", ".join(columns), ", ".join(["%s"] * len(columns))
 
 
 def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
@@ -270,18 +251,13 @@ def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
         cursor.executemany(_POSSIBLE_TIME, times)
 
 
-def store_decision(decided: DecisionValues) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_DECIDE, [*_decision(decided), decided.question])
+def store_decision(decided: DecisionValues, *, if_current: bool = False) -> bool:
+    """Store a decision; tell whether it was stored.
 
-
-def store_decision_if_current(decided: DecisionValues) -> bool:
-    """Store a decision computed from the question as it was served.
-
-    Returns False and changes nothing if a researcher has changed how many answers the question may get.
+    if_current: only if no researcher has changed how many answers the question may get since it was served.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_DECIDE_IF_CURRENT, [*_decision(decided), decided.question])
+        cursor.execute(_DECIDE_IF_CURRENT if if_current else _DECIDE, [*_decision(decided), decided.question])
         return bool(cursor.rowcount == 1)
 
 
@@ -319,14 +295,13 @@ def store_in_one_statement(
         return None
     if not rows:
         return None
-    return SessionProgress(*rows[0][:3]), [_next_slot(*row[4:]) for row in rows if row[4] is not None]
+    return SessionProgress(*rows[0][:3]), [_next_slot(row[4:]) for row in rows if row[4] is not None]
 
 
 @cache
 def _one_statement(columns: Sequence[str]) -> str:
-    return _STORE_IN_ONE_STATEMENT.format(
-        names=_names(columns), values=_placeholders(columns), decision=_DECISION, following=_NEXT
-    )
+    names, values = _names_and_placeholders(columns)
+    return _STORE_IN_ONE_STATEMENT.format(names=names, values=values, decision=_DECISION, following=_NEXT)
 
 
 def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, limit: int) -> list[NextSlot]:
@@ -335,7 +310,7 @@ def next_slots(*, seat: int, annotator: int, besides: Sequence[int], part: int, 
         return []
     with connection.cursor() as cursor:
         cursor.execute(_NEXT, _next(seat, annotator, part, besides, limit))
-        return [_next_slot(*row[:4]) for row in cursor]
+        return [_next_slot(row) for row in cursor]
 
 
 def _next(seat: int, annotator: int, part: int, besides: Sequence[int], limit: int) -> list[int]:
@@ -343,7 +318,8 @@ def _next(seat: int, annotator: int, part: int, besides: Sequence[int], limit: i
     return [seat, annotator, part, *left_out, limit]
 
 
-def _next_slot(slot: int, question: int, kind: str, content: str) -> NextSlot:
+def _next_slot(row: Sequence[Any]) -> NextSlot:
+    slot, question, kind, content, *_ = row
     return NextSlot(slot, question, kind, json.loads(content))
 
 

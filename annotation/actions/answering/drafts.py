@@ -47,7 +47,9 @@ def save(*, session: Session, slot: int, fields: Mapping[str, str], now: datetim
         # Lock the session first, as answers do: the draft is stored before the answer deletes it, or finds the slot
         # answered.
         working = Session.objects.select_for_update(of=("self",), no_key=True).filter(pk=session.pk)
-        if not working.filter(state=SessionState.WORKING).exists() or not _is_open(session, slot):
+        mine = Slot.objects.filter(pk=slot, seat__session=session, annotator=session.annotator_id, answered_at=None)
+        kind = mine.values_list("question__kind", flat=True).first()
+        if not working.filter(state=SessionState.WORKING).exists() or kind is None or not get_kind(kind).is_written:
             return None
         draft, is_first = Draft.objects.get_or_create(
             session=session, slot_id=slot, defaults={"fields": kept, "saved_at": now}
@@ -56,12 +58,6 @@ def save(*, session: Session, slot: int, fields: Mapping[str, str], now: datetim
             return draft.number
         Draft.objects.filter(pk=draft.pk).update(fields=kept, saved_at=now, number=F("number") + 1)
         return draft.number + 1
-
-
-def _is_open(session: Session, slot: int) -> bool:
-    mine = Slot.objects.filter(pk=slot, seat__session=session, annotator=session.annotator_id, answered_at=None)
-    kind = mine.values_list("question__kind", flat=True).first()
-    return kind is not None and get_kind(kind).is_written
 
 
 def drafts_by_slot(*, session: Session, slots: Sequence[Slot]) -> dict[int, Draft]:

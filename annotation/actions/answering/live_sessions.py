@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from annotation.models import Seat, Session
 from annotation.models.sessions import OPEN_STATES
-from studies.actions.questions import questions_per_instance
 from studies.models import Study, StudyState
 
 # Minimum time for questions received shortly before the time limit.
@@ -31,7 +30,7 @@ def remaining_questions(*, session: Session, now: datetime) -> int:
     if session.annotator.blocked:
         return 0
     left = study.design.surveys.size - session.questions_total
-    return left if left >= questions_per_instance(study) else 0
+    return left if left >= study.design.questions_per_instance else 0
 
 
 def ends_at(session: Session) -> datetime:

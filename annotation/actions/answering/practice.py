@@ -5,8 +5,8 @@ answers are needed. If images fail in the browser only, the session ends without
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils.translation import gettext
@@ -20,8 +20,7 @@ from studies.kinds import get_kind, shown_order
 from studies.models import PracticeQuestion
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(NamedTuple):
     """What the practice requires: `needed` right answers out of `questions`, 0 for none, in `rounds` tries."""
 
     questions: int
@@ -29,8 +28,7 @@ class Terms:
     rounds: int
 
 
-@dataclass(frozen=True)
-class RoundResult:
+class RoundResult(NamedTuple):
     """The result of a practice round: `right` of `shown` questions; `needed` right answers pass."""
 
     right: int
@@ -69,16 +67,13 @@ def _result(*, session: Session, number: int) -> RoundResult:
     study = session.study
     given = practice_rounds.practice_answers(study=study, annotator=session.annotator).filter(round=number)
     shown, missing = given.exclude(choice="").count(), given.filter(choice="").count()
-    return RoundResult(
-        right=given.filter(is_right=True).count(),
-        shown=shown,
-        needed=needed(study.design.practice.needed, shown=shown, missing=missing),
-    )
+    required = needed(study.design.practice.needed, shown=shown, missing=missing)
+    return RoundResult(given.filter(is_right=True).count(), shown, required)
 
 
-def order_for(*, session: Session, question: PracticeQuestion) -> list[str]:
-    """Return the option keys in the order shown to this annotator in this round."""
-    seed = f"{session.order_seed}|practice|{session.practice_round}"
+def order_for(*, session: Session, question: PracticeQuestion, number: int | None = None) -> list[str]:
+    """Return the option keys in the order shown to this annotator in the round `number`, by default the current one."""
+    seed = f"{session.order_seed}|practice|{session.practice_round if number is None else number}"
     kind = get_kind(question.kind)
     return shown_order(kind, question.content, seed=seed, annotator=session.annotator_id, question=question.pk)
 
@@ -93,8 +88,7 @@ def next_question(*, session: Session) -> PracticeQuestion | None:
 def round_number(*, session: Session) -> int:
     """Return the number of this round, from 1; rounds begun in an older session count."""
     begun = practice_rounds.begun_rounds(study=session.study, annotator=session.annotator) - {session.practice_round}
-    rounds_there_are = session.study.design.practice.rounds
-    return min(len(begun) + 1, rounds_there_are)
+    return min(len(begun) + 1, session.study.design.practice.rounds)
 
 
 @transaction.atomic

@@ -15,7 +15,11 @@ from annotation.actions.answering import advance_session, answer_sql, drafts, li
 from annotation.actions.answering import answer_notices as notices
 from annotation.actions.answering.answer_sql import NextSlot, Prefetch, QuestionState, SessionProgress
 from annotation.actions.deciding.decisions import DecisionInput, decide_question, decision_from_answer, decision_input
-from annotation.actions.deciding.undo_acceptance import downstream_questions, update_downstream_of_questions
+from annotation.actions.deciding.undo_acceptance import (
+    downstream_questions,
+    is_used_downstream,
+    update_downstream_of_questions,
+)
 from annotation.actions.ending.time_checks import check_times, possible_so_far
 from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.language import translated
@@ -249,110 +253,129 @@ def order_for(*, session: Session, question: Question) -> list[str]:
     )
 
 
+@dataclass(frozen=True)
+class _Arrival:
+    """A readable answer on the slow path, with the current rows of its session and slot."""
+
+    session: Session
+    slot: Slot
+    sent: Submission
+    answer: Answer
+    order: list[str]
+    now: datetime
+
+    def notify(self, why: AnswerNotice.Why) -> None:
+        """Create a notice about the submitted answer."""
+        about = {"submission": self.sent.submission, "answer": self.answer.value}
+        notices.add(session=self.session, slot=self.slot, why=why, now=self.now, **about)
+
+    def result(self, why: AnswerNotice.Why | None = None, **flags: Any) -> SubmissionResult:
+        """Return the result, after a notice that says why the answer is no ordinary one."""
+        if why is not None:
+            self.notify(why)
+        return _result(self.session, self.slot, **flags)
+
+    def is_same_as(self, stored: Response) -> bool:
+        return stored.choice == self.answer.label and stored.whole_answer == self.answer.value
+
+
+def _result(session: Session, slot: Slot, **flags: Any) -> SubmissionResult:
+    return SubmissionResult(
+        state=SessionState(session.state),
+        answered=session.questions_answered,
+        total=session.questions_total,
+        annotator=session.annotator_id,
+        seat=slot.seat_id,
+        part_begun=session.part_begun,
+        seed=session.order_seed,
+        unseen_notices=session.unseen_notices,
+        **flags,
+    )
+
+
 @transaction.atomic
 def _store_slow_path(*, token: str, sent: Submission, now: datetime) -> SubmissionResult:
     """Slow path: repeats, edits, late answers, inactive sessions."""
     # Lock order of `sessions.start`: nobody gets questions while an older answer of theirs is stored.
     sessions.lock_annotator(Annotator.objects.filter(sessions__token=token))
-    session = _locked_session(token)
+    locked = Session.objects.select_for_update(of=("self",)).select_related("study", "last_seat")
+    session = locked.filter(token=token).first()
     slot = Slot.objects.select_related("question", "seat").filter(pk=sent.slot).first()
     if session is not None and slot is not None and was_skipped(session=session, slot=slot):
-        _notify(session, slot, sent, _readable_answer(session, slot, sent), Why.SKIPPED, now=now)
-        return _result(session, slot, skipped=True)
+        return _refuse_skipped(session, slot, sent, now=now)
     if session is None or slot is None or not _was_given(session=session, slot=slot):
         raise NotYourQuestion(gettext("This question does not belong to your session. Reload the page to go on."))
     if slot.part > session.part_begun:
         raise BadAnswer(gettext("This question belongs to a part that you have not started. Reload the page to go on."))
     order = order_for(session=session, question=slot.question)
     answer = read_answer(slot.question.kind, slot.question.content, order, sent.posted)
+    arrival = _Arrival(session, slot, sent, answer, order, now)
     known = Response.objects.filter(session=session, question=slot.question, submission_id=sent.submission).first()
+    if known is not None and arrival.is_same_as(known):
+        return arrival.result()
     if known is not None:
         # A different answer with the same submission id comes from a page restored by the Back button.
-        is_repeat = _is_same_answer(known, answer)
-        return _result(session, slot) if is_repeat else _keep_first_answer(session, slot, sent, answer, now=now)
+        return arrival.result(Why.FIRST_STANDS, first_kept=True)
     if sent.replaces is not None:
-        return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
+        return _replace(arrival)
     given = Response.objects.filter(question=slot.question, annotator=session.annotator_id)
-    if _may_replace(given.filter(session=session, slot=slot, is_current=True).first(), sent):
-        return _replace(session=session, slot=slot, sent=sent, answer=answer, now=now)
+    current = given.filter(session=session, slot=slot, is_current=True).first()
+    # A second answer may replace the current one if its browser tells the order of its submissions, or has sent it
+    # while the current one was in transit.
+    if current is not None and (sent.order is not None or current.submission_id in sent.after):
+        return _replace(arrival)
     if given.exists():
-        return _keep_first_answer(session, slot, sent, answer, now=now)
+        return arrival.result(Why.FIRST_STANDS, first_kept=True)
     if session.state == SessionState.LAPSED:
-        session = sessions.revive(session=session, now=now)
+        sessions.revive(session=session, now=now)
         slot.refresh_from_db(fields=["annotator", "answered_at"])
     if slot.annotator_id != session.annotator_id:
-        return _store_without_slot(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now)
+        return _store_without_slot(arrival)
     if session.state == SessionState.WORKING:
         # The seat was still free and has been reclaimed, now or by a page just before: the answer counts as usual.
         return _store_fast_path(token=token, sent=sent, prefetch=NO_PREFETCH, now=now)
     # The question is open, but this session is not answering yet, or a newer session of the same person is.
-    _notify(session, slot, sent, answer, Why.MOVED, now=now)
-    return _result(session, slot, stored=False)
+    return arrival.result(Why.MOVED, stored=False)
 
 
-def _readable_answer(session: Session, slot: Slot, sent: Submission) -> Answer | None:
-    """Return the submitted answer; None if the question no longer has the content to read it."""
+def _refuse_skipped(session: Session, slot: Slot, sent: Submission, *, now: datetime) -> SubmissionResult:
+    """Store no answer to a skipped question, which may no longer have the content to read it."""
     order = order_for(session=session, question=slot.question)
     try:
-        return read_answer(slot.question.kind, slot.question.content, order, sent.posted)
+        value = read_answer(slot.question.kind, slot.question.content, order, sent.posted).value
     except BadAnswer:
-        return None
+        value = None
+    notices.add(session=session, slot=slot, submission=sent.submission, answer=value, why=Why.SKIPPED, now=now)
+    return _result(session, slot, skipped=True)
 
 
-def _notify(
-    session: Session, slot: Slot, sent: Submission, answer: Answer | None, why: AnswerNotice.Why, *, now: datetime
-) -> None:
-    """Create a notice about the submitted answer."""
-    value = None if answer is None else answer.value
-    notices.add(session=session, slot=slot, submission=sent.submission, answer=value, why=why, now=now)
-
-
-def _keep_first_answer(
-    session: Session, slot: Slot, sent: Submission, answer: Answer, *, now: datetime
-) -> SubmissionResult:
-    _notify(session, slot, sent, answer, Why.FIRST_STANDS, now=now)
-    return _result(session, slot, first_kept=True)
-
-
-def _may_replace(current: Response | None, sent: Submission) -> bool:
-    """Whether a second answer may replace `current`.
-
-    Its browser must tell the order of its submissions, or have sent it while `current` was in transit.
-    """
-    return current is not None and (sent.order is not None or current.submission_id in sent.after)
-
-
-def _store_without_slot(
-    *, session: Session, slot: Slot, sent: Submission, answer: Answer, order: list[str], now: datetime
-) -> SubmissionResult:
+def _store_without_slot(arrival: _Arrival) -> SubmissionResult:
     """Store an answer to a question that its session no longer has.
 
     It counts only if the question was withdrawn, because then nobody else has its slot.
     """
+    session, slot, now = arrival.session, arrival.slot, arrival.now
     removed = Removal.objects.reasons(annotator=session.annotator_id, project=session.study.project_id)
     if Removal.Why.WITHDRAWN in removed:
         # Consent ended before the answer arrived: nothing more is stored.
-        return _result(session, slot, stored=False)
+        return arrival.result(stored=False)
     if Slot.objects.filter(annotator=session.annotator_id, question=slot.question_id).exists():
         # A newer session of the same person asks the question; storing an answer now would block it.
-        _notify(session, slot, sent, answer, Why.MOVED, now=now)
-        return _result(session, slot, stored=False)
-    what: dict[str, Any] = {
-        "session": session,
-        "slot": slot,
-        "sent": sent,
-        "answer": answer,
-        "order": order,
-        "now": now,
-    }
+        return arrival.result(Why.MOVED, stored=False)
     if not removed and _reclaim_slot(session=session, slot=slot, now=now):
-        return _store_withdrawn(**what)
-    _store(**what, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
+        # The question was withdrawn before the answer arrived; it counts like one in time.
+        _store(arrival, left_out=LeftOut.TAKEN_OUT if slot.question.taken_out_at is not None else "")
+        decide_question(asked=decision_input(slot.question, session.study), now=now)
+        if session.state == SessionState.WORKING:
+            counted = SessionProgress(session.questions_answered, session.questions_total, session.part_begun)
+            _state_after(session.pk, counted, now=now)
+            session.refresh_from_db()
+        return arrival.result(Why.WITHDRAWN, withdrawn=True)
+    _store(arrival, counted=False, left_out=Removal.Why.EXCLUDED if removed else "")
     if session.ended_at is not None:
         # Its times were checked when it ended, without this answer, which is paid too.
         check_times(session=session)
-    _notify(session, slot, sent, answer, Why.LATE, now=now)
-    return _result(session, slot, late=True)
+    return arrival.result(Why.LATE, late=True)
 
 
 def was_withdrawn(*, session: Session, slot: Slot) -> bool:
@@ -373,30 +396,6 @@ def _reclaim_slot(*, session: Session, slot: Slot, now: datetime) -> bool:
     Session.objects.filter(pk=session.pk).update(last_seen_at=now, **counted)
     session.refresh_from_db(fields=["questions_answered", "questions_total", "last_seen_at"])
     return True
-
-
-def _store_withdrawn(
-    *, session: Session, slot: Slot, sent: Submission, answer: Answer, order: list[str], now: datetime
-) -> SubmissionResult:
-    """Store an answer to a question that was withdrawn before the answer arrived; it counts like one in time."""
-    left_out = LeftOut.TAKEN_OUT if slot.question.taken_out_at is not None else ""
-    _store(session=session, slot=slot, sent=sent, answer=answer, order=order, now=now, left_out=left_out)
-    decide_question(asked=decision_input(slot.question, session.study), now=now)
-    if session.state == SessionState.WORKING:
-        counted = SessionProgress(session.questions_answered, session.questions_total, session.part_begun)
-        _state_after(session.pk, counted, now=now)
-        session.refresh_from_db()
-    _notify(session, slot, sent, answer, Why.WITHDRAWN, now=now)
-    return _result(session, slot, withdrawn=True)
-
-
-def _is_same_answer(stored: Response, answer: Answer) -> bool:
-    return stored.choice == answer.label and stored.whole_answer == answer.value
-
-
-def _locked_session(token: str) -> Session | None:
-    sessions_by_token = Session.objects.select_for_update(of=("self",)).select_related("study", "last_seat")
-    return sessions_by_token.filter(token=token).first()
 
 
 def was_skipped(*, session: Session, slot: Slot) -> bool:
@@ -425,20 +424,6 @@ def _was_given(*, session: Session, slot: Slot) -> bool:
     return session.first_question_at is not None and last is not None and last.survey_id == slot.seat.survey_id
 
 
-def _result(session: Session, slot: Slot, **flags: Any) -> SubmissionResult:
-    return SubmissionResult(
-        state=SessionState(session.state),
-        answered=session.questions_answered,
-        total=session.questions_total,
-        annotator=session.annotator_id,
-        seat=slot.seat_id,
-        part_begun=session.part_begun,
-        seed=session.order_seed,
-        unseen_notices=session.unseen_notices,
-        **flags,
-    )
-
-
 def _columns(
     study: int,
     question: int,
@@ -465,61 +450,61 @@ def _columns(
         "answer": answer.value,
         "shown_order": list(order),
         "received_at": now,
-        **answer_sql.measured_columns(sent.measured),
+        **answer_sql.NOT_MEASURED,
+        **sent.measured,
     }
 
 
-def _store(
-    *,
-    session: Session,
-    slot: Slot,
-    sent: Submission,
-    answer: Answer,
-    order: list[str],
-    now: datetime,
-    version: int = 1,
-    counted: bool = True,
-    left_out: str = "",
-) -> None:
-    columns = _columns(
-        session.study_id, slot.question_id, session.pk, session.annotator_id, sent, answer, order, now=now
+def _store(arrival: _Arrival, *, replaces: Response | None = None, counted: bool = True, left_out: str = "") -> None:
+    """Store an answer, in the order in which the answer that it replaces was shown."""
+    session, slot, sent = arrival.session, arrival.slot, arrival.sent
+    order = arrival.order if replaces is None else replaces.shown_order
+    ids = session.study_id, slot.question_id, session.pk, session.annotator_id
+    Response.objects.create(
+        **_columns(*ids, sent, arrival.answer, order, now=arrival.now)
+        | {
+            "version": 1 if replaces is None else replaces.version + 1,
+            "left_out": left_out,
+            "slot_id": slot.pk if counted else None,
+            "possible_ms": possible_so_far(sent.measured, begun=session.first_question_at, now=arrival.now),
+        }
     )
-    possible = possible_so_far(sent.measured, begun=session.first_question_at, now=now)
-    columns |= {"version": version, "left_out": left_out, "slot_id": slot.pk if counted else None}
-    columns["possible_ms"] = possible
-    Response.objects.create(**columns)
 
 
-def _replace(*, session: Session, slot: Slot, sent: Submission, answer: Answer, now: datetime) -> SubmissionResult:
+def _replace(arrival: _Arrival) -> SubmissionResult:
     """Store an answer as the next version of an earlier one, if it may change and the new answer takes precedence.
 
     Creates a notice about the answer that does not stand, unless the page had shown it.
     """
+    session, slot, sent, answer, now = arrival.session, arrival.slot, arrival.sent, arrival.answer, arrival.now
     if session.state == SessionState.LAPSED:
         # An answer sent in time may arrive after the lapse, and reclaims the seat.
-        session = sessions.revive(session=session, now=now)
+        sessions.revive(session=session, now=now)
     current = Response.objects.select_for_update().filter(session=session, slot=slot, is_current=True).first()
     if current is None:
         raise BadAnswer(gettext("This answer can no longer be changed; your earlier answer is kept."))
     if current.left_out == LeftOut.WITHDRAWN:
         # Nothing more is stored after consent was withdrawn.
-        return _result(session, slot, stored=False)
+        return arrival.result(stored=False)
     if (final := _why_final(session, slot, current, now=now)) is not None:
-        _notify(session, slot, sent, answer, final, now=now)
-        return _result(session, slot, is_final=True)
+        return arrival.result(final, is_final=True)
     if (newer := _why_current_stands(current, sent)) is not None:
-        _notify(session, slot, sent, answer, newer, now=now)
-        return _result(session, slot, newer_kept=True)
+        return arrival.result(newer, newer_kept=True)
     _reject_duplicate(slot.question.kind, answer, study=session.study_id, question=slot.question_id, slot=slot.pk)
     Response.objects.filter(pk=current.pk).update(is_current=False)
-    what: dict[str, Any] = {"version": current.version + 1, "left_out": current.left_out, "order": current.shown_order}
-    _store(session=session, slot=slot, sent=sent, answer=answer, now=now, **what)
+    _store(arrival, replaces=current, left_out=current.left_out)
     Session.objects.filter(pk=session.pk).update(last_seen_at=now)
     decide_question(asked=decision_input(slot.question, session.study), now=now, only_answer=answer)
     if downstream_questions(slot.question).exists():
         update_downstream_of_questions(questions=[slot.question_id], now=now)
-    _notify_of_replacement(session, slot, current, sent, answer, now=now)
-    return _result(session, slot, replaced_earlier=True)
+    notices.discard_for_answer(session=session, slot=slot, answer=answer.value, now=now)
+    if current.version != sent.replaces and not arrival.is_same_as(current):
+        # The annotator did not edit it on a page that showed it.
+        is_same = sent.order is not None and current.browser == sent.order.browser
+        why = Why.SENT_AGAIN if is_same or current.submission_id in sent.after else Why.OTHER_BROWSER
+        about: dict[str, Any] = {"submission": current.submission_id, "answer": current.whole_answer}
+        notices.add(session=session, slot=slot, why=why, now=now, **about)
+    return arrival.result(replaced_earlier=True)
 
 
 def _why_final(session: Session, slot: Slot, current: Response, *, now: datetime) -> AnswerNotice.Why | None:
@@ -527,7 +512,7 @@ def _why_final(session: Session, slot: Slot, current: Response, *, now: datetime
 
     Tabs of a session that has just ended may still hold its questions; what they send counts until the lease ends.
     """
-    if downstream_questions(slot.question).filter(undone_at=None).exists():
+    if is_used_downstream(slot.question):
         return Why.BUILT_ON
     is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
     has_just_ended = session.state == SessionState.FINISHED and now < session.lease_until
@@ -546,19 +531,6 @@ def _why_current_stands(current: Response, sent: Submission) -> AnswerNotice.Why
         return Why.SENT_AGAIN if same.filter(send_number__gt=sent.order.number).exists() else None
     is_known = current.version == sent.replaces or current.submission_id in sent.after
     return None if is_known else Why.NEWER_STANDS
-
-
-def _notify_of_replacement(
-    session: Session, slot: Slot, current: Response, sent: Submission, answer: Answer, *, now: datetime
-) -> None:
-    """Create a notice that `current` was replaced, unless the annotator edited it on a page that showed it."""
-    notices.discard_for_answer(session=session, slot=slot, answer=answer.value, now=now)
-    if current.version == sent.replaces or _is_same_answer(current, answer):
-        return
-    is_same = current.submission_id in sent.after or (sent.order is not None and current.browser == sent.order.browser)
-    why = Why.SENT_AGAIN if is_same else Why.OTHER_BROWSER
-    about: dict[str, Any] = {"submission": current.submission_id, "answer": current.whole_answer}
-    notices.add(session=session, slot=slot, why=why, now=now, **about)
 
 
 def open_slots(*, session: Session, limit: int) -> list[Slot]:
@@ -603,8 +575,3 @@ def own_slots(*, session: Session) -> list[int]:
 def answer_in(*, session: Session, slot: int) -> Response:
     """Return the counted answer of this session in a slot. Raises Response.DoesNotExist."""
     return own_answers(session=session).get(slot=slot)
-
-
-def is_used_downstream(response: Response) -> bool:
-    """Whether another study asks about an answer, so that it is final."""
-    return downstream_questions(response.question).filter(undone_at=None).exists()

@@ -1,6 +1,5 @@
 """The time of a session: how long its annotator has worked, and when its lease ends."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from analytics.work.working_time import SentAnswer, seconds_at_work
@@ -8,14 +7,6 @@ from annotation.actions import sessions
 from annotation.actions.answering import live_sessions
 from annotation.models import Response, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
-
-
-@dataclass(frozen=True)
-class Ending:
-    """When the time of a session ends; `more_minutes` can still be requested, 0 for none."""
-
-    at: datetime
-    more_minutes: int
 
 
 def worked(*, session: Session) -> list[float]:
@@ -38,11 +29,11 @@ def estimated_seconds(*, session: Session) -> float | None:
     return session.study.design.time.estimated_minutes * 60 / questions if questions else None
 
 
-def ending(*, session: Session) -> Ending | None:
+def ending(*, session: Session) -> datetime | None:
     """Return when the time of `session` ends; None before it has begun, in the lobby, and once it has ended.
 
     The seat is kept a little longer (`sessions.GRACE`), for answers in transit.
     """
     if session.state not in OPEN_STATES - {SessionState.WAITING} or sessions.is_on_first_lease(session):
         return None
-    return Ending(session.lease_until - sessions.GRACE, sessions.more_minutes(session=session))
+    return session.lease_until - sessions.GRACE

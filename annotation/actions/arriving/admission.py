@@ -19,9 +19,6 @@ def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -
     """Raise CannotTakePart, NotOpen or NotEligible if `annotator` (None: somebody new) may not begin `study`."""
     if annotator is not None:
         _check_not_removed(study=study, annotator=annotator, provider=provider)
-    if annotator is not None and annotator.blocked:
-        what_next = gettext("Please return it on the platform.") if provider != invite.PROVIDER else ""
-        raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
     if study.state != StudyState.OPEN:
         raise _not_open(StudyState(study.state), provider)
     if annotator is not None and has_taken_part(study=study, annotator=annotator):
@@ -29,7 +26,9 @@ def check_open_to(*, study: Study, annotator: Annotator | None, provider: str) -
             gettext("You have already taken part in this study. Thank you!"),
             gettext("Your answers are saved; there is nothing to do."),
         )
-    if not _has_open_session(study=study, annotator=annotator):
+    open_sessions = Session.objects.filter(study=study, annotator=annotator, ended_at=None)
+    # Rules do not apply to somebody who returns under a new submission.
+    if study.design.eligibility and (annotator is None or not open_sessions.exists()):
         eligibility.check(study=study, annotator=annotator, provider=provider)
 
 
@@ -40,15 +39,8 @@ def _check_not_removed(*, study: Study, annotator: Annotator, provider: str) -> 
         raise CannotTakePart(
             gettext("You withdrew your consent, so you cannot take part in these studies again."), what_next
         )
-    if reasons:
+    if reasons or annotator.blocked:
         raise CannotTakePart(gettext("You cannot take part in this study."), what_next)
-
-
-def _has_open_session(*, study: Study, annotator: Annotator | None) -> bool:
-    """Whether the annotator returns under a new submission, so that eligibility rules no longer apply."""
-    if annotator is None or not study.design.eligibility:
-        return False
-    return Session.objects.filter(study=study, annotator=annotator, ended_at=None).exists()
 
 
 def has_taken_part(*, study: Study, annotator: Annotator) -> bool:
@@ -76,30 +68,27 @@ def nothing_left(*, study: Study, annotator: Annotator | None, provider: str, no
 
     All places are taken, what is left is for others, or nothing is ready yet.
     """
-    if provider == invite.PROVIDER:
-        what_next = gettext("This is not your fault. A place may become free: try the same link again later.")
-    else:
-        what_next = gettext(
+    is_invited = provider == invite.PROVIDER
+    what_next = (
+        gettext("This is not your fault. A place may become free: try the same link again later.")
+        if is_invited
+        else gettext(
             "This is not your fault. A place may become free: try the same link again later, or return the study on "
             "the platform that invited you."
         )
+    )
     kept = next(iter(eligibility.barred_by_rule(study=study, annotator=annotator)), "")
     if kept and lobby.has_questions_ready(study=study, annotator=None, now=now):
         return NothingLeft(translated(get_rule(kept).told), what_next, rule=kept)
-    if lobby.may_get_questions_later(study=study, annotator=annotator, now=now):
-        return _nothing_yet(provider)
-    return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
-
-
-def _nothing_yet(provider: str) -> NothingYet:
-    reason = gettext(
-        "The questions in this study depend on the answers of other people. None is ready for you at the moment."
-    )
-    if provider == invite.PROVIDER:
-        return NothingYet(reason, gettext("This is not your fault. Try the same link again later."))
+    if not lobby.may_get_questions_later(study=study, annotator=annotator, now=now):
+        return NothingLeft(gettext("All places of this study are taken at the moment."), what_next)
     return NothingYet(
-        reason,
         gettext(
+            "The questions in this study depend on the answers of other people. None is ready for you at the moment."
+        ),
+        gettext("This is not your fault. Try the same link again later.")
+        if is_invited
+        else gettext(
             "This is not your fault. Try the same link again later, or return the study on the platform that invited "
             "you."
         ),

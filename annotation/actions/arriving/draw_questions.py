@@ -14,13 +14,7 @@ from annotation.actions.arriving.eligibility import barred, is_barred
 from annotation.models import Annotator, Decision, Response, Skip, Slot
 from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE
-from studies.actions.questions import (
-    About,
-    Source,
-    origin_of,
-    questions_per_instance,
-    selected_instances,
-)
+from studies.actions.questions import About, Source, origin_of, selected_instances
 from studies.actions.studies import add_surveys, fill_survey
 from studies.eligibility import Barred
 from studies.kinds import AsksAboutAnswers, get_kind
@@ -118,25 +112,17 @@ def could_draw(
     undecided = _undecided(study, annotator)
     if about is not None:
         undecided = undecided.filter(question__instance__in=about)
-    return undecided.exists() or bool(_ready(study, annotator, limit=1, now=now, about=about))
-
-
-def _ready(
-    study: Study,
-    annotator: Annotator | None,
-    *,
-    limit: int,
-    now: datetime,
-    about: QuerySet[Instance] | None = None,
-) -> list[About]:
-    if study.design.instances.sample is not None:
-        return []
-    return ready_items(study, now=now, annotator=annotator, limit=limit, about=about)
+    if undecided.exists():
+        return True
+    is_sample = study.design.instances.sample is not None
+    return not is_sample and bool(ready_items(study, now=now, annotator=annotator, limit=1, about=about))
 
 
 def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
-    most = max(1, size // questions_per_instance(study))
-    drawn = _ready(study, annotator, limit=most, now=now)
+    if study.design.instances.sample is not None:
+        return False
+    most = max(1, size // study.design.questions_per_instance)
+    drawn = ready_items(study, now=now, annotator=annotator, limit=most)
     if not drawn:
         return False
     planned = PlannedSurvey(tuple(drawn), study.answers)

@@ -25,8 +25,7 @@ def set_group(*, project: Project, group: str, provider: str, people: Iterable[s
         raise StudyError(f"The name of a group has 1 to {LONGEST_NAME} characters.")
     # One list at a time, so that two lists sent at the same moment are not merged.
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
-    wanted = dict.fromkeys(people)
-    ids = list(wanted)
+    ids = list(dict.fromkeys(people))
     Annotator.objects.bulk_create(
         (Annotator(provider=provider, provider_id=person) for person in ids), batch_size=BATCH, ignore_conflicts=True
     )

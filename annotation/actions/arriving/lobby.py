@@ -29,14 +29,11 @@ def may_wait(*, study: Study, annotator: Annotator | None, now: datetime) -> boo
     """Whether `annotator` (None: somebody new) may wait in `study` while nothing is ready for them."""
     if not has_lobby(study) or study.state == StudyState.CLOSED:
         return False
-    if study.design.lobby.pay and _has_waited(study, annotator):
+    before = Session.objects.filter(study=study, annotator=annotator, state=SessionState.WAITED)
+    # Waiting is paid once, whatever the number of surveys.
+    if study.design.lobby.pay and before.exists():
         return False
     return may_get_questions(study=study, annotator=annotator, now=now)
-
-
-def _has_waited(study: Study, annotator: Annotator | None) -> bool:
-    """Whether the annotator has waited in vain before: waiting is paid once, whatever the number of surveys."""
-    return Session.objects.filter(study=study, annotator=annotator, state=SessionState.WAITED).exists()
 
 
 def is_page_open(*, session: Session) -> bool:
@@ -57,13 +54,9 @@ def may_get_questions(*, study: Study, annotator: Annotator | None, now: datetim
 
 
 def may_get_questions_later(*, study: Study, annotator: Annotator | None, now: datetime) -> bool:
-    """Tell whether `study` may get questions for `annotator` later.
-
-    True as well while the upstream study is a draft or paused.
-    """
-    if study.fed_by is None or study.design.instances.sample is not None:
-        return False
-    stands_still = study.fed_by.state in (StudyState.DRAFT, StudyState.PAUSED)
+    """Whether `study` may get questions for `annotator` later; also while the upstream study is a draft or paused."""
+    feeding = study.fed_by if study.design.instances.sample is None else None
+    stands_still = feeding is not None and feeding.state in (StudyState.DRAFT, StudyState.PAUSED)
     return stands_still or may_get_questions(study=study, annotator=annotator, now=now)
 
 

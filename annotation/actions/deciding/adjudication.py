@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from annotation.actions.deciding.decisions import decide_question, decide_source_questions, decision_input, rule_input
-from annotation.actions.deciding.undo_acceptance import downstream_questions, update_downstream_of_questions
+from annotation.actions.deciding.undo_acceptance import is_used_downstream, update_downstream_of_questions
 from annotation.errors import AnnotationError
 from annotation.models import Decision
 from annotation.models.responses import RESPONSE
@@ -85,5 +85,5 @@ def _record(question: Question, what: What, *, by: Actor, now: datetime, choice:
 
 
 def _check_unused(question: Question) -> None:
-    if downstream_questions(question).filter(undone_at=None).exists():
+    if is_used_downstream(question):
         raise CannotSettle("The next study already asks about this instance; the decision can no longer change.")

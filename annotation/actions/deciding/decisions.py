@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from annotation.actions.answering.answer_sql import DecisionValues, store_decision, store_decision_if_current
+from annotation.actions.answering.answer_sql import DecisionValues, store_decision
 from annotation.actions.deciding.description_outcomes import downstream_outcomes
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Response
@@ -50,16 +50,16 @@ def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer 
     is it. Otherwise the decision is locked first, so that of two answers at the same moment the later one sees both. If
     a researcher has asked for more answers, the question is read again.
     """
-    if only_answer is None or asked.asked.wanted > 1 or not _decide_by_one_answer(asked, only_answer, now=now):
+    if (
+        only_answer is None
+        or asked.asked.wanted > 1
+        or not store_decision(decision_from_answer(only_answer, asked=asked, now=now), if_current=True)
+    ):
         asked = _lock_and_reload(asked)
         given = _votes([asked.question], with_outcomes=get_rule(asked.rule).needs.downstream_outcome)[asked.question]
         store_decision(_decision_values(asked, given, now=now))
     if asked.response:
         decide_source_questions(responses=[asked.response], now=now)
-
-
-def _decide_by_one_answer(asked: DecisionInput, answer: Answer, *, now: datetime) -> bool:
-    return store_decision_if_current(decision_from_answer(answer, asked=asked, now=now))
 
 
 def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
@@ -72,19 +72,10 @@ def _lock_and_reload(asked: DecisionInput) -> DecisionInput:
 
 
 def decision_from_answer(answer: Answer, *, asked: DecisionInput, now: datetime) -> DecisionValues:
-    """Return the decision on a question that wants one answer, from this answer."""
-    return _decision_values(asked, [_single_vote(answer, asked)], now=now)
-
-
-def _single_vote(answer: Answer, asked: DecisionInput) -> Vote:
-    """Return a new answer as a vote; nobody has been asked about it yet."""
+    """Return the decision on a question that wants one answer, from this answer, which nobody has been asked about."""
     with_outcomes = get_rule(asked.rule).needs.downstream_outcome
-    is_source = not with_outcomes or _is_source(asked.kind, asked.asked.content, answer.value)
-    return Vote(answer.label, answer.value, is_source=is_source)
-
-
-def _is_source(kind: str, content: Mapping[str, Any], answer: Any) -> bool:
-    return get_kind(kind).as_source(content, answer) is not None
+    is_source = not with_outcomes or get_kind(asked.kind).as_source(asked.asked.content, answer.value) is not None
+    return _decision_values(asked, [Vote(answer.label, answer.value, is_source=is_source)], now=now)
 
 
 def _decision_values(asked: DecisionInput, given: Sequence[Vote], *, now: datetime) -> DecisionValues:
@@ -122,15 +113,12 @@ def _votes(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[V
     given: dict[int, list[Vote]] = {question: [] for question in questions}
     counted = Response.objects.counted().filter(question__in=questions).order_by("received_at", "id")
     rows = list(counted.values_list("pk", "question_id", "choice", "answer"))
-    became: Mapping[int, Sequence[State]] = {}
-    asked: dict[int, tuple[str, dict[str, Any]]] = {}
-    if with_outcomes:
-        of_these = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
-        asked = {pk: (kind, content) for pk, kind, content in of_these}
-        became = downstream_outcomes([pk for pk, *_ in rows])
+    became = downstream_outcomes([pk for pk, *_ in rows]) if with_outcomes else {}
+    asked = Question.objects.only("kind", "content").in_bulk(questions) if with_outcomes else {}
     for pk, question, label, answer in rows:
         whole = label if answer is None else answer
-        is_source = not with_outcomes or _is_source(*asked[question], whole)
+        source = asked.get(question)
+        is_source = source is None or get_kind(source.kind).as_source(source.content, whole) is not None
         given[question].append(Vote(label, whole, became.get(pk, ()), is_source))
     return given
 

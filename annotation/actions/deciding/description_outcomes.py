@@ -19,10 +19,7 @@ def decisions_about(answers: QuerySet[Response] | Sequence[int]) -> QuerySet[Dec
     answers: responses or their ids.
     """
     asked = Decision.objects.filter(question__source_type=RESPONSE, question__undone_at=None)
-    if isinstance(answers, QuerySet):
-        asked = asked.filter(question__source_id__in=answers.values("pk"))
-    else:
-        asked = asked.filter(question__source_id__in=answers)
+    asked = asked.filter(question__source_id__in=answers)  # type: ignore[misc]
     asking = Study.objects.filter(pk__in=asked.order_by().values("study"))
     return asked.filter(study__in=[study.pk for study in asking if study.accepts])
 

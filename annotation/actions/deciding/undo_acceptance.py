@@ -3,8 +3,8 @@
 Drawn questions and their answers stay, but an undone question has no effect.
 """
 
+from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
@@ -16,16 +16,8 @@ from annotation.models.responses import RESPONSE
 from studies.actions.questions import origin_of
 from studies.models import Question, Study
 
-
-@dataclass(frozen=True)
-class DownstreamChanges:
-    """Numbers of downstream questions that were undone and restored."""
-
-    undone: int = 0
-    restored: int = 0
-
-    def __add__(self, other: "DownstreamChanges") -> "DownstreamChanges":
-        return DownstreamChanges(self.undone + other.undone, self.restored + other.restored)
+# Numbers of downstream questions that were "undone" and "restored".
+DownstreamChanges = Counter[str]
 
 
 def downstream_questions(question: Question) -> QuerySet[Question]:
@@ -33,6 +25,11 @@ def downstream_questions(question: Question) -> QuerySet[Question]:
     accepted = Q(study__fed_by=question.study_id, instance=question.instance_id, drawn_from__isnull=False)
     answers = Response.objects.filter(question=question)
     return Question.objects.filter(accepted | Q(source_type=RESPONSE, source_id__in=answers.values("pk")))
+
+
+def is_used_downstream(question: Question) -> bool:
+    """Whether another study asks about `question` or an answer to it, so that these are final."""
+    return downstream_questions(question).filter(undone_at=None).exists()
 
 
 def update_downstream_of_answers(*, questions: Collection[int], now: datetime) -> DownstreamChanges:
@@ -48,7 +45,7 @@ def update_downstream_of_answers(*, questions: Collection[int], now: datetime) -
     restored = [each.pk for each in asked if _can_restore(each) and each.source_id in counted]
     Question.objects.filter(pk__in=undone).update(undone_at=now)
     _restore(restored)
-    return DownstreamChanges(len(undone), len(restored))
+    return Counter(undone=len(undone), restored=len(restored))
 
 
 def update_downstream_of_questions(*, questions: Collection[int], now: datetime) -> DownstreamChanges:
@@ -56,7 +53,7 @@ def update_downstream_of_questions(*, questions: Collection[int], now: datetime)
     instances: dict[int, set[int]] = {}
     for asker, instance in Question.objects.filter(pk__in=questions).values_list("study_id", "instance_id"):
         instances.setdefault(asker, set()).add(instance)
-    followed = DownstreamChanges()
+    followed: DownstreamChanges = Counter()
     for study in Study.objects.filter(pk__in=instances).order_by("pk"):
         followed += update_downstream(study=study, instances=instances[study.pk], now=now)
     return followed
@@ -68,7 +65,7 @@ def update_downstream(*, study: Study, instances: Collection[int], now: datetime
     Runs in a transaction. A drawn question stands while its instance is accepted with the same result as when it was
     drawn.
     """
-    followed = DownstreamChanges()
+    followed: DownstreamChanges = Counter()
     for fed in study.feeds.order_by("pk"):
         # Locked before reading: of two answers that restore two steps of one pipeline at the same moment, the later one
         # sees both.
@@ -79,7 +76,7 @@ def update_downstream(*, study: Study, instances: Collection[int], now: datetime
         restored = [question for question in asked if _can_restore(question) and question.pk in standing]
         Question.objects.filter(pk__in=[question.pk for question in undone]).update(undone_at=now)
         _restore([question.pk for question in restored])
-        followed += DownstreamChanges(len(undone), len(restored))
+        followed += Counter(undone=len(undone), restored=len(restored))
         if changed := {question.instance_id for question in (*undone, *restored)}:
             followed += update_downstream(study=fed, instances=changed, now=now)
     return followed

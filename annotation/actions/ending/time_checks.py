@@ -72,28 +72,25 @@ def _possible_ms(answer: SentAnswer, possible: float) -> int | None:
 
 
 def _least_seconds(questions: list[int]) -> dict[int, float]:
-    """Return the minimum time of each question, in seconds, for anybody who answers them in this order."""
-    asked = Question.objects.filter(pk__in=questions).values_list("pk", "kind", "content")
-    found = {pk: (kind, content) for pk, kind, content in asked}
-    read: set[str] = set()
-    return {pk: _least_seconds_of(*found[pk], read=read) for pk in questions}
+    """Return the minimum time of each question in seconds, for anybody who answers them in this order.
 
-
-def _least_seconds_of(kind_name: str, content: Mapping[str, Any], *, read: set[str]) -> float:
-    """Return the minimum time of a question in seconds: its texts, one option and all its images.
-
-    The shortest option counts, because an annotator who sees the right text need not read the others. Texts in `read`
-    take no time, because nobody reads a text twice; the texts of this question are added to it.
+    It is the time for its texts, one option and all its images. The shortest option counts, because an annotator who
+    sees the right text need not read the others. Nobody reads a text twice.
     """
-    kind = get_kind(kind_name)
-    shown, options = kind.shown(content), kind.options(content)
-    texts = {text.text for text in shown.texts}
-    choices = {option.text for option in options if option.text}
-    words = sum(len(text.split()) for text in texts - read)
-    words += min((0 if text in read else len(text.split()) for text in choices), default=0)
-    read |= texts | choices
-    pictures = len(shown.pictures) + sum(option.picture is not None for option in options)
-    return least_seconds(words=words, pictures=pictures)
+    asked = Question.objects.only("kind", "content").in_bulk(questions)
+    found: dict[int, float] = {}
+    read: set[str] = set()
+    for pk in questions:
+        kind, content = get_kind(asked[pk].kind), asked[pk].content
+        shown, options = kind.shown(content), kind.options(content)
+        texts = {text.text for text in shown.texts}
+        choices = {option.text for option in options if option.text}
+        words = sum(len(text.split()) for text in texts - read)
+        words += min((0 if text in read else len(text.split()) for text in choices), default=0)
+        read |= texts | choices
+        pictures = len(shown.pictures) + sum(option.picture is not None for option in options)
+        found[pk] = least_seconds(words=words, pictures=pictures)
+    return found
 
 
 @transaction.atomic

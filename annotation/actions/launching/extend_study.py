@@ -16,7 +16,7 @@ from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Seat, Slot
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About, everything_asked, questions_per_instance, unsaved_questions
+from studies.actions.questions import About, everything_asked, unsaved_questions
 from studies.actions.studies import add_surveys, fill_survey
 from studies.actions.table_statistics import refresh_statistics
 from studies.design.model import MOST_ANSWERS
@@ -131,11 +131,17 @@ def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
         raise StudyError(why_not)
     ready, left_out = _new_instances(study)
     if not ready:
-        raise StudyError(_nothing_new(left_out))
+        nothing_new = "It asks about every instance that it selects already. Import more first."
+        if left_out:
+            nothing_new = (
+                f"{left_out} instances that it selects are new, but none can be asked about yet: look on the project's "
+                "page which images are still missing."
+            )
+        raise StudyError(nothing_new)
     try:
         planned = plan_surveys(
             ready,
-            size=max(1, study.design.surveys.size // questions_per_instance(study)),
+            size=max(1, study.design.surveys.size // study.design.questions_per_instance),
             answers=study.answers,
             double_seats=0,
             seed=f"{study.seed}|{study.surveys.count()}",
@@ -163,15 +169,6 @@ def why_no_new_instances(study: Study) -> str:
     if study.design.instances.sample is not None:
         return "It asks about a sample that was drawn when it was launched; what came later was not in the draw."
     return ""
-
-
-def _nothing_new(left_out: int) -> str:
-    if not left_out:
-        return "It asks about every instance that it selects already. Import more first."
-    return (
-        f"{left_out} instances that it selects are new, but none can be asked about yet: look on the project's page "
-        "which images are still missing."
-    )
 
 
 def _new_instances(study: Study) -> tuple[list[About], int]:
@@ -232,4 +229,4 @@ def _repeat_surveys(study: Study, more: int) -> list[Survey]:
 def _recount(questions: list[int], *, now: datetime) -> ExtensionResult:
     changed = recount(questions=questions, now=now)
     undone = update_downstream_of_questions(questions=changed, now=now)
-    return ExtensionResult(decisions=len(changed), undone=undone.undone, restored=undone.restored)
+    return ExtensionResult(decisions=len(changed), **undone)

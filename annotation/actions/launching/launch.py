@@ -50,7 +50,14 @@ def warnings(study: Study) -> list[str]:
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:
         asked_about.append(study.fed_by)
-    return [_outcome_warning(each) for each in asked_about if not get_rule(each.rule).needs.downstream_outcome]
+    seeing = ", ".join(name for name in RULES if get_rule(name).needs.downstream_outcome)
+    return [
+        f"Others are asked about the answers of study {each.slug}, but its rule {each.rule} sees nothing of what "
+        f"became of them there: in place of one that is rejected there nobody gives another. "
+        f"Rules that see it: {seeing}."
+        for each in asked_about
+        if not get_rule(each.rule).needs.downstream_outcome
+    ]
 
 
 def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
@@ -64,17 +71,7 @@ def upstream_items(study: Study, *, now: datetime) -> list[About] | None:
     if study.design.instances.sample is None:
         return []
     if not (drawn := ready_items(study, now=now)):
-        what = (
-            "no answer yet that can be asked about" if study.design.asks_about_answers else "accepted no instance yet"
-        )
+        is_about_answers = study.design.asks_about_answers
+        what = "no answer yet that can be asked about" if is_about_answers else "accepted no instance yet"
         raise StudyError(f"Study {study.fed_by.slug} has {what}, so no sample can be drawn.")
     return drawn
-
-
-def _outcome_warning(study: Study) -> str:
-    seeing = ", ".join(name for name in RULES if get_rule(name).needs.downstream_outcome)
-    return (
-        f"Others are asked about the answers of study {study.slug}, but its rule {study.rule} sees nothing of what "
-        f"became of them there: in place of one that is rejected there nobody gives another. "
-        f"Rules that see it: {seeing}."
-    )

@@ -23,15 +23,21 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     """Delete what `project` knows of `annotator`, and the annotator if no other project knows them.
 
     Their answers must have been removed before, in the same transaction (`removals.withdraw`). Their places are free
-    afterwards.
+    afterwards. Their entry events stay as counts, without their digest.
     """
-    _anonymise_entry_events(annotator, project)
+    for study in Study.objects.filter(project=project):
+        who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
+        EntryEvent.objects.filter(study=study, who=who).update(who="")
     reopen_places.free_places(annotator=annotator, project=project)
-    sat = Session.objects.filter(annotator=annotator, study__project=project)
-    _free_seats_of(annotator, project)
+    # What is left: seats of sessions without answers, and unanswered slots.
+    held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
+    seats = [seat.pk for seat in held.order_by("pk")]
+    Seat.objects.filter(pk__in=seats).update(session=None, claimed_at=None, filled_at=None)
+    Slot.objects.filter(annotator=annotator, seat__study__project=project).update(annotator=None, answered_at=None)
     responses, _ = Response.objects.filter(annotator=annotator, study__project=project).delete()
     Skip.objects.filter(annotator=annotator, study__project=project).delete()
     Report.objects.filter(annotator=annotator, study__project=project).delete()
+    sat = Session.objects.filter(annotator=annotator, study__project=project)
     sessions = sat.count()
     # Deletes their practice answers too.
     sat.delete()
@@ -41,19 +47,3 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     if not known and not GroupMember.objects.filter(annotator=annotator).exists():
         Annotator.objects.filter(pk=annotator.pk).delete()
     return DeletedRows(responses=responses, sessions=sessions)
-
-
-def _free_seats_of(annotator: Annotator, project: Project) -> None:
-    """Free the remaining seats and slots of `annotator`: sessions without answers, unanswered slots."""
-    held = Seat.objects.select_for_update().filter(session__annotator=annotator, study__project=project)
-    seats = [seat.pk for seat in held.order_by("pk")]
-    Seat.objects.filter(pk__in=seats).update(session=None, claimed_at=None, filled_at=None)
-    mine = Slot.objects.filter(annotator=annotator, seat__study__project=project)
-    mine.update(annotator=None, answered_at=None)
-
-
-def _anonymise_entry_events(annotator: Annotator, project: Project) -> None:
-    """Keep the entry events of the annotator as counts, without their digest."""
-    for study in Study.objects.filter(project=project):
-        who = suspicious_arrivals.digest(study=study, person=annotator.provider_id)
-        EntryEvent.objects.filter(study=study, who=who).update(who="")

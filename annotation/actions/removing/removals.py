@@ -61,14 +61,7 @@ def withdraw(*, annotator: Annotator, project: Project, by: Actor, now: datetime
     # A withdrawal is final, so the text need not be kept in questions that others would still read.
     redact(annotator=annotator, project=project, now=now)
     answer_notices.drop(annotator=annotator, project=project)
-    record(
-        project=project,
-        what=What.ANNOTATOR_WITHDRAWN,
-        by=by,
-        now=now,
-        annotator=annotator.pk,
-        **asdict(followed),
-    )
+    record(project=project, what=What.ANNOTATOR_WITHDRAWN, by=by, now=now, annotator=annotator.pk, **asdict(followed))
     return followed
 
 
@@ -122,14 +115,7 @@ def include(*, annotator: Annotator, project: Project, by: Actor, now: datetime)
     theirs.update(left_out="")
     questions = list(_answers(annotator, project).counted().values_list("question_id", flat=True))
     followed = _recount(questions, before=RemovalEffects(without_place=without_place), now=now)
-    record(
-        project=project,
-        what=What.ANNOTATOR_LET_BACK,
-        by=by,
-        now=now,
-        annotator=annotator.pk,
-        **asdict(followed),
-    )
+    record(project=project, what=What.ANNOTATOR_LET_BACK, by=by, now=now, annotator=annotator.pk, **asdict(followed))
     return followed
 
 
@@ -191,9 +177,7 @@ def _recount(questions: Sequence[int], *, before: RemovalEffects, now: datetime)
     undone = update_downstream_of_answers(questions=questions, now=now)
     changed = recount(questions=questions, now=now)
     undone += update_downstream_of_questions(questions=changed, now=now)
-    return replace(
-        before, answers=len(questions), decisions=len(changed), undone=undone.undone, restored=undone.restored
-    )
+    return replace(before, answers=len(questions), decisions=len(changed), **undone)
 
 
 def _answers(annotator: Annotator, project: Project) -> ResponseQuerySet:

@@ -1,6 +1,5 @@
 """Free the slots of answers that no longer count, and restore them where nobody else has them."""
 
-from collections.abc import Collection
 from datetime import datetime
 
 from django.db.models import F
@@ -51,7 +50,8 @@ def restore_places(*, annotator: Annotator, project: Project, now: datetime) -> 
     seats = {place.seat_id for _, place in lost if place is not None}
     list(Seat.objects.select_for_update().filter(pk__in=seats).order_by("pk"))
     back = sum(_take_slot(response, place) for response, place in lost if place is not None)
-    _close_filled_seats(seats, now=now)
+    still_open = Slot.objects.filter(seat__in=seats, answered_at=None).values("seat")
+    Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)
     return len(lost) - back
 
 
@@ -72,9 +72,3 @@ def _take_slot(response: Response, slot: Slot) -> bool:
         return False
     Response.objects.filter(pk=response.pk).update(slot=slot)
     return True
-
-
-def _close_filled_seats(seats: Collection[int], *, now: datetime) -> None:
-    """Close the unheld seats in which no slot is open."""
-    still_open = Slot.objects.filter(seat__in=seats, answered_at=None).values("seat")
-    Seat.objects.filter(pk__in=seats, session=None).exclude(pk__in=still_open).update(filled_at=now)

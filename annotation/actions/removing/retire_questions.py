@@ -97,7 +97,7 @@ def _recount(question: Question, *, answers: int, now: datetime) -> RemovalEffec
     undone = update_downstream_of_answers(questions=[question.pk], now=now)
     decided = recount(questions=[question.pk], now=now)
     undone += update_downstream_of_questions(questions=[question.pk], now=now)
-    return RemovalEffects(answers, len(decided), undone.undone, undone.restored)
+    return RemovalEffects(answers, len(decided), **undone)
 
 
 def _record(question: Question, what: What, by: Actor, now: datetime, **told: object) -> None:

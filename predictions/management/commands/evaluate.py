@@ -12,7 +12,7 @@ from evaluation.blind.pictures import VectorSource
 from evaluation.model_scores import Loaded, ScoresPairs, text_embedder
 from evaluation.pictures import Pictures
 from evaluation.protocols import PROTOCOLS, Benchmark, BenchmarkError, Evaluation, evaluate, get_protocol
-from evaluation.protocols.base import scored_by
+from evaluation.protocols.base import Scorer, scored_by
 from evaluation.result_files import ResultsFileError
 from evaluation.score_files import ScoreFile
 from evaluation.score_tables import Line, as_json, as_text
@@ -73,10 +73,12 @@ class Command(BaseCommand):
                 self._write_pairs(protocol, data, options["pairs"])
             pictures = Pictures(options["images"] or folder)
             if options["answers"]:
-                self._write_answers(protocol, data, options["model"], loaded, pictures, options["answers"])
+                scored = scored_by(only_scorer(options["model"], loaded, pictures), protocol.blocks(data))
+                options["answers"].write_text(protocol.answers(data, scored) + "\n", encoding="utf-8")
+                self.stdout.write(f"What {called(options['model'][0])} chooses is in {options['answers']}.")
                 return
             lines = [
-                Line(called(spec), evaluated_from_file(protocol, data, Path(spec.removeprefix(FILE))))
+                Line(called(spec), evaluated_from_file(protocol, data, spec))
                 if spec.startswith(FILE)
                 else Line(spec, evaluated_here(protocol, data, spec, loaded, pictures))
                 for spec in options["model"]
@@ -98,25 +100,6 @@ class Command(BaseCommand):
             what = {"benchmark": protocol.name, "paper": protocol.paper} | as_json(lines, chance)
             out.write_text(json.dumps(what, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
-    def _write_answers(
-        self,
-        protocol: Benchmark[Any, Any],
-        data: Any,
-        specs: Sequence[str],
-        loaded: Mapping[str, ScoresPairs],
-        pictures: Pictures,
-        path: Path,
-    ) -> None:
-        if len(specs) != 1 or fitted_baseline(specs[0]):
-            raise BenchmarkError(["--answers is for one model. Name a scorer or a file of scores with --model."])
-        (spec,) = specs
-        file = Path(spec.removeprefix(FILE))
-        if spec.startswith(FILE) and not file.exists():
-            raise BenchmarkError([f"There is no file {file}."])
-        scorer = ScoreFile(file) if spec.startswith(FILE) else Loaded(loaded[spec], pictures)
-        path.write_text(protocol.answers(data, scored_by(scorer, protocol.blocks(data))) + "\n", encoding="utf-8")
-        self.stdout.write(f"What {called(spec)} chooses is in {path}.")
-
     def _write_pairs(self, protocol: Benchmark[Any, Any], data: Any, path: Path) -> None:
         count = 0
         with path.open("w", encoding="utf-8", newline="") as stream:
@@ -133,10 +116,25 @@ def called(spec: str) -> str:
     return Path(spec.removeprefix(FILE)).stem
 
 
-def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, path: Path) -> Evaluation:
-    """Evaluate a model by a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
+def file_of(spec: str) -> Path:
+    """Return the file that a spec names. Raises BenchmarkError."""
+    path = Path(spec.removeprefix(FILE))
     if not path.exists():
-        raise BenchmarkError([f"There is no file {path}."])
+        raise BenchmarkError(f"There is no file {path}.")
+    return path
+
+
+def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], pictures: Pictures) -> Scorer:
+    """Return what scores by the only spec. Raises BenchmarkError for several, and for what does not score pairs."""
+    if len(specs) != 1 or fitted_baseline(specs[0]):
+        raise BenchmarkError("--answers is for one model. Name a scorer or a file of scores with --model.")
+    (spec,) = specs
+    return ScoreFile(file_of(spec)) if spec.startswith(FILE) else Loaded(loaded[spec], pictures)
+
+
+def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, spec: str) -> Evaluation:
+    """Evaluate a model by a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
+    path = file_of(spec)
     found = protocol.published(data, path)
     return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
 
@@ -147,7 +145,7 @@ def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
     for spec in specs:
         baseline = fitted_baseline(spec)
         if baseline is None and (problem := problem_with(spec)):
-            raise BenchmarkError([problem])
+            raise BenchmarkError(problem)
         if baseline is None or baseline.model:
             found[spec] = model_called(spec if baseline is None else baseline.model)
     return found
@@ -167,7 +165,7 @@ def evaluated_here(
 def vectors_by(model: Any, pictures: Pictures) -> VectorSource:
     """Return a model's vectors of the images of a benchmark. Raises BenchmarkError where it makes none."""
     if not isinstance(model, Contrastive):
-        raise BenchmarkError([NO_VECTORS])
+        raise BenchmarkError(NO_VECTORS)
     return VectorSource({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
 
 
@@ -176,4 +174,4 @@ def model_called(spec: str) -> ScoresPairs:
     try:
         return scorer_of(spec)
     except CannotLoad as error:
-        raise BenchmarkError([str(error)]) from error
+        raise BenchmarkError(str(error)) from error

@@ -1,6 +1,8 @@
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tqdm import tqdm
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, embedding_of
 from predictions.image_sets.near_duplicates import NEAR_BELOW
 from predictions.image_sets.set_files import LEFT_OUT, LIST, SETS, TABLE
-from predictions.image_sets.set_maker import CannotMake, Split, Summary, Wishes, from_photos, from_videos
+from predictions.image_sets.set_maker import CannotMake, Progress, Split, Summary, Wishes, from_photos, from_videos
 from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
 from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
@@ -86,20 +88,17 @@ class Command(BaseCommand):
         if not folder.is_dir():
             raise CommandError(f"{folder} is no folder. Check the name.")
         out: Path = options["out"] or settings.DATA_DIR / "image-sets" / options["project"]
+        make = from_photos if options["photos"] else from_videos
         try:
             shares = shares_of(options["split"]) if options["split"] else None
             wishes = _wishes(options)
             embedding = embedding_of(options["embedding"])
-        except (BadShares, NoEmbedding) as error:
+            wishes = replace(wishes, embedding=embedding.name)
+            split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
+            with _bars(disable=options["verbosity"] == 0) as show:
+                summary = make(folder, out, embedding=embedding, wishes=wishes, progress=show, split=split)
+        except (BadShares, CannotMake, NoEmbedding) as error:
             raise CommandError(str(error)) from error
-        wishes = replace(wishes, embedding=embedding.name)
-        split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
-        make = from_photos if options["photos"] else from_videos
-        with _Bars(disable=options["verbosity"] == 0) as bars:
-            try:
-                summary = make(folder, out, embedding=embedding, wishes=wishes, progress=bars.show, split=split)
-            except CannotMake as error:
-                raise CommandError(str(error)) from error
         self._say(summary, out, embedding, is_video=options["videos"] is not None)
         if options["only_make"]:
             return
@@ -111,9 +110,7 @@ class Command(BaseCommand):
             str(out / LIST),
             format="imagecode",
             images=out / SETS,
-            owner=options["owner"],
-            by=options["by"],
-            verbosity=options["verbosity"],
+            **{name: options[name] for name in ("owner", "by", "verbosity")},
             stdout=self.stdout,
             stderr=self.stderr,
         )
@@ -187,23 +184,18 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-class _Bars:
-    """A progress bar for each thing that is counted."""
+@contextmanager
+def _bars(*, disable: bool) -> Iterator[Progress]:
+    """Give what shows a progress bar for each thing that is counted."""
+    with ExitStack() as shown:
 
-    def __init__(self, *, disable: bool) -> None:
-        self._disable = disable
-        self._bars: dict[str, tqdm[Any]] = {}
+        @cache
+        def bar_of(what: str) -> "tqdm[Any]":
+            return shown.enter_context(tqdm(desc=what, unit="", disable=disable))
 
-    def __enter__(self) -> "_Bars":
-        return self
+        def show(what: str, done: int, total: int) -> None:
+            bar = bar_of(what)
+            bar.total = max(total, done)
+            bar.update(done - bar.n)
 
-    def __exit__(self, *args: object) -> None:
-        for bar in self._bars.values():
-            bar.close()
-
-    def show(self, what: str, done: int, total: int) -> None:
-        if what not in self._bars:
-            self._bars[what] = tqdm(total=total, desc=what, unit="", disable=self._disable)
-        bar = self._bars[what]
-        bar.total = max(total, done)
-        bar.update(done - bar.n)
+        yield show

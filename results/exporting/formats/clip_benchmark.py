@@ -23,7 +23,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write
+from results.exporting.base import DEFAULT_SPLIT, OneFolder, ReadImage, Write, once_per_item
 from results.exporting.pairs import matched
 from results.exporting.pictures import as_shown
 from results.exporting.rows import AcceptedInstance
@@ -40,19 +40,13 @@ _TEXTS = ("caption_0", "caption_1", "key", "type", "subtype", "split")
 BYTES_PER_SHARD = 1_000_000_000
 
 
-class ClipBenchmark:
+class ClipBenchmark(OneFolder):
     title = "Datasets for CLIP_benchmark, folders with images"
     rows: Literal["instances"] = "instances"
     filename = "clip-benchmark"
-    is_folder = True
     data_files = f"*/{DEFAULT_SPLIT}/*.tar"
     content_type = "application/x-tar"
-    columns: Sequence[Column] = ()
-    features: Mapping[str, Mapping[str, str]] = {}
-
-    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        # Three datasets lie in it: the reader names one of their folders.
-        return {}
+    # It has no splits: three datasets lie in it, and the reader names one of their folders.
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
         return sorted([*folder.glob("*/**/*.txt"), *folder.glob(f"{PAIRS}/**/*.parquet")])
@@ -63,40 +57,28 @@ class ClipBenchmark:
         folder = path / PAIRS / NAME_OF_PAIRS / "data"
         folder.mkdir(parents=True)
         both = Shards(folder, DEFAULT_SPLIT, _schema(), pictures=_PICTURES)
-        # Releases that an older version froze hold a row for each question.
-        written: set[str] = set()
 
         def write(row: AcceptedInstance) -> int:
-            if row.name in written:
-                return 0
-            written.add(row.name)
             pairs = list(matched(row))
             captions = [text for text in (row.captions.get("caption"), row.captions.get("negative_caption")) if text]
+            about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
             shown = []
             for role, sha256, own in pairs:
                 ending, content = as_shown(read_image(sha256))
                 shown.append({"bytes": content, "path": f"{sha256[:12]}.{ending}"})
-                about = {
-                    "key": row.key,
-                    "role": role,
-                    "type": row.type,
-                    "subtype": row.subtype,
-                    "split": row.split,
-                    "simulated": row.simulated,
-                }
-                retrieval.add(ending, content, [own], about)
+                picture = {"key": row.key, "role": role} | about
+                retrieval.add(ending, content, [own], picture)
                 if len(captions) > 1:
                     other = captions[1] if own == captions[0] else captions[0]
-                    selection.add(ending, content, [own, other], about)
+                    selection.add(ending, content, [own, other], picture)
             if len(shown) == len(_PICTURES):
-                about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
                 texts = dict(zip(_TEXTS, map(_line, captions), strict=False))
                 record = dict(zip(_PICTURES, shown, strict=True)) | texts | about
-                both.write(record, sum(len(picture["bytes"]) for picture in shown))
+                both.write(record, sum(len(each["bytes"]) for each in shown))
             return len(pairs)
 
         try:
-            yield write
+            yield once_per_item(write)
         finally:
             retrieval.close()
             selection.close()

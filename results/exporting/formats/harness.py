@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from results.exporting import read_answers
-from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write
+from results.exporting.base import DEFAULT_SPLIT, Column, OneFolder, ReadImage, Write, once_per_item
 from results.exporting.pairs import CAPTION_OF_IMAGE, Choice, choices
 from results.exporting.pictures import as_shown
 from results.exporting.rows import AcceptedInstance
@@ -47,15 +47,13 @@ _READER = "read_answers"
 _LONGEST_ANSWER = 16
 
 
-class Harness:
+class Harness(OneFolder):
     title = "Tasks for lm-evaluation-harness and lmms-eval, with images"
     rows: Literal["instances"] = "instances"
     filename = "harness"
-    is_folder = True
     data_files = "data/*.parquet"
     content_type = "application/vnd.apache.parquet"
     columns = COLUMNS
-    features: Mapping[str, Mapping[str, str]] = {}
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         return {DEFAULT_SPLIT: f"data/{DEFAULT_SPLIT}-*"}
@@ -73,13 +71,8 @@ class Harness:
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
         questions = Shards(path / "data", DEFAULT_SPLIT, _schema(), pictures=("images",))
-        # Releases frozen by an older version hold a row for each question.
-        written: set[str] = set()
 
         def write(row: AcceptedInstance) -> int:
-            if row.name in written:
-                return 0
-            written.add(row.name)
             asked = list(choices(row))
             for choice in asked:
                 pictures = [_picture(sha256, read_image) for sha256 in choice.images]
@@ -87,7 +80,7 @@ class Harness:
             return len(asked)
 
         try:
-            yield write
+            yield once_per_item(write)
         finally:
             questions.close()
 
@@ -106,10 +99,7 @@ def _record(row: AcceptedInstance, choice: Choice, pictures: Sequence[Mapping[st
         "captions": choice.captions,
         "prompt": _prompt(choice),
         "answer": read_answers.LETTERS[choice.right],
-        "type": row.type,
-        "subtype": row.subtype,
-        "split": row.split,
-        "simulated": row.simulated,
+        **{name: getattr(row, name) for name in ("type", "subtype", "split", "simulated")},
     }
 
 

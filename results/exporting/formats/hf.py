@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write
+from results.exporting.base import DEFAULT_SPLIT, Column, OneFolder, ReadImage, Write, once_per_item
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance, ExportedImage
 from results.exporting.shards import Shards
 
@@ -39,11 +39,10 @@ FEATURES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class HuggingFace:
+class HuggingFace(OneFolder):
     title = "Accepted items, Hugging Face folder with images"
     rows: Literal["instances"] = "instances"
     filename = "hf"
-    is_folder = True
     data_files = "data/*.parquet"
     content_type = "application/vnd.apache.parquet"
     columns = COLUMNS
@@ -53,20 +52,12 @@ class HuggingFace:
         found = sorted({name.partition("-")[0] for name in names})
         return {split: f"data/{split}-*" for split in found}
 
-    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
-        return ()
-
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
         (path / "data").mkdir(parents=True)
         splits: dict[str, Shards] = {}
-        # Releases frozen by an older version hold a row for each question.
-        written: set[str] = set()
 
         def write(row: AcceptedInstance) -> int:
-            if row.name in written:
-                return 0
-            written.add(row.name)
             name = split_name(row.split)
             if name not in splits:
                 splits[name] = _split(path / "data", name)
@@ -75,7 +66,7 @@ class HuggingFace:
             return 1
 
         try:
-            yield write
+            yield once_per_item(write)
         finally:
             for split in splits.values():
                 split.close()
@@ -96,7 +87,7 @@ def split_name(split: str) -> str:
 
 
 def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
-    firsts = {image.role: image for image in reversed(row.images) if image.position == 0}
+    firsts = row.first_images
     pictures = {role: _picture(firsts.get(role), read_image) for role in IMAGE_ROLES}
     captions = {role: row.captions.get(role) or None for role in ("caption", "negative_caption")}
     about = {"type": row.type, "subtype": row.subtype, "key": row.key, "simulated": row.simulated, "item": row.item}

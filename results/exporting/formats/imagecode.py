@@ -21,7 +21,7 @@ from typing import IO, Any, Literal
 
 import yaml
 
-from results.exporting.base import Column, ReadImage, Write
+from results.exporting.base import OneFolder, ReadImage, Write
 from results.exporting.rows import DescribedImage
 from studies.descriptions import VIDEO
 
@@ -37,22 +37,12 @@ STATIC_MARK = "open-images"
 RENAMED = f"static-{STATIC_MARK}--"
 
 
-class ImageCode:
+class ImageCode(OneFolder):
     title = "Descriptions of image sets, ImageCoDe's JSON files"
     rows: Literal["descriptions"] = "descriptions"
     filename = "imagecode"
-    is_folder = True
     data_files = "*.[jy]*"
     content_type = "application/json"
-    columns: Sequence[Column] = ()
-    features: Mapping[str, Mapping[str, str]] = {}
-
-    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        # No library loads these files by itself.
-        return {}
-
-    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
-        return ()
 
     @contextmanager
     def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
-from tqdm import tqdm
 
 from results.actions.exports import (
     describe_exports,
@@ -19,6 +18,7 @@ from results.actions.exports import (
 from results.actions.row_progress import WrittenFile
 from results.errors import CannotExport
 from results.exporting import FORMATS
+from results.management.progress import progress_bar
 from studies.actions.events import Actor
 from studies.management.arguments import actor_named, add_by, project_called
 from studies.models import Project
@@ -59,12 +59,7 @@ class Command(BaseCommand):
         return [self._shown(study.slug, partial(export_into, study=study, **wanted)) for study in studies]
 
     def _shown(self, name: str, export: Callable[..., WrittenFile]) -> Path:
-        with tqdm(desc=name, unit=" rows", file=self.stderr, disable=None) as bar:
-
-            def report(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
-
+        with progress_bar(name, " rows", self.stderr) as report:
             written = export(report=report, now=timezone.now())
         self.stdout.write(f"{written.path}: {written.rows} rows")
         return written.path

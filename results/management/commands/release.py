@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
-from tqdm import tqdm
 
 from results.actions.exports import exportable_study
 from results.actions.releases import (
@@ -16,6 +15,7 @@ from results.actions.releases import (
 )
 from results.errors import CannotExport
 from results.exporting.dataset_card import About
+from results.management.progress import progress_bar
 from results.models import Release
 from studies.actions.events import Actor
 from studies.actions.projects.datasets import dataset_studies
@@ -70,12 +70,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _write(self, release: Release, format: str, folder: Path, by: Actor, *, created: bool) -> None:
-        with tqdm(desc=release.name, unit=" items", file=self.stderr, disable=None) as bar:
-
-            def report(done: int, total: int) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
-
+        with progress_bar(release.name, " items", self.stderr) as report:
             written = release_into(
                 release=release, format=format, folder=folder, report=report, by=by, now=timezone.now()
             )

@@ -49,11 +49,11 @@ class Removals:
             return self.of_release(export.release)
         if not self.removals or get_writer(export.format).rows == "predictions":
             return RemovalDates()
-        behind = self._behind(export.study)
+        behind, made = self._behind(export.study), export.finished_at
         held = {
             annotator
             for annotator, first in self.first_answers.items()
-            if any(study in behind and _before(at, export.finished_at) for study, at in first.items())
+            if any(study in behind and (made is None or at <= made) for study, at in first.items())
         }
         return self._since(export.project_id, held, made=export.requested_at)
 
@@ -64,18 +64,9 @@ class Removals:
 
     def _since(self, project: int, held: set[int], *, made: datetime, frozen: bool = False) -> RemovalDates:
         mine = [each for each in self.removals if each.project_id == project and each.annotator_id in held]
-        return RemovalDates(
-            _last(each.at for each in mine if each.why == Removal.Why.WITHDRAWN and (frozen or each.at >= made)),
-            _last(each.at for each in mine if each.why == Removal.Why.EXCLUDED and each.at >= made),
-        )
-
-
-def _before(moment: datetime, made: datetime | None) -> bool:
-    return made is None or moment <= made
-
-
-def _last(moments: Iterable[datetime]) -> datetime | None:
-    return max(moments, default=None)
+        withdrawn = [each.at for each in mine if each.why == Removal.Why.WITHDRAWN and (frozen or each.at >= made)]
+        excluded = [each.at for each in mine if each.why == Removal.Why.EXCLUDED and each.at >= made]
+        return RemovalDates(max(withdrawn, default=None), max(excluded, default=None))
 
 
 def removed_since(*, exports: Iterable[Export] = (), releases: Iterable[Release] = ()) -> Removals:

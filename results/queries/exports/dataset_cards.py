@@ -1,12 +1,12 @@
 """Collect the contents of dataset cards."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from results.exporting.card_text import Origin, PredictedBy, dataset_card
 from results.exporting.dataset_card import About, DatasetCard
-from results.exporting.rows import IMAGE_ROLES, AcceptedInstance
+from results.exporting.rows import IMAGE_ROLES
 from results.exporting.table_outline import tables_card
 from results.queries.exports.export_rows import released_predictions
 from results.queries.instances.accepted_items import instances_of_studies
@@ -25,7 +25,8 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
     size = 0
     for item in instances_of_studies(studies):
         size += 1
-        origins.update(_origins(item))
+        shown = [image for image in item.images if image.role in IMAGE_ROLES and image.position == 0]
+        origins.update(Origin(image.role, image.source, image.licence, image.generator) for image in shown)
     names = [field.name for field in fields(PredictedBy)]
     models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
     name = studies[0].slug if len(studies) == 1 else project.slug
@@ -35,9 +36,3 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
 def exports_card(project: Project) -> DatasetCard:
     """Return the card of the tables exported from `project`; reads none of their rows."""
     return tables_card(project_outline(project))
-
-
-def _origins(instance: AcceptedInstance) -> Iterable[Origin]:
-    for image in instance.images:
-        if image.role in IMAGE_ROLES and image.position == 0:
-            yield Origin(image.role, image.source, image.licence, image.generator)

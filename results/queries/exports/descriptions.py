@@ -187,9 +187,8 @@ def _written(questions: Sequence[Question]) -> dict[int, Text]:
         return {}
     by_id = {question.pk: question for question in questions}
     answers = list(Response.objects.counted().filter(question__in=by_id).order_by("pk"))
-    asked = Decision.objects.filter(
-        question__source_type=RESPONSE, question__source_id__in=[answer.pk for answer in answers]
-    )
+    ids = [answer.pk for answer in answers]
+    asked = Decision.objects.filter(question__source_type=RESPONSE, question__source_id__in=ids)
     accepted = asked.filter(question_is(Outcome.ACCEPTED, accepts=True))
     passed = set(accepted.values_list("question__source_id", flat=True))
     found: dict[int, Text] = {}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Model, OuterRef, QuerySet, Value, Window
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, Model, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from analytics.outcomes import outcome_of_question, progress_of
@@ -22,7 +22,6 @@ from results.exporting.rows import (
     DecidedQuestion,
     GivenPrediction,
     GivenResponse,
-    NotedEvent,
     PredictionConditions,
     RatingSummary,
 )
@@ -32,52 +31,48 @@ from results.queries.exports.task_names import task_name
 from results.queries.instances.accepted_items import accepted_instances
 from results.queries.reports.report_rows import study_facts
 from results.queries.studies.events import events_about_data, noted_events
-from results.queries.studies.simulated_answers import simulated_answers
+from results.queries.studies.simulated_answers import has_simulated_answer
 from results.reports.sections.ratings import ratings_of
 from results.simulated import given_by_a_program
-from studies.models import Event, Question, Study
+from studies.models import Question, Study
 
 M = TypeVar("M", bound=Model)
+R = TypeVar("R", bound=QuerySet[Any, Any])
 CHUNK = 1000
 
 
 def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
     """Return the number of rows of this type that `study` has."""
-    if rows in ("descriptions", "ratings"):
-        return sum(1 for _ in exported_rows(rows, study, among))
-    counted: dict[Rows, Callable[[Study, Among], QuerySet[Any]]] = {
-        "instances": _accepted,
-        "responses": _given,
-        "decisions": _decided,
-        "predictions": _predicted,
-        "conditions": _conditions,
-        "events": _events,
+    counted: dict[Rows, Callable[[], QuerySet[Any]]] = {
+        "instances": lambda: _about(accepted_items(study), "question__instance", among),
+        "responses": lambda: _given(study, among),
+        "decisions": lambda: _decided(study, among),
+        "predictions": lambda: _predicted(study, among),
+        "conditions": lambda: _conditions(study, among),
+        "events": lambda: events_about_data(study.project, [study]),
     }
-    return counted[rows](study, among).count()
+    return counted[rows]().count() if rows in counted else sum(1 for _ in exported_rows(rows, study, among))
 
 
 def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any]:
     """Yield the rows of this type, as in `results.exporting.rows`."""
-    sorts: dict[Rows, Callable[..., Iterator[Any]]] = {
-        "instances": accepted_instances,
-        "responses": given_responses,
-        "decisions": decided_questions,
-        "ratings": rating_summaries,
-        "predictions": given_predictions,
-        "conditions": prediction_conditions,
-        "events": events_of_study,
-        "descriptions": lambda study, *, among: descriptions_of_studies([study], among=among),
+    sorts: dict[Rows, Callable[[], Iterator[Any]]] = {
+        "instances": lambda: accepted_instances(study, among=among),
+        "responses": lambda: given_responses(study, among=among),
+        "decisions": lambda: decided_questions(study, among=among),
+        # Ratings and events concern the whole study, whichever instances are chosen.
+        "ratings": lambda: rating_summaries(study),
+        "predictions": lambda: given_predictions(study, among=among),
+        "conditions": lambda: conditions_called(_conditions(study, among).values_list("digest", flat=True)),
+        "events": lambda: noted_events(study.project, [study]),
+        "descriptions": lambda: descriptions_of_studies([study], among=among),
     }
-    return sorts[rows](study, among=among)
+    return sorts[rows]()
 
 
 def _about(rows: QuerySet[M], path: str, among: Among) -> QuerySet[M]:
     """Filter `rows` to those about the instances; `path` leads from a row to its instance."""
     return rows if among is None else rows.filter(**{f"{path}__in": among})
-
-
-def _accepted(study: Study, among: Among = None) -> QuerySet[Decision]:
-    return _about(accepted_items(study), "question__instance", among)
 
 
 def _given(study: Study, among: Among = None) -> QuerySet[Response]:
@@ -101,47 +96,29 @@ def given_responses(
         workers = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     sittings = _sittings(study)
     responses = _given(study, among).order_by("question_id", "received_at", "id")
-    for row in responses.values_list(*_RESPONSE_FIELDS).iterator(chunk_size=CHUNK):
-        annotator, session = row[_ANNOTATOR], row[_SESSION]
-        if session in sittings and annotator in workers:
+    for row in responses.values(*_RESPONSE_FIELDS, **_RENAMED).iterator(chunk_size=CHUNK):
+        if row["session_id"] in sittings and row["annotator_id"] in workers:
             yield _given_response(row, study, workers, sittings)
 
 
+# Columns of the same name in exports, and others by their name there.
 _RESPONSE_FIELDS = (
-    "question__instance__key",
-    "question__kind",
-    "question__variant",
-    "question__source_type",
-    "question__source_id",
-    "question__right",
-    "question__right_answer",
-    "annotator_id",
-    "choice",
-    "answer",
-    "version",
-    "is_current",
-    "slot_id",
-    "left_out",
-    "shown_order",
-    "received_at",
-    "first_choice_ms",
-    "send_ms",
-    "hidden_ms",
-    "changes_of_mind",
-    "window_width",
-    "window_height",
-    "unmeasured",
-    "writing",
-    "possible_ms",
-    "pk",
-    "slot__seat__survey__number",
-    "slot__seat__number",
-    "session_id",
-    "left_out",
+    *("annotator_id", "session_id", "slot_id", "pk", "answer", "version", "is_current", "left_out", "shown_order"),
+    *("received_at", "first_choice_ms", "send_ms", "hidden_ms", "changes_of_mind", "window_width", "window_height"),
+    *("unmeasured", "writing", "possible_ms"),
 )
-
-
-_ANNOTATOR, _SESSION = (_RESPONSE_FIELDS.index(name) for name in ("annotator_id", "session_id"))
+_RENAMED = {
+    "label": F("choice"),
+    "key": F("question__instance__key"),
+    "kind": F("question__kind"),
+    "variant": F("question__variant"),
+    "source_type": F("question__source_type"),
+    "source_id": F("question__source_id"),
+    "right": F("question__right"),
+    "right_answer": F("question__right_answer"),
+    "survey": F("slot__seat__survey__number"),
+    "seat": F("slot__seat__number"),
+}
 
 
 def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tuple[int, GivenResponse]]:
@@ -149,44 +126,42 @@ def counted_responses(study: Study, *, after: int | None, limit: int) -> list[tu
 
     Contents and names as in `given_responses`.
     """
-    rows = _given(study).filter(counts()).order_by("pk")
-    rows = rows if after is None else rows.filter(pk__gt=after)
-    found = list(rows.values_list(*_RESPONSE_FIELDS)[:limit])
-    people = {row[_ANNOTATOR] for row in found}
+    rows = _after(_given(study).filter(counts()), after)
+    found = list(rows.values(*_RESPONSE_FIELDS, **_RENAMED)[:limit])
+    people = {row["annotator_id"] for row in found}
     named = Pseudonym.objects.filter(project=study.project_id, annotator__in=people)
     workers = dict(named.values_list("annotator_id", "name"))
     sittings = _sittings(study)
     return [
-        (row[_RESPONSE_FIELDS.index("pk")], _given_response(row, study, workers, sittings))
+        (row["pk"], _given_response(row, study, workers, sittings))
         for row in found
-        if row[_ANNOTATOR] in workers and row[_SESSION] in sittings
+        if row["annotator_id"] in workers and row["session_id"] in sittings
     ]
 
 
+def _after(rows: R, after: int | None) -> R:
+    """Return `rows` by id, those after the one with the id `after`."""
+    return rows.order_by("pk") if after is None else rows.filter(pk__gt=after).order_by("pk")
+
+
 def _given_response(
-    row: tuple[Any, ...], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
+    row: Mapping[str, Any], study: Study, workers: Mapping[int, str], sittings: Mapping[int, tuple[int, bool]]
 ) -> GivenResponse:
-    values = dict(zip(_RESPONSE_FIELDS, row, strict=True))
-    worker, kind = workers[values.pop("annotator_id")], values.pop("question__kind")
-    key, (sitting, simulated) = values.pop("question__instance__key"), sittings[values.pop("session_id")]
-    label, answer = values.pop("choice"), values.pop("answer")
+    values = dict(row)
+    worker, (sitting, simulated) = workers[values.pop("annotator_id")], sittings[values.pop("session_id")]
+    source = (values.pop("source_type"), values.pop("source_id"))
     values |= _possible_times(values, values.pop("possible_ms"))
-    source = (values.pop("question__source_type"), values.pop("question__source_id"))
+    answer = values.pop("answer")
     return GivenResponse(
-        task=task_name(study, key, kind, values.pop("question__variant"), source),
-        key=key,
+        task=task_name(study, values["key"], values["kind"], values.pop("variant"), source),
         worker=worker,
-        label=label,
-        answer=None if answer == label else answer,
+        answer=None if answer == values["label"] else answer,
         # As `Response.is_counted` says.
         counted=values.pop("slot_id") is not None and values["is_current"] and not values["left_out"],
         simulated=simulated,
-        survey=values.pop("slot__seat__survey__number"),
-        seat=values.pop("slot__seat__number"),
         session=f"{worker}-{sitting}",
         study=study.slug,
-        kind=kind,
-        right=_right_text(values.pop("question__right"), values.pop("question__right_answer")),
+        right=_right_text(values.pop("right"), values.pop("right_answer")),
         response=f"{RESPONSE}-{values.pop('pk')}",
         **values,
     )
@@ -217,78 +192,56 @@ def _decided(study: Study, among: Among = None) -> QuerySet[Decision]:
     return _about(Decision.objects.filter(study=study), "question__instance", among)
 
 
-_DECIDED_FIELDS = (
-    "question__instance__key",
-    "question__kind",
-    "question__variant",
-    "question__source_type",
-    "question__source_id",
-    "question__right",
-    "question__right_answer",
-    "question__answers_wanted",
-    "question__undone_at",
-    "state",
-    "rule",
-    "winner",
-    "answers",
-    "votes",
-    "settled_choice",
-    "decided_at",
-    "simulated",
-)
+_DECIDED_FIELDS = ("state", "rule", "winner", "answers", "votes", "decided_at", "simulated")
+_DECIDED_RENAMED = {
+    "key": F("question__instance__key"),
+    "kind": F("question__kind"),
+    "variant": F("question__variant"),
+    "source_type": F("question__source_type"),
+    "source_id": F("question__source_id"),
+    "right": F("question__right"),
+    "right_answer": F("question__right_answer"),
+    "wanted": F("question__answers_wanted"),
+    "undone_at": F("question__undone_at"),
+    "settled": F("settled_choice"),
+}
+
+
+def _decided_values(study: Study, among: Among = None) -> QuerySet[Decision, dict[str, Any]]:
+    simulated = has_simulated_answer([study], question=OuterRef("question"))
+    decided: QuerySet[Any, Any] = _decided(study, among).annotate(simulated=simulated)
+    return decided.values("pk", *_DECIDED_FIELDS, **_DECIDED_RENAMED)
 
 
 def decided_questions(study: Study, *, among: Among = None) -> Iterator[DecidedQuestion]:
     """Yield every question of `study` with its outcome."""
-    played = simulated_answers([study])
-    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
-    rows = _decided(study, among).annotate(simulated=simulated).order_by("question_id").values_list(*_DECIDED_FIELDS)
-    for row in rows.iterator(chunk_size=CHUNK):
-        yield _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study)
+    for row in _decided_values(study, among).order_by("question_id").iterator(chunk_size=CHUNK):
+        yield _decided_question(row, study)
 
 
 def decisions_after(study: Study, *, after: int | None, limit: int) -> list[tuple[int, DecidedQuestion]]:
     """Return up to `limit` rows of `decided_questions` after the decision with the id `after`, each with its id."""
-    played = simulated_answers([study])
-    simulated = Exists(played.filter(question=OuterRef("question"))) if played is not None else Value(False)
-    rows = _decided(study).annotate(simulated=simulated).order_by("pk")
-    rows = rows if after is None else rows.filter(pk__gt=after)
-    return [
-        (pk, _decided_question(dict(zip(_DECIDED_FIELDS, row, strict=True)), study))
-        for pk, *row in rows.values_list("pk", *_DECIDED_FIELDS)[:limit]
-    ]
+    return [(row["pk"], _decided_question(row, study)) for row in _after(_decided_values(study), after)[:limit]]
 
 
-def _decided_question(values: dict[str, Any], study: Study) -> DecidedQuestion:
-    key, kind = values["question__instance__key"], values["question__kind"]
-    answers, wanted = values["answers"], values["question__answers_wanted"]
-    source = (values["question__source_type"], values["question__source_id"])
-    undone = values["question__undone_at"] is not None
+def _decided_question(row: Mapping[str, Any], study: Study) -> DecidedQuestion:
+    values = {name: value for name, value in row.items() if name != "pk"}
+    source, undone = (values.pop("source_type"), values.pop("source_id")), values.pop("undone_at") is not None
+    answers, wanted = values["answers"], values["wanted"]
+    outcome = outcome_of_question(values["state"], answers=answers, wanted=wanted, accepts=study.accepts, undone=undone)
     return DecidedQuestion(
-        task=task_name(study, key, kind, values["question__variant"], source),
+        task=task_name(study, values["key"], values["kind"], values.pop("variant"), source),
         study=study.slug,
-        kind=kind,
-        state=values["state"],
-        outcome=outcome_of_question(
-            values["state"], answers=answers, wanted=wanted, accepts=study.accepts, undone=undone
-        ).value,
+        outcome=outcome.value,
         progress=progress_of(answers, wanted).value,
-        rule=values["rule"],
-        winner=values["winner"],
-        right=_right_text(values["question__right"], values["question__right_answer"]),
-        answers=answers,
-        wanted=wanted,
-        votes=values["votes"],
-        settled=bool(values["settled_choice"]),
-        decided_at=values["decided_at"],
-        simulated=values["simulated"],
-        key=key,
+        right=_right_text(values.pop("right"), values.pop("right_answer")),
+        settled=bool(values.pop("settled")),
+        **values,
     )
 
 
-def rating_summaries(study: Study, *, among: Among = None) -> Iterator[RatingSummary]:
+def rating_summaries(study: Study) -> Iterator[RatingSummary]:
     """Yield the ratings of `study` by kind, image role and category, as in its results."""
-    # Ratings cover the whole study, whichever instances are chosen.
     for each in ratings_of(study_facts(study)):
         mean, (type, subtype) = each.mean, each.category
         yield RatingSummary(
@@ -328,13 +281,9 @@ def released_predictions(studies: Sequence[Study]) -> Iterator[GivenPrediction]:
     stale = stale_predictions(studies[0].project)
     about = Prediction.objects.filter(pk__in=[])
     for study in studies:
-        about |= _about_accepted(study)
+        accepted = accepted_decisions(study).filter(question__instance=OuterRef("instance"))
+        about |= Prediction.objects.counted().filter(Exists(accepted))
     return (row for row in _told(about, stale) if row.about != SUPERSEDED)
-
-
-def _about_accepted(study: Study) -> QuerySet[Prediction]:
-    accepted = accepted_decisions(study).filter(question__instance=OuterRef("instance"))
-    return Prediction.objects.counted().filter(Exists(accepted))
 
 
 def predictions_after(
@@ -344,9 +293,8 @@ def predictions_after(
 
     Leaves out `about`: whether people were asked the same contents needs all of the project.
     """
-    rows = predictions.order_by("pk")
-    rows = rows if after is None else rows.filter(pk__gt=after)
-    return [(pk, _given_prediction(*row, about="")) for pk, *row in rows.values_list("pk", *_PREDICTION_FIELDS)[:limit]]
+    rows = _after(predictions, after).values_list("pk", *_PREDICTION_FIELDS)[:limit]
+    return [(pk, _given_prediction(*row, about="")) for pk, *row in rows]
 
 
 # Ordered by what identifies models, not by row ids: another database may have other ids.
@@ -365,15 +313,12 @@ def _told(predictions: QuerySet[Prediction], stale: Set[int]) -> Iterator[GivenP
         yield _given_prediction(*row, about=SUPERSEDED if pk in stale else VERIFIED)
 
 
-def _about_of(about: str, content_hash: str, problem: str) -> str:
-    """Return the value of the column `about`, given that of computed predictions."""
-    if problem:
-        return MISMATCHED
-    return DECLARED if about == VERIFIED and not content_hash else about
-
-
 def _given_prediction(key: str, name: str, version: str, weights: str, *rest: Any, about: str) -> GivenPrediction:
     kind, variant, caption_rule, is_right, scores, content_hash, conditions, problem = rest
+    if problem:
+        about, is_right = MISMATCHED, None
+    elif about == VERIFIED and not content_hash:
+        about = DECLARED
     return GivenPrediction(
         task="/".join(filter(None, (key, kind, variant))),
         model=name,
@@ -382,32 +327,17 @@ def _given_prediction(key: str, name: str, version: str, weights: str, *rest: An
         kind=kind,
         variant=variant,
         caption_rule=caption_rule,
-        is_right=None if problem else is_right,
+        is_right=is_right,
         scores=scores,
         key=key,
         content_hash=content_hash,
-        about=_about_of(about, content_hash, problem),
+        about=about,
         conditions=conditions or "",
     )
 
 
 def _conditions(study: Study, among: Among = None) -> QuerySet[Conditions]:
     return Conditions.objects.filter(Exists(_predicted(study, among).filter(conditions=OuterRef("pk"))))
-
-
-def prediction_conditions(study: Study, *, among: Among = None) -> Iterator[PredictionConditions]:
-    """Yield the conditions under which the predictions about the instances of `study` were computed."""
-    yield from conditions_called(_conditions(study, among).values_list("digest", flat=True))
-
-
-def _events(study: Study, among: Among = None) -> QuerySet[Event]:
-    # Events concern the whole study, whichever instances are chosen.
-    return events_about_data(study.project, [study])
-
-
-def events_of_study(study: Study, *, among: Among = None) -> Iterator[NotedEvent]:
-    """Yield the events of `study` and of its project."""
-    return noted_events(study.project, [study])
 
 
 def conditions_called(digests: Iterable[str]) -> Iterator[PredictionConditions]:

@@ -1,11 +1,10 @@
 """Accepted items of a study for exports, streamed: constant memory at any size."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from django.db.models import Exists, OuterRef, Value
-from django.db.models.expressions import Combinable
+from django.db.models import OuterRef
 
 from analytics.outcomes import WHOLE
 from annotation.models import Decision
@@ -13,7 +12,7 @@ from annotation.models.outcomes import accepted_items
 from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage
 from results.queries.exports.descriptions import Among, Text, texts_of
 from results.queries.exports.task_names import task_name
-from results.queries.studies.simulated_answers import above, simulated_answers
+from results.queries.studies.simulated_answers import above, has_simulated_answer
 from studies.actions.questions import origin_of
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Study
@@ -32,7 +31,10 @@ def accepted_instances(
     """
     items = accepted_items(study, except_in=except_in)
     items = items if among is None else items.filter(question__instance__in=among)
-    items = items.annotate(simulated=_rests_on_a_program(study)).order_by("question_id")
+    # Whether a program gave a counted answer about the instance, here or upstream.
+    about = OuterRef("question__instance")
+    simulated = has_simulated_answer([study, *above(study)], question__instance=about)
+    items = items.annotate(simulated=simulated).order_by("question_id")
     items = items.select_related("question__instance")
     if not study.design.asks_about_parts:
         # Only descriptions need these columns, which are slow to read.
@@ -45,22 +47,13 @@ def accepted_instances(
         for decision in chunk:
             instance = decision.question.instance_id
             of_item = [decision, *others.get(instance, ())] if decision.question.item == WHOLE else [decision]
-            text, simulated = texts.get(decision.question_id), bool(decision.simulated)
-            yield _accepted_instance(study, of_item, images[instance], text, simulated=simulated)
+            yield _accepted_instance(study, of_item, images[instance], texts.get(decision.question_id))
 
 
 def instances_of_studies(studies: Sequence[Study]) -> Iterator[AcceptedInstance]:
     """Yield the accepted items of `studies`, study by study; each item once, from the first study that accepted it."""
     for number, study in enumerate(studies):
         yield from accepted_instances(study, except_in=studies[:number])
-
-
-def _rests_on_a_program(study: Study) -> Combinable:
-    """Whether a program gave a counted answer about the instance of a decision, in `study` or upstream."""
-    answers = simulated_answers([study, *above(study)])
-    if answers is None:
-        return Value(False)
-    return Exists(answers.filter(question__instance=OuterRef("question__instance")))
 
 
 def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decision]]:
@@ -77,12 +70,7 @@ def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decisi
 
 
 def _accepted_instance(
-    study: Study,
-    of_item: Sequence[Decision],
-    images: Sequence[ExportedImage],
-    text: Text | None,
-    *,
-    simulated: bool,
+    study: Study, of_item: Sequence[Decision], images: Sequence[ExportedImage], text: Text | None
 ) -> AcceptedInstance:
     first, instance = of_item[0], of_item[0].question.instance
     questions = tuple(_question(study, instance.key, decision) for decision in of_item)
@@ -93,7 +81,8 @@ def _accepted_instance(
     if text is not None:
         captions.setdefault(CAPTION, text.text)
     if first.question.item != WHOLE and all(image.role != IMAGE for image in images):
-        pictures |= _picture_of_item(first)
+        picture = get_kind(first.question.kind).picture_of(first.question.content, first.question.item)
+        pictures |= {} if picture is None else {IMAGE: picture.sha256}
     return AcceptedInstance(
         task=only.task if only else instance.key,
         key=instance.key,
@@ -103,7 +92,11 @@ def _accepted_instance(
         captions=captions,
         original_captions=instance.original_captions,
         caption_rule=instance.caption_rule,
-        images=_with_gained(images, pictures, first.winner),
+        # Those in roles that the decision assigned come first.
+        images=[
+            *(_find(images, role, sha256, first.winner) for role, sha256 in pictures.items()),
+            *(image for image in images if image.position or image.role not in pictures),
+        ],
         study=study.slug,
         kind=_listed(question.kind for question in questions),
         decision=first.state,
@@ -114,7 +107,7 @@ def _accepted_instance(
         votes=only.votes if only else {},
         source_file=instance.source_file,
         source_row=instance.source_row,
-        simulated=simulated,
+        simulated=bool(vars(first)["simulated"]),
         item=first.question.item,
         questions=questions,
     )
@@ -138,22 +131,9 @@ def _question(study: Study, key: str, decision: Decision) -> AcceptedQuestion:
     )
 
 
-def _picture_of_item(decision: Decision) -> dict[str, str]:
-    picture = get_kind(decision.question.kind).picture_of(decision.question.content, decision.question.item)
-    return {} if picture is None else {IMAGE: picture.sha256}
-
-
 _IMAGE_FIELDS = (
-    "instance_id",
-    "role",
-    "position",
-    "filename",
-    "image_id",
-    "image__width",
-    "image__height",
-    "source",
-    "licence",
-    "generator",
+    *("instance_id", "role", "position", "filename", "image_id", "image__width", "image__height"),
+    *("source", "licence", "generator"),
 )
 
 
@@ -164,12 +144,6 @@ def _images_of(instances: Sequence[int]) -> dict[int, list[ExportedImage]]:
     for instance, *use in uses.values_list(*_IMAGE_FIELDS).iterator(chunk_size=CHUNK):
         images[instance].append(ExportedImage(*use))
     return images
-
-
-def _with_gained(images_used: Sequence[ExportedImage], gained: Mapping[str, str], winner: str) -> list[ExportedImage]:
-    """Return the images of an instance, those in roles assigned by the decision first."""
-    first = [_find(images_used, role, sha256, winner) for role, sha256 in gained.items()]
-    return first + [image for image in images_used if image.position or image.role not in gained]
 
 
 def _find(images_used: Sequence[ExportedImage], role: str, sha256: str, winner: str) -> ExportedImage:

@@ -233,9 +233,14 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
     if wanted.question in QUESTIONS:
         asked.append(_one_of(_with_question(studies, wanted.question), "question__instance"))
     if wanted.person:
-        asked.append(_one_of(_answers_of(wanted.person, project, studies), "question__instance"))
+        named = Pseudonym.objects.filter(project=project, name=wanted.person).values("annotator")
+        given = Response.objects.counted().filter(annotator__in=named, study__in=studies)
+        asked.append(_one_of(given, "question__instance"))
     if wanted.survey:
-        asked.append(_one_of(_in_survey(wanted.survey, studies), "question__instance"))
+        # What is no number is the number of no survey.
+        numbers = [int(wanted.survey)] if _WHOLE.fullmatch(wanted.survey) else []
+        slots = SurveyQuestion.objects.filter(survey__study__in=studies, survey__number__in=numbers)
+        asked.append(_one_of(slots, "question__instance"))
     if wanted.reason in REASONS:
         asked.append(_spoken_against(studies, wanted.reason))
     if wanted.state == NOT_ASKED:
@@ -275,8 +280,8 @@ def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
     """Return the conditions on figures, all of one study: lookup -> value."""
     figures: dict[str, Any] = {**_ALIKE.get(wanted.alike, {}), **_PARTED.get(wanted.parted, {})}
     for text, lookup in ((wanted.longer, "seconds__gte"), (wanted.shorter, "seconds__lte")):
-        if (seconds := _seconds(text)) is not None:
-            figures[lookup] = seconds
+        if _SECONDS.fullmatch(text):
+            figures[lookup] = float(text)
     if wanted.progress in PROGRESS:
         figures["progress"] = wanted.progress
     if wanted.study and wanted.state in _OUTCOMES and not _is_of_parts(wanted, studies):
@@ -284,14 +289,8 @@ def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
     return figures
 
 
-def _seconds(text: str) -> float | None:
-    """Return the typed seconds, None if they are not a plain number."""
-    return float(text) if _SECONDS.fullmatch(text) else None
-
-
 def _asked_by(studies: Iterable[Study]) -> Q:
-    asked = Question.objects.filter(study__in=[study.pk for study in studies])
-    return _one_of(asked, "instance")
+    return _one_of(Question.objects.filter(study__in=studies), "instance")
 
 
 def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
@@ -310,28 +309,15 @@ def _with_question(studies: Iterable[Study], name: str) -> QuerySet[Decision]:
     return Decision.objects.filter(asked)
 
 
-def _answers_of(person: str, project: Project, studies: Iterable[Study]) -> QuerySet[Response]:
-    named = Pseudonym.objects.filter(project=project, name=person).values("annotator")
-    return Response.objects.counted().filter(annotator__in=named, study__in=[study.pk for study in studies])
-
-
-def _in_survey(number: str, studies: Iterable[Study]) -> QuerySet[SurveyQuestion]:
-    """Return the slots in surveys with this number; none if it is not a number."""
-    if not _WHOLE.fullmatch(number):
-        return SurveyQuestion.objects.none()
-    return SurveyQuestion.objects.filter(survey__study__in=[study.pk for study in studies], survey__number=int(number))
-
-
 def _spoken_against(studies: Sequence[Study], name: str) -> Q:
-    reports, skips = reports_heard(studies), failed_to_show(studies)
     if name == NOT_SHOWN:
-        return _one_of(skips, "question__instance")
+        return _one_of(failed_to_show(studies), "question__instance")
+    reports = reports_heard(studies)
     return _one_of(reports if name == ANY else reports.filter(reason=name), "question__instance")
 
 
 def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
-    of_studies = InstanceFigures.objects.filter(study__in=[study.pk for study in studies], outcome=outcome.value)
-    return _one_of(of_studies, "instance")
+    return _one_of(InstanceFigures.objects.filter(study__in=studies, outcome=outcome.value), "instance")
 
 
 def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) -> Q:
@@ -361,10 +347,8 @@ def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mappi
     outcomes: dict[tuple[int, int], set[tuple[str, Outcome]]] = {}
     by_id = {study.pk: study for study in studies}
     ids = [instance.pk for instance in instances]
-    decisions = (
-        Decision.objects.filter(question__instance__in=ids, study__in=by_id).order_by().select_related("question")
-    )
-    for decision in decisions.defer("question__content", "question__won"):
+    decisions = Decision.objects.filter(question__instance__in=ids, study__in=by_id).select_related("question")
+    for decision in decisions.order_by().defer("question__content", "question__won"):
         decision.question.study = by_id[decision.study_id]
         of_one = outcomes.setdefault((decision.question.instance_id, decision.study_id), set())
         of_one.add((decision.question.item, decision.outcome))

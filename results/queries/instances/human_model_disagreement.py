@@ -65,13 +65,10 @@ class Wanted:
     subtype: str = ""
 
     def takes(self, one: Disagreement) -> bool:
-        pairs = (
-            (self.study, one.study),
-            (self.asked, asked_as(one.kind, one.variant)),
-            (self.type, one.type or NO_NAME),
-        )
-        same = all(wanted in ("", found) for wanted, found in (*pairs, (self.subtype, one.subtype or NO_NAME)))
-        return same and self.way == one.way
+        asked, category = asked_as(one.kind, one.variant), (one.type or NO_NAME, one.subtype or NO_NAME)
+        wanted = (self.study, self.asked, self.type, self.subtype)
+        pairs = zip(wanted, (one.study, asked, *category), strict=True)
+        return self.way == one.way and all(name in ("", found) for name, found in pairs)
 
 
 def asked_as(kind: str, variant: str) -> str:
@@ -134,12 +131,12 @@ def _agreeing(way: Way) -> Exists:
     return Exists(of_one_mind.filter(others=0, agreeing__gt=0))
 
 
-def _comparable(rule: Combinable) -> Q:
-    """Match the predictions that can be compared with people's answers.
+def _comparable(rule: Combinable, known: str = "is_right") -> Q:
+    """Match the predictions with the column `known` that can be compared with people's answers.
 
     Those that say what they are about, and those of files that at least read captions by `rule`, as people did.
     """
-    return (~Q(content_hash="") | Q(caption_rule=rule)) & Q(is_right__isnull=False)
+    return (~Q(content_hash="") | Q(caption_rule=rule)) & Q(**{f"{known}__isnull": False})
 
 
 def _models(project: Project, names: set[_Name]) -> dict[_Name, _Contents]:
@@ -194,10 +191,9 @@ def predicted_in(study: Study) -> dict[str, dict[int, float]]:
 
     Covers the questions of `study` with a known right answer, and only predictions about exactly the content shown.
     """
-    found: dict[str, dict[int, float]] = {}
-    for rights in (_right_options(study), _own_scores(study)):
-        for model, of_model in rights.items():
-            found.setdefault(model, {}).update(of_model)
+    found = _right_options(study)
+    for model, scores in _own_scores(study).items():
+        found.setdefault(model, {}).update(scores)
     return found
 
 
@@ -213,8 +209,8 @@ def _own_scores(study: Study) -> dict[str, dict[int, float]]:
     about: dict[_Name, list[int]] = {}
     for pk, *name in known.values_list(*_COLUMNS):
         about.setdefault((name[0], name[1], name[2]), []).append(pk)
-    rows = Prediction.objects.about(study.project).counted().filter(_comparable_scores(), kind__in=kinds)
-    rows = rows.order_by("content_hash")
+    comparable = _comparable(F("instance__caption_rule"), known="scores")
+    rows = Prediction.objects.about(study.project).counted().filter(comparable, kind__in=kinds).order_by("content_hash")
     asked = asked_questions(study, kinds) if about and rows.exists() else {}
     hashes = {pk: content_hash(each.kind, each.content) for pk, each in asked.items()}
     found: dict[str, dict[int, float]] = {}
@@ -224,10 +220,6 @@ def _own_scores(study: Study) -> dict[str, dict[int, float]]:
                 # What was computed comes after what a file declares, and takes its place.
                 found.setdefault(str(each.model), {})[pk] = score
     return found
-
-
-def _comparable_scores() -> Q:
-    return (~Q(content_hash="") | Q(caption_rule=F("instance__caption_rule"))) & Q(scores__isnull=False)
 
 
 def _score(asked: AskedQuestion, scores: Mapping[str, float]) -> float | None:
@@ -297,11 +289,8 @@ def disagreement_page(project: Project, disagreements: Sequence[Disagreement], p
     said = Response.objects.counted().filter(question__in=questions).order_by().values_list("question", "choice")
     for question, choice, count in said.annotate(count=Count("pk")):
         people[question][choice] = count
-    about = (
-        Prediction.objects.about(project)
-        .counted()
-        .filter(_comparable(F("instance__caption_rule")), instance__in={one.instance for one in ones})
-    )
+    comparable = Prediction.objects.about(project).counted().filter(_comparable(F("instance__caption_rule")))
+    about = comparable.filter(instance__in={one.instance for one in ones})
     predictions: dict[_Name, list[Prediction]] = defaultdict(list)
     order = ("model__name", "model__version", "model__weights", "content_hash")
     for each in about.select_related("model").order_by(*order):

@@ -162,15 +162,11 @@ def _stage(asked: Sequence[History]) -> Stage:
     return Stage(asked[0].question.study, outcome, asked, right if known else None)
 
 
-def _asked_about_answers() -> QuerySet[Question]:
-    """Return the questions about answers to the outer query's question."""
-    answers = Response.objects.filter(question=OuterRef(OuterRef("pk")))
-    return Question.objects.filter(source_type=RESPONSE, source_id__in=answers.values("pk"))
-
-
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:
     """Return the histories of `questions`, in order; the number of queries is constant."""
-    used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(_asked_about_answers())
+    answers = Response.objects.filter(question=OuterRef(OuterRef("pk"))).values("pk")
+    about_answers = Question.objects.filter(source_type=RESPONSE, source_id__in=answers)
+    used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(about_answers)
     asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
     # Withdrawn people are hidden; excluded people are marked.
@@ -205,15 +201,12 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
 
 def _right_said(question: Question) -> str:
     """Return a right answer that is not one option in words, "" without one."""
-    if question.right_answer is None:
+    right = question.right_answer
+    if right is None:
         return ""
-    if isinstance(question.right_answer, dict) and not any(map(_is_nested, question.right_answer.values())):
-        return "; ".join(f"{name}: {said}" for name, said in question.right_answer.items())
-    return json.dumps(question.right_answer, ensure_ascii=False)
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, dict | list)
+    if isinstance(right, dict) and not any(isinstance(value, dict | list) for value in right.values()):
+        return "; ".join(f"{name}: {said}" for name, said in right.items())
+    return json.dumps(right, ensure_ascii=False)
 
 
 def _shown(question: Question) -> QuestionContent:
@@ -271,17 +264,12 @@ def in_words(question: Question, response: Response) -> str:
         return response.answer
     if words := get_kind(question.kind).words(response.answer):
         return words
-    if _is_so(response.answer):
+    if isinstance(response.answer, dict) and response.answer and all(said is True for said in response.answer.values()):
         return ", ".join(name.replace("_", " ") for name in response.answer)
     labels = get_kind(question.kind).labels(question.content, response.choice, response.answer)
     if "" in labels or not labels:
         return json.dumps(response.answer, ensure_ascii=False)
     return "; ".join(f"{unit}: {label}" for unit, label in labels.items())
-
-
-def _is_so(answer: Any) -> bool:
-    """Whether an answer only marks some things as true."""
-    return isinstance(answer, dict) and bool(answer) and all(said is True for said in answer.values())
 
 
 def _status(response: Response) -> str:

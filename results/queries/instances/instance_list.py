@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 from studies.descriptions import SET, descriptions_of
-from studies.models import Instance, InstanceImage, Project, Question, Tag
+from studies.models import Instance, InstanceImage, Project, Tag
 
 
 def tags_of(instances: Iterable[Instance]) -> dict[int, list[str]]:
@@ -57,7 +57,3 @@ def categories_of(project: Project) -> list[tuple[str, str, str]]:
     """Return the splits, types and subtypes of the project's instances, in order."""
     found = Instance.objects.filter(project=project).order_by("split", "type", "subtype")
     return list(found.values_list("split", "type", "subtype").distinct())
-
-
-def asked_about(instance: Instance) -> QuerySet[Question]:
-    return Question.objects.filter(instance=instance)

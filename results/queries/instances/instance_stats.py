@@ -67,9 +67,8 @@ def figures_of(study: Study, instances: Sequence[int], disagreements: Disagreeme
     columns = ("state", "answers", "question__answers_wanted", "question__undone_at", "votes")
     rows = decisions.values_list("question__instance_id", "question__item", *columns)
     for instance, item, state, given, wanted, undone_at, of_one in rows.iterator(chunk_size=CHUNK):
-        outcome = outcome_of_question(
-            state, answers=given, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
-        )
+        undone = undone_at is not None
+        outcome = outcome_of_question(state, answers=given, wanted=wanted, accepts=study.accepts, undone=undone)
         outcomes[instance].append((item, outcome))
         progress[instance].append(progress_of(given, wanted))
         votes[instance].append(of_one)

@@ -29,14 +29,8 @@ def beyond(columns: Sequence[str], values: Sequence[Any], *, is_backward: bool) 
 
     Both databases use an index for this form, but not for the equivalent a > x or a = x and b > y.
     """
-    sign = "<" if is_backward else ">"
-    return Func(
-        _row_of(*map(F, columns)),
-        _row_of(*map(Value, values)),
-        template="%(expressions)s",
-        arg_joiner=f" {sign} ",
-        output_field=BooleanField(),
-    )
+    rows, sign = (_row_of(*map(F, columns)), _row_of(*map(Value, values))), "<" if is_backward else ">"
+    return Func(*rows, template="%(expressions)s", arg_joiner=f" {sign} ", output_field=BooleanField())
 
 
 def _row_of(*expressions: Combinable) -> Func:

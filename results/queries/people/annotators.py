@@ -17,16 +17,8 @@ from studies.kinds.base import IN_ORDER
 from studies.models import Study
 
 _FIELDS = (
-    "annotator_id",
-    "question_id",
-    "question__instance_id",
-    "question__kind",
-    "choice",
-    "question__right",
-    "ms",
-    "shown_order",
-    f"question__content__{IN_ORDER}",
-    "slot__seat__survey__number",
+    *("pk", "annotator_id", "question_id", "question__instance_id", "question__kind", "choice", "question__right"),
+    *("ms", "shown_order", f"question__content__{IN_ORDER}", "slot__seat__survey__number"),
 )
 
 
@@ -40,7 +32,7 @@ def persons_answers(study: Study, kinds: Mapping[str, LabelSpace]) -> Iterable[P
     planned = planned_surveys(study)
     units, became = _units(study), what_became(study)
     scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study)}
-    rows = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list("pk", *_FIELDS)
+    rows = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list(*_FIELDS)
     for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
         ms, order, in_order = measured
         yield PersonsAnswer(

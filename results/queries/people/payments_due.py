@@ -91,12 +91,8 @@ def session_lines(study: Study, people: Collection[int] | None = None) -> list[S
     answers = Response.objects.filter(study=study, is_current=True).order_by()
     if people is not None:
         sessions, answers = sessions.filter(annotator__in=people), answers.filter(annotator__in=people)
-    given = {
-        session: numbers
-        for session, *numbers in answers.values_list("session_id").annotate(
-            all=Count("pk"), counted=Count("pk", filter=counts())
-        )
-    }
+    numbers = answers.values_list("session_id").annotate(all=Count("pk"), counted=Count("pk", filter=counts()))
+    given = {session: (stored, counted) for session, stored, counted in numbers}
     lines = []
     columns = ("pk", "annotator_id", "state", "time_evidence", "times_accepted_at")
     for pk, annotator, state, found, accepted in sessions.order_by("arrived_at", "pk").values_list(*columns):
@@ -138,9 +134,7 @@ def paid_answers(study: Study) -> dict[int, int]:
 def owed_page(study: Study, *, page: Any) -> Page[Any]:
     """Return one page of the people of `study` with the amounts due to them, by name."""
     found: Page[Any] = Paginator(came_to(study), PER_PAGE).get_page(page)
-    shown = list(found.object_list)
-    people = [each.annotator_id for each in shown]
-    found.object_list = _owed_to(study, shown, session_lines(study, people))
+    found.object_list = owed_to(study, list(found.object_list))
     return found
 
 
@@ -169,11 +163,8 @@ def _owed_to(study: Study, named: Sequence[Pseudonym], lines: Sequence[SessionLi
     removed = dict(removals.values_list("annotator_id", "why"))
     programs = Session.objects.filter(given_by_a_program(), study=study)
     simulated = set(programs.order_by().values_list("annotator_id", flat=True).distinct())
-    return [
-        _person(each.name, theirs[pk], study, removed.get(pk, ""), simulated=pk in simulated)
-        for each in named
-        for pk in [each.annotator_id]
-    ]
+    people = [(each.name, each.annotator_id) for each in named]
+    return [_person(name, theirs[pk], study, removed.get(pk, ""), simulated=pk in simulated) for name, pk in people]
 
 
 def _person(name: str, lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> PersonOwed:
@@ -204,9 +195,8 @@ _REMOVED = {
 
 def _why(lines: Sequence[SessionLine], study: Study, removed: str, *, simulated: bool) -> str:
     """Return one sentence with the reasons for the amount, each once."""
-    reasons = Counter(
-        f"{line.owed.why} ({line.evidence.rstrip('.')})" if line.evidence else line.owed.why for line in lines
-    )
+    evidence = [f" ({line.evidence.rstrip('.')})" if line.evidence else "" for line in lines]
+    reasons = Counter(f"{line.owed.why}{why}" for line, why in zip(lines, evidence, strict=True))
     told = [reason if times == 1 else f"{times} times: {reason}" for reason, times in reasons.items()]
     aside = sum(line.answers - line.counted for line in lines)
     if aside and not removed:

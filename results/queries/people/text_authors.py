@@ -1,8 +1,5 @@
 """Texts that people wrote as answers, how they were written, and what others retrieved with them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from annotation.models import Response
 from results.models import Pseudonym
 from results.queries.people.annotators import what_became
@@ -30,8 +27,10 @@ def writing_in(study: Study) -> Writing:
     for pk, writer, kind, type, label, answer, how in given.values_list("pk", *about).iterator(chunk_size=CHUNK):
         words = get_kind(kind).words(label if answer is None else answer)
         if words:
-            written = WrittenText(writer, type, words, was_pasted(how), _seconds(how), became.get(pk, ""))
-            texts.append(written)
+            # The writing time from the first key or paste to sending; None if unknown.
+            took = (how or {}).get(WRITTEN_SECONDS)
+            seconds = None if took is None else took / 1000
+            texts.append(WrittenText(writer, type, words, was_pasted(how), seconds, became.get(pk, "")))
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     described = description_study([study_facts(asking) for asking in asking_about(study)])
     retrievals = [one for each in described for one in each.retrievals]
@@ -42,9 +41,3 @@ def asking_about(study: Study) -> list[Study]:
     """Return the launched studies about the answers of `study`."""
     asking = study.feeds.exclude(state=StudyState.DRAFT).order_by("pk")
     return [each for each in asking if each.design.asks_about_answers]
-
-
-def _seconds(writing: Mapping[str, Any] | None) -> float | None:
-    """Return the writing time from the first key or paste to sending; None if unknown."""
-    milliseconds = (writing or {}).get(WRITTEN_SECONDS)
-    return None if milliseconds is None else milliseconds / 1000

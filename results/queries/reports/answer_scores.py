@@ -1,7 +1,7 @@
 """Scores of answers by kinds that score themselves, and agreement measures of kinds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
@@ -30,12 +30,6 @@ class AskedQuestion:
         return None if self.right == "" else self.kind.score(self.content, self.right, answer)
 
 
-@dataclass
-class _Given:
-    people: list[int] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
-
-
 def kinds_with_own_scores(study: Study) -> list[str]:
     """Return the kinds of `study` that score answers themselves, in its order."""
     return [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
@@ -51,23 +45,17 @@ def asked_questions(study: Study, kinds: Sequence[str]) -> dict[int, AskedQuesti
     }
 
 
-def whole_answer(choice: str, answer: Any) -> Answer:
-    """Return an answer as its kind created it, from the columns of its response."""
-    return Answer(choice if answer is None else answer, choice)
-
-
 def answer_scores(study: Study) -> list[ScoredAnswer]:
     """Return the scores of the counted answers whose kind scores them itself, in order of arrival."""
     kinds = kinds_with_own_scores(study)
     if not kinds or not Question.objects.filter(KNOWS_RIGHT, study=study, kind__in=kinds).exists():
         return []
     asked = asked_questions(study, kinds)
-    found = []
-    for _, question, annotator, _, answer in _counted(study, kinds):
-        score = asked[question].score(answer)
-        if score is not None:
-            found.append(ScoredAnswer(question, annotator, score))
-    return found
+    return [
+        ScoredAnswer(question, annotator, score)
+        for question, annotator, _, answer in _counted(study, kinds)
+        if (score := asked[question].score(answer)) is not None
+    ]
 
 
 def measured_questions(study: Study) -> list[MeasuredQuestion]:
@@ -79,30 +67,24 @@ def measured_questions(study: Study) -> list[MeasuredQuestion]:
     if not kinds:
         return []
     asked, planned = asked_questions(study, kinds), planned_surveys(study)
-    given: dict[int, _Given] = {}
-    for _, question, annotator, survey, answer in _counted(study, kinds):
+    given: dict[int, dict[int, Any]] = {}
+    for question, annotator, survey, answer in _counted(study, kinds):
         if not planned.is_added(question, survey):
-            of_question = given.setdefault(question, _Given())
-            of_question.people.append(annotator)
-            of_question.values.append(answer.value)
-    return [
-        measured
-        for question, each in given.items()
-        if len(each.values) > 1
-        for measured in _measured(question, asked[question], each)
-    ]
+            given.setdefault(question, {})[annotator] = answer.value
+    measured = []
+    for question, values in given.items():
+        of, people = asked[question], list(values)
+        for measure in of.kind.measures() if len(people) > 1 else ():
+            found = measure.of_question(of.content, list(values.values()))
+            reason = found.reason or ""
+            measured.append(MeasuredQuestion(question, of.kind.name, measure.name, found.value, reason, people))
+    return measured
 
 
-def _measured(question: int, asked: AskedQuestion, given: _Given) -> Iterable[MeasuredQuestion]:
-    for measure in asked.kind.measures():
-        found = measure.of_question(asked.content, given.values)
-        yield MeasuredQuestion(question, asked.kind.name, measure.name, found.value, found.reason or "", given.people)
-
-
-def _counted(study: Study, kinds: Sequence[str]) -> Iterator[tuple[int, int, int, int, Answer]]:
-    """Yield id, question, annotator, survey and answer of the counted answers, in order of arrival."""
+def _counted(study: Study, kinds: Sequence[str]) -> Iterator[tuple[int, int, int, Answer]]:
+    """Yield question, annotator, survey and answer of the counted answers, in order of arrival."""
     counted = Response.objects.counted_in(study).filter(question__kind__in=kinds).order_by("pk")
-    columns = ("pk", "question_id", "annotator_id", "slot__seat__survey__number", "choice", "answer")
-    for *who, choice, answer in counted.values_list(*columns).iterator(chunk_size=CHUNK):
-        pk, question, annotator, survey = who
-        yield pk, question, annotator, survey, whole_answer(choice, answer)
+    columns = ("question_id", "annotator_id", "slot__seat__survey__number", "choice", "answer")
+    for question, annotator, survey, choice, answer in counted.values_list(*columns).iterator(chunk_size=CHUNK):
+        # An answer as its kind created it.
+        yield question, annotator, survey, Answer(choice if answer is None else answer, choice)

@@ -50,9 +50,7 @@ def described_by(study: Study) -> dict[int, DescriptionFacts]:
     """
     if not study.design.asks_about_answers:
         return {}
-    found = dict(_imported(study))
-    found.update(_written(study))
-    return found
+    return dict(_imported(study)) | dict(_written(study))
 
 
 def _asked_about(study: Study, source: str) -> QuerySet[Question]:
@@ -75,25 +73,19 @@ def _imported(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
         for pk, number in asked[instance]:
             # A set may have lost a description since the question was asked.
             if (each := known.get(number)) is not None:
-                yield (
-                    pk,
-                    DescriptionFacts(
-                        each.text, author=each.author, tags=tuple(each.tags), looked_for=tuple(each.looked_for)
-                    ),
-                )
+                yield pk, DescriptionFacts(each.text, None, each.author, tuple(each.tags), tuple(each.looked_for))
 
 
 def _written(study: Study) -> Iterator[tuple[int, DescriptionFacts]]:
     questions = _asked_about(study, RESPONSE)
     asked_about = Response.objects.filter(pk__in=questions.order_by().values("source_id")).order_by()
-    writers = {
-        pk: (writer, writing) for pk, writer, writing in asked_about.values_list("pk", "annotator_id", "writing")
-    }
+    rows = asked_about.values_list("pk", "annotator_id", "writing")
+    writers = {pk: (writer, writing) for pk, writer, writing in rows}
     if not writers:
         return
     train_workers = written_for(TRAIN, project=study.project_id)
-    rows = questions.values_list("pk", "source_id", "source", "instance__split")
-    for pk, response, source, split in rows.iterator(chunk_size=CHUNK):
+    asked = questions.values_list("pk", "source_id", "source", "instance__split")
+    for pk, response, source, split in asked.iterator(chunk_size=CHUNK):
         said = source_description(source)
         if said is not None and response in writers:
             writer, writing = writers[response]

@@ -1,6 +1,6 @@
 """Label spaces of a study's questions, from their kinds and frozen contents."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from results.reports.facts import LabelSpace
@@ -83,7 +83,7 @@ def with_all_labels(study: Study, label_space: Mapping[str, LabelSpace]) -> dict
     whole = {
         name: replace(
             label_space[name],
-            options=_last_ones_last(found, label_space[name].last),
+            options=[*(label for label in found if label not in label_space[name].last), *label_space[name].last],
             same_for_all=alike[name],
             units=units[name],
         )
@@ -101,7 +101,3 @@ def _on_its_scales(label_space: LabelSpace, found: Mapping[Level, tuple[Mapping[
         return replace(label_space, scale=Scale(level, values))
     apart = [(Scale(level, values), frozenset(questions)) for level, (values, questions) in found.items()]
     return replace(label_space, apart=sorted(apart, key=lambda each: each[0].level))
-
-
-def _last_ones_last(labels: Iterable[str], last: Sequence[str]) -> list[str]:
-    return [*(label for label in labels if label not in last), *last]

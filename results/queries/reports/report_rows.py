@@ -1,6 +1,6 @@
 """Rows for reports: a fixed number of queries per study at any size."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -46,17 +46,12 @@ MISMATCHES_SHOWN = 100
 def project_facts(project: Project) -> ProjectFacts:
     """Return the facts of `project`: all its launched studies, in pipeline order."""
     rows = Instance.objects.filter(project=project).order_by("id").values_list("pk", "type", "subtype")
-    return ProjectFacts(
-        slug=project.slug,
-        name=project.name,
+    return replace(
+        _project(project, [study_facts(study) for study in in_pipeline_order(project)]),
         categories={pk: (type, subtype) for pk, type, subtype in rows.iterator(chunk_size=CHUNK)},
-        studies=[study_facts(study) for study in in_pipeline_order(project)],
-        dataset=[study.slug for study in dataset_studies(project)],
         models=list(model_facts(project)),
         predicted_by=instances_predicted(project),
         disagreements=human_model_disagreements(project),
-        withdrawn=_removed(project, Removal.Why.WITHDRAWN),
-        excluded=_removed(project, Removal.Why.EXCLUDED),
         described=described_sets(project),
         mismatched=mismatched_predictions(project),
     )
@@ -73,19 +68,14 @@ def release_facts(studies: Sequence[Study]) -> ProjectFacts:
     project = studies[0].project
     facts = project_facts(project)
     slugs = {each.slug for each in release_studies(studies)}
+    files = Instance.objects.filter(project=project).order_by("source_file", "caption_rule")
     return replace(
         facts,
         dataset=[study.slug for study in studies],
         studies=[each for each in facts.studies if each.slug in slugs],
         disagreements=[each for each in facts.disagreements if each.study in slugs],
-        sources=list(_sources(project)),
+        sources=[SourceFacts(*row) for row in files.values_list("source_file", "caption_rule").annotate(n=Count("pk"))],
     )
-
-
-def _sources(project: Project) -> Iterable[SourceFacts]:
-    files = Instance.objects.filter(project=project).order_by("source_file", "caption_rule")
-    for file, rule, instances in files.values_list("source_file", "caption_rule").annotate(n=Count("pk")):
-        yield SourceFacts(file, rule, instances)
 
 
 def release_studies(studies: Sequence[Study]) -> list[Study]:
@@ -141,11 +131,15 @@ def study_facts(study: Study) -> StudyFacts:
 
 def project_outline(project: Project) -> ProjectFacts:
     """Return the facts of `project` and its studies without questions, answers or predictions."""
+    return _project(project, [study_outline(study) for study in in_pipeline_order(project)])
+
+
+def _project(project: Project, studies: Sequence[StudyFacts]) -> ProjectFacts:
     return ProjectFacts(
         slug=project.slug,
         name=project.name,
         categories={},
-        studies=[study_outline(study) for study in in_pipeline_order(project)],
+        studies=studies,
         dataset=[study.slug for study in dataset_studies(project)],
         withdrawn=_removed(project, Removal.Why.WITHDRAWN),
         excluded=_removed(project, Removal.Why.EXCLUDED),
@@ -238,23 +232,19 @@ def _questions(study: Study) -> tuple[list[QuestionFacts], dict[int, tuple[str, 
     followed = ("state", "winner", "answers", "question__answers_wanted", "settled_choice", "question__undone_at")
     category = ("question__instance__type", "question__instance__subtype")
     rows = decisions.values_list(*about, *right_ones, *followed, *category)
-    questions, categories, once = [], {}, _Once()
+    questions, categories, once = [], {}, _shared()
     for pk, instance, kind, variant, *rest in rows.iterator(chunk_size=CHUNK):
         right, right_answer, item, state, winner, answers, wanted, settled, undone_at, *of = rest
         is_scored = kind in own and bool(right or right_answer is not None)
-        kind, right, winner, item = map(once.keep, (kind, right, winner, item))
-        outcome = outcome_of_question(
-            state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone_at is not None
-        )
+        kind, right, winner, item = map(once, (kind, right, winner, item))
+        undone = undone_at is not None
+        outcome = outcome_of_question(state, answers=answers, wanted=wanted, accepts=study.accepts, undone=undone)
         # A kind may make questions whose names only their instances know.
         index = indices.get((kind, variant), 0)
-        role = once.keep(variant if variant in images[kind] else ", ".join(images[kind]))
-        questions.append(
-            QuestionFacts(
-                pk, instance, kind, index, right, outcome, winner, answers, wanted, bool(settled), is_scored, item, role
-            )
-        )
-        categories[instance] = once.keep(tuple(of))
+        role = once(variant if variant in images[kind] else ", ".join(images[kind]))
+        followed_by = (outcome, winner, answers, wanted, bool(settled))
+        questions.append(QuestionFacts(pk, instance, kind, index, right, *followed_by, is_scored, item, role))
+        categories[instance] = once(tuple(of))
     return questions, categories
 
 
@@ -267,14 +257,10 @@ def _surveys(study: Study) -> dict[int, set[int]]:
     return found
 
 
-class _Once:
+def _shared() -> Callable[[Any], Any]:
     """Share equal values: a database returns a new string per row, and a million rows have a dozen."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-
-    def keep(self, value: Any) -> Any:
-        return self._known.setdefault(value, value)
+    known: dict[Any, Any] = {}
+    return lambda value: known.setdefault(value, value)
 
 
 def _answers(study: Study) -> list[AnswerFacts]:
@@ -286,9 +272,9 @@ def _answers(study: Study) -> list[AnswerFacts]:
     seat_columns = ("slot__seat__survey__number", "slot__seat__number")
     rows = counted.order_by("pk").values_list("question_id", "annotator_id", *seat_columns, "choice")
     planned = planned_surveys(study)
-    once = _Once()
+    once = _shared()
     labelled = [
-        AnswerFacts(question, once.keep(annotator), survey, once.keep(choice), seat, planned.is_added(question, survey))
+        AnswerFacts(question, once(annotator), survey, once(choice), seat, planned.is_added(question, survey))
         for question, annotator, survey, seat, choice in rows.exclude(choice="").iterator(chunk_size=CHUNK)
     ]
     return labelled + _answers_of_several_labels(study, planned)
@@ -315,9 +301,8 @@ def model_facts(project: Project) -> Iterable[ModelFacts]:
 
     A model that read captions made by a rule other than the instances' own was asked something else, and is named so.
     """
-    own_rules = set(
-        Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True).distinct()
-    )
+    rules = Instance.objects.filter(project=project).order_by().values_list("caption_rule", flat=True)
+    own_rules = set(rules.distinct())
     # Models and people are compared only over the same pictures.
     predictions = Prediction.objects.about(project).counted().exclude(pk__in=stale_predictions(project))
     for model, rule, _, verified in predictions.evaluations():

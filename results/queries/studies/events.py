@@ -31,8 +31,7 @@ DONE_TO_DATA = (
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
     *(What.STUDY_LAUNCHED, What.STUDY_PAUSED, What.STUDY_RESUMED, What.STUDY_CLOSED, What.STUDY_COMPLETED),
     *(What.MORE_ANSWERS_WANTED, What.MOST_ANSWERS_RAISED, What.INSTANCES_TAKEN_UP, What.QUESTION_SETTLED),
-    *(What.QUESTION_UNSETTLED, What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK, What.ANNOTATOR_WITHDRAWN),
-    *(What.ANNOTATOR_EXCLUDED, What.ANNOTATOR_LET_BACK, What.SLOTS_REOPENED, What.ANNOTATOR_FORGOTTEN),
+    *(What.QUESTION_UNSETTLED, What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK, *ABOUT_PEOPLE),
     *(What.ANSWERS_SIMULATED, What.STUDY_REPLAYED),
 )
 # Exported instead of an annotator, and of a researcher's text, which may be about one.
@@ -128,10 +127,6 @@ def _imported(study: str, told: Details) -> str:
     return f"imported {', '.join(files)}"
 
 
-def _tagged(template: str) -> Callable[[str, Details], str]:
-    return lambda study, told: template.format(tag=told["tag"], instances=counted(told["instances"], "instance"))
-
-
 def _duplicated(study: str, told: Details) -> str:
     again = f", about {counted(told['instances'], 'instance')}" if "instances" in told else ""
     return f"made {study}, a copy of {told['original']}{again}"
@@ -142,46 +137,14 @@ def _dataset(study: str, told: Details) -> str:
     return f"made what {studies} accepted the dataset" if studies else "made all instances the dataset"
 
 
-def _grouped(study: str, told: Details) -> str:
-    return f"declared the group {told['group']}, of {told['people']:,} people"
-
-
-def _simulated(study: str, told: Details) -> str:
-    return f"let {counted(told['annotators'], 'simulated annotator')} into {study}, seed {told['seed']}"
-
-
-def _freed(study: str, told: Details) -> str:
-    return f"freed the seat of a session of {study}; {counted(told['answers'], 'answer')} of it stayed"
-
-
-def _lapsed(study: str, told: Details) -> str:
-    return f"freed the seat of a session of {study} whose time was up; {counted(told['answers'], 'answer')} stayed"
-
-
-def _networks_opened(study: str, told: Details) -> str:
-    return f"let {counted(told['networks'], 'network')} hold any number of places of {study}"
-
-
-def _launched(study: str, told: Details) -> str:
-    return f"launched {study} with {counted(told['questions'], 'question')}"
-
-
 def _more_wanted(study: str, told: Details) -> str:
     followed = f"; {counted(told['decisions'], 'question')} decided otherwise for now" if told["decisions"] else ""
     return f"asked for {counted(told['more'], 'more answer')} to each question of {study}{followed}"
 
 
-def _taken_up(study: str, told: Details) -> str:
-    return f"added {counted(told['questions'], 'question')} about new instances to {study}"
-
-
 def _completion(study: str, told: Details) -> str:
     then = [word for word, is_so in (("closes", told["closes"]), ("mails", told["mails"])) if is_so]
     return f"set what follows once all answers to {study} are in: {'it ' + ' and '.join(then) if then else 'nothing'}"
-
-
-def _predicted(study: str, told: Details) -> str:
-    return f"imported {counted(told['predictions'], 'prediction')} of {told['model']}"
 
 
 def _of_model(template: str) -> Callable[[str, Details], str]:
@@ -194,10 +157,6 @@ def _computed(study: str, told: Details) -> str:
     return f"had {counted(told['predictions'], 'prediction')} of {told['model']} computed{wrong}"
 
 
-def _deleted(study: str, told: Details) -> str:
-    return f"deleted the model {told['model']} and its {counted(told['predictions'], 'prediction')}"
-
-
 def _export_wanted(study: str, told: Details) -> str:
     chosen = f", of {counted(told['instances'], 'chosen instance')}" if "instances" in told else ""
     return f"asked for the {told['format']} export of {study}{chosen}"
@@ -205,11 +164,6 @@ def _export_wanted(study: str, told: Details) -> str:
 
 def _exported(study: str, told: Details) -> str:
     return f"exported {study or 'the whole project'} as {told['format']}, {counted(told['rows'], 'row')}"
-
-
-def _frozen(study: str, told: Details) -> str:
-    rows = f"{counted(told['instances'], 'instance')}, {counted(told['responses'], 'answer')}"
-    return f"froze the release {told['release']} of {study}: {rows}, SHA-256 {told['sha256'][:12]}"
 
 
 def _followed(template: str) -> Callable[[str, Details], str]:
@@ -226,18 +180,26 @@ def _followed(template: str) -> Callable[[str, Details], str]:
     return sentence
 
 
-def _reopened(study: str, told: Details) -> str:
-    return f"opened {counted(told['slots'], 'slot')} of {told['annotator']} for others"
-
-
 def _forgotten(study: str, told: Details) -> str:
     releases = "".join(f"; the rows of {each['name']} are now {each['sha256'][:12]}" for each in told["releases"])
     return f"deleted what was stored of an annotator, {counted(told['responses'], 'answer')}{releases}"
 
 
+class _Number(int):
+    """A number that a template can count things with: "{answers:answer}" is "1 answer" or "2 answers"."""
+
+    def __format__(self, noun: str) -> str:
+        return super().__format__(noun) if noun in ("", ",") else counted(self, noun)
+
+
 def _simple(template: str) -> Callable[[str, Details], str]:
-    """Return a sentence that contains only names."""
-    return lambda study, told: template.format_map({"study": study, **told})
+    """Return a sentence that contains only names and numbers."""
+
+    def sentence(study: str, told: Details) -> str:
+        numbers = {name: _Number(value) for name, value in told.items() if type(value) is int}
+        return template.format_map({"study": study, **told, **numbers})
+
+    return sentence
 
 
 def _invited(template: str) -> Callable[[str, Details], str]:
@@ -258,49 +220,51 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.IMPORT_REQUESTED: _simple("asked for the import of {files}"),
     What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),
     What.INSTANCES_IMPORTED: _imported,
-    What.INSTANCES_TAGGED: _tagged("put the tag {tag} on {instances}"),
-    What.INSTANCES_UNTAGGED: _tagged("took the tag {tag} off {instances}"),
-    What.PREDICTIONS_IMPORTED: _predicted,
+    What.INSTANCES_TAGGED: _simple("put the tag {tag} on {instances:instance}"),
+    What.INSTANCES_UNTAGGED: _simple("took the tag {tag} off {instances:instance}"),
+    What.PREDICTIONS_IMPORTED: _simple("imported {predictions:prediction} of {model}"),
     What.PREDICTIONS_REQUESTED: _of_model("asked {model} for its answers to {about}"),
     What.PREDICTIONS_CANCELLED: _of_model("cancelled what {model} was asked about {about}"),
     What.PREDICTIONS_RESUMED: _of_model("went on with what {model} was asked about {about}"),
     What.PREDICTIONS_COMPUTED: _computed,
     What.MODEL_RENAMED: _simple("renamed the model {model} to {name}"),
-    What.MODEL_DELETED: _deleted,
+    What.MODEL_DELETED: _simple("deleted the model {model} and its {predictions:prediction}"),
     What.DATASET_SET: _dataset,
-    What.GROUP_SET: _grouped,
+    What.GROUP_SET: _simple("declared the group {group}, of {people:,} people"),
     What.STUDY_CREATED: _simple("created {study}"),
     What.STUDY_DUPLICATED: _duplicated,
     What.STUDY_CHANGED: _simple("changed the draft {study}"),
     What.STUDY_DELETED: _simple("deleted the draft {study}"),
-    What.STUDY_LAUNCHED: _launched,
+    What.STUDY_LAUNCHED: _simple("launched {study} with {questions:question}"),
     What.STUDY_PAUSED: _simple("paused {study}"),
     What.STUDY_RESUMED: _simple("resumed {study}"),
     What.STUDY_CLOSED: _simple("closed {study}"),
     What.STUDY_UNDERPAID: _simple("found that {study} pays {currency} {median} an hour, under {least}"),
     What.MORE_ANSWERS_WANTED: _more_wanted,
     What.MOST_ANSWERS_RAISED: _simple("let undecided questions of {study} get up to {to} answers"),
-    What.INSTANCES_TAKEN_UP: _taken_up,
+    What.INSTANCES_TAKEN_UP: _simple("added {questions:question} about new instances to {study}"),
     What.COMPLETION_SET: _completion,
     What.STUDY_COMPLETED: _simple("found that all answers to {study} are in"),
     What.QUESTION_SETTLED: _simple("settled the question of {study} about {about} with {choice}"),
     What.QUESTION_UNSETTLED: _simple("took back the settlement of {study} about {about}"),
     What.QUESTION_TAKEN_OUT: _followed("took a question about {instance} out of {study}, because: {reason}"),
     What.QUESTION_PUT_BACK: _followed("put a question about {instance} back into {study}"),
-    What.SEAT_FREED: _freed,
-    What.SESSION_LAPSED: _lapsed,
-    What.NETWORKS_OPENED: _networks_opened,
+    What.SEAT_FREED: _simple("freed the seat of a session of {study}; {answers:answer} of it stayed"),
+    What.SESSION_LAPSED: _simple("freed the seat of a session of {study} whose time was up; {answers:answer} stayed"),
+    What.NETWORKS_OPENED: _simple("let {networks:network} hold any number of places of {study}"),
     What.TIMES_ACCEPTED: _simple("accepted the times of a session of {study}"),
     What.ANNOTATOR_WITHDRAWN: _followed("noted that {annotator} took their consent back"),
     What.ANNOTATOR_EXCLUDED: _followed("excluded {annotator} ({reason})"),
     What.ANNOTATOR_LET_BACK: _followed("let the answers of {annotator} count again"),
-    What.SLOTS_REOPENED: _reopened,
+    What.SLOTS_REOPENED: _simple("opened {slots:slot} of {annotator} for others"),
     What.ANNOTATOR_FORGOTTEN: _forgotten,
     What.EXPORT_REQUESTED: _export_wanted,
     What.EXPORT_CANCELLED: _simple("cancelled the {format} export of {study}"),
     What.EXPORT_WRITTEN: _exported,
     What.RELEASE_MADE: _simple("made the release {release} of {study}"),
-    What.RELEASE_FROZEN: _frozen,
+    What.RELEASE_FROZEN: _simple(
+        "froze the release {release} of {study}: {instances:instance}, {responses:answer}, SHA-256 {sha256:.12}"
+    ),
     What.RELEASE_REQUESTED: _simple("asked for the release {release} of {study} as {format}"),
     What.RELEASE_WRITTEN: _simple("wrote the release {release} of {study} as {format}"),
     What.HUB_PUSH_REQUESTED: _simple("asked for the release {release} to be pushed to {repository} on the Hub"),
@@ -314,6 +278,6 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.WEBHOOK_SWITCHED_ON: _simple("switched the webhook to {host} on again"),
     What.WEBHOOK_TRIED: _simple("sent a message to {host} to try it"),
     What.DELIVERY_REPEATED: _simple("sent a message about {topic} to {host} again"),
-    What.ANSWERS_SIMULATED: _simulated,
+    What.ANSWERS_SIMULATED: _simple("let {annotators:simulated annotator} into {study}, seed {seed}"),
     What.STUDY_REPLAYED: _simple("replayed the answers of {study}, seed {seed}"),
 }

@@ -112,7 +112,9 @@ class Funnel:
 def funnel(project: Project, studies: Iterable[Study]) -> Funnel:
     """Count the items of `project` from import through its launched `studies`, in order."""
     launched = [study for study in studies if study.state != StudyState.DRAFT]
-    counter = _Counter(_imported(project), [study.accepts for study in launched], _counts(launched))
+    instances = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
+    imported = {(type, subtype): n for type, subtype, n in instances.annotate(n=Count("pk"))}
+    counter = _Counter(imported, [study.accepts for study in launched], _counts(launched))
     whole = counter.row("", list(counter.imported), is_type=True)
     steps = [Step(study, cell) for study, cell in zip(launched, whole.cells, strict=True)]
     return Funnel(whole.imported, steps, list(_rows(counter)))
@@ -133,11 +135,6 @@ class _Counter:
             of = imported if counts.unit == INSTANCES else counts.asked
             cells.append(Cell(counts, left, left * 100 / of if of else 0.0))
         return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
-
-
-def _imported(project: Project) -> dict[Category, int]:
-    counted = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
-    return {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
 
 
 def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:

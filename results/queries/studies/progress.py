@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -148,13 +147,10 @@ def progress_of(kept: Mapping[str, Any]) -> StudyProgress:
 
 def study_progress(study: Study) -> StudyProgress:
     surveys, questions = _surveys(study), _questions(study)
+    answers, seats = [row.answers for row in surveys], [row.seats for row in surveys]
     return StudyProgress(
-        answers=Answers(sum(row.answers.given for row in surveys), sum(row.answers.wanted for row in surveys)),
-        seats=Seats(
-            sum(row.seats.free for row in surveys),
-            sum(row.seats.taken for row in surveys),
-            sum(row.seats.filled for row in surveys),
-        ),
+        answers=Answers(sum(each.given for each in answers), sum(each.wanted for each in answers)),
+        seats=Seats(*(sum(getattr(each, name) for each in seats) for name in ("free", "taken", "filled"))),
         surveys=surveys,
         questions=questions,
         items=_items(study, questions),
@@ -218,24 +214,24 @@ def _rates(study: Study) -> list[Rate]:
 
     For kinds that score answers themselves, the mean score.
     """
-    offered: dict[tuple[str, str], set[str]] = {}
+    # By displayed name: the questions that could be answered so, and the answers that are.
+    asked: dict[str, tuple[Q, Q]] = {}
     for kind, label_space in label_spaces(study).items():
         for option in label_space.always:
-            offered.setdefault((label_space.name(option), option), set()).add(kind)
-    could: dict[str, Q] = {}
-    is_it: dict[str, Q] = {}
-    for (name, option), kinds in offered.items():
-        # Two kinds may use the same name for different options.
-        could[name] = could.get(name, Q()) | Q(question__kind__in=kinds)
-        is_it[name] = is_it.get(name, Q()) | Q(question__kind__in=kinds, choice=option)
-    could[RIGHT] = ~Q(question__right="") & ~Q(question__kind__in=kinds_with_own_scores(study))
-    is_it[RIGHT] = Q(choice=F("question__right"))
-    numbered = dict(enumerate(could))
-    counts = Response.objects.counted_in(study).aggregate(
-        **{f"times_{number}": Count("pk", filter=could[what] & is_it[what]) for number, what in numbered.items()},
-        **{f"n_{number}": Count("pk", filter=could[what]) for number, what in numbered.items()},
-    )
-    rates = [Rate(what, counts[f"times_{number}"], counts[f"n_{number}"]) for number, what in numbered.items()]
+            # Two kinds may use the same name for different options.
+            could, is_it = asked.get(label_space.name(option), (Q(), Q()))
+            mine = Q(question__kind=kind)
+            asked[label_space.name(option)] = (could | mine, is_it | mine & Q(choice=option))
+    known = ~Q(question__right="") & ~Q(question__kind__in=kinds_with_own_scores(study))
+    asked[RIGHT] = (known, Q(choice=F("question__right")))
+    columns: dict[str, Count] = {}
+    for number, (could, is_it) in enumerate(asked.values()):
+        columns[f"n_{number}"], columns[f"times_{number}"] = (
+            Count("pk", filter=could),
+            Count("pk", filter=could & is_it),
+        )
+    counts = Response.objects.counted_in(study).aggregate(**columns)
+    rates = [Rate(what, counts[f"times_{number}"], counts[f"n_{number}"]) for number, what in enumerate(asked)]
     scores = [scored.score for scored in answer_scores(study)]
     rates.append(Rate(SCORE, sum(scores), len(scores)))
     return [rate for rate in rates if rate.what not in (RIGHT, SCORE) or rate.n]
@@ -333,15 +329,13 @@ def paid_sessions(study: Study) -> list[PaidSession]:
     times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
     given = paid_answers(study)
     # A clock set back in between must not break the page.
-    return [
-        PaidSession(seconds, given.get(pk, 0), _session_reward(given.get(pk, 0), study))
-        for pk, arrived, ended in times
-        if (seconds := (ended - arrived).total_seconds()) > 0
-    ]
-
-
-def _session_reward(answers: int, study: Study) -> Decimal:
-    return owed_for(SessionState.FINISHED, answers, study.design).amount(PayItem.SESSION)
+    found = []
+    for pk, arrived, ended in times:
+        answers, seconds = given.get(pk, 0), (ended - arrived).total_seconds()
+        if seconds > 0:
+            owed = owed_for(SessionState.FINISHED, answers, study.design)
+            found.append(PaidSession(seconds, answers, owed.amount(PayItem.SESSION)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,8 @@ class StudyReports:
 
 def reports_heard(studies: Iterable[Study]) -> QuerySet[Report]:
     """Return the reports in `studies`; those of people who withdrew are left out."""
-    withdrawn = Removal.objects.withdrawals().filter(
-        project=OuterRef("study__project"), annotator=OuterRef("annotator_id")
-    )
-    return Report.objects.filter(~Exists(withdrawn), study__in=studies)
+    theirs = {"project": OuterRef("study__project"), "annotator": OuterRef("annotator_id")}
+    return Report.objects.filter(~Exists(Removal.objects.withdrawals().filter(**theirs)), study__in=studies)
 
 
 def study_reports(study: Study) -> StudyReports:
@@ -80,15 +78,14 @@ def _question(reports: Sequence[Report]) -> ReportedQuestion:
         variant=question.variant,
         taken_out=question.taken_out_at is not None,
         reasons=Counter(report.get_reason_display() for report in reports).most_common(),
-        reports=[_line(report) for report in reports],
-    )
-
-
-def _line(report: Report) -> ReportLine:
-    return ReportLine(
-        annotator=getattr(report, "pseudonym", None) or "",
-        reason=report.get_reason_display(),
-        words=report.words,
-        at=report.at,
-        instead_of_answer=report.instead_of_answer,
+        reports=[
+            ReportLine(
+                annotator=getattr(report, "pseudonym", None) or "",
+                reason=report.get_reason_display(),
+                words=report.words,
+                at=report.at,
+                instead_of_answer=report.instead_of_answer,
+            )
+            for report in reports
+        ],
     )

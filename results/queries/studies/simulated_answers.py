@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet, Value
+from django.db.models.expressions import Combinable
 
 from annotation.models import Response, Session
 from results.reports.facts import SimulatedStudy
@@ -27,10 +28,10 @@ def above(study: Study) -> list[Study]:
 
 def simulated_studies(studies: Iterable[Study]) -> list[SimulatedStudy]:
     """Return the number of simulated annotators of each study that has any, by name of the study."""
-    people = Count("annotator", distinct=True)
     counted = answering().filter(study__in=studies).values_list("study__slug")
     found = counted.annotate(
-        simulated=Count("annotator", distinct=True, filter=given_by_a_program()), annotators=people
+        simulated=Count("annotator", distinct=True, filter=given_by_a_program()),
+        annotators=Count("annotator", distinct=True),
     )
     return [SimulatedStudy(*row) for row in found.filter(simulated__gt=0).order_by("study__slug")]
 
@@ -45,8 +46,9 @@ def simulated_in_project(project: Project) -> str:
     return notice_of(simulated_studies(Study.objects.filter(project=project)))
 
 
-def simulated_answers(studies: Sequence[Study]) -> QuerySet[Response] | None:
-    """Return the simulated counted answers in `studies`, None if there are none."""
+def has_simulated_answer(studies: Sequence[Study], **about: OuterRef) -> Combinable:
+    """Whether a program gave a counted answer in `studies`; about: lookup -> what it must be about."""
     if not Session.objects.filter(given_by_a_program(), study__in=studies).exists():
-        return None
-    return Response.objects.counted().filter(given_by_a_program("session__"), study__in=studies).order_by()
+        return Value(False)
+    answers = Response.objects.counted().filter(given_by_a_program("session__"), study__in=studies)
+    return Exists(answers.order_by().filter(**about))

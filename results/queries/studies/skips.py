@@ -57,20 +57,12 @@ def study_skips(study: Study) -> Skips:
     latest = skips.annotate(key=F("question__instance__key"), pseudonym=Subquery(name[:1]))[:SKIPS_SHOWN]
     columns = latest.values_list("question__instance_id", "key", "pseudonym", "at", "images")
     lines = [
-        SkipLine(key, name_in_address(key, pk=pk), person or "", at, _failed(images))
+        SkipLine(key, name_in_address(key, pk=pk), person or "", at, [_failed(image) for image in images])
         for pk, key, person, at, images in columns
     ]
     return Skips(skips.count() if len(lines) == SKIPS_SHOWN else len(lines), lines)
 
 
-def _failed(images: Sequence[Mapping[str, Any]]) -> list[FailedImage]:
-    return [
-        FailedImage(
-            option=image["option"],
-            sha256=image["image"],
-            failed_loads=image["failed_loads"],
-            missing=image["missing"],
-            is_there=not image["missing"] or can_be_shown(image["image"]),
-        )
-        for image in images
-    ]
+def _failed(image: Mapping[str, Any]) -> FailedImage:
+    sha256, missing = image["image"], image["missing"]
+    return FailedImage(image["option"], sha256, image["failed_loads"], missing, not missing or can_be_shown(sha256))

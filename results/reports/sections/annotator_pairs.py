@@ -131,7 +131,7 @@ def _clusters(pair: Pair, instances: Mapping[Hashable, int]) -> list[int]:
 def _interval(labels: AgreementLabels, kappa: Coefficient, ratings: Coded, clusters: Sequence[int]) -> Interval:
     reason = labels.no_chance or (PARTS if labels.are_parts else "")
     if reason:
-        return Interval(None, None, reason, "units", kappa.n_units, 0, 0, LEVEL)
+        return Interval(None, None, reason, kappa.n_units)
     rng = np.random.default_rng(SEED)
     return interval_of(kappa, labels.kappa, ratings, rng=rng, method="BCa", clusters=clusters)
 

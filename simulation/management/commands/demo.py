@@ -4,7 +4,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from types import FrameType
@@ -31,7 +31,7 @@ from simulation.actions.session_times import stretch_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
 from simulation.demo.manifest import IMAGES, MANIFEST, SETS_MANIFEST, write_manifest, write_sets
 from simulation.demo.processes import LOOK_EVERY_SECONDS, CannotServe, check_all_run, check_port_is_free, serving
-from simulation.demo.scenes import describe_instances
+from simulation.demo.scenes import SceneInstance, describe_instances
 from simulation.demo.study import (
     BASELINE_SLUG,
     CHECK_SLUG,
@@ -46,7 +46,7 @@ from simulation.demo.study import (
 )
 from studies.actions.events import What, record
 from studies.actions.lookup import full_name
-from studies.models import Instance, Membership, Project, Study, StudyState
+from studies.models import Membership, Project, Study, StudyState
 from studies.permissions import Role
 
 USER = "researcher"
@@ -101,7 +101,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _draw(self, folder: Path) -> None:
-        instances = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
+        instances = list(_scenes())
         try:
             manifest = write_manifest(instances, folder)
             sets = write_sets(_sets(), folder)
@@ -123,12 +123,10 @@ class Command(BaseCommand):
         user, password = _researcher()
         folder = settings.DATA_DIR / "scenes"
         project = _project(user, PROJECT, "Drawn scenes")
-        if not Instance.objects.filter(project=project).exists():
-            self._import_scenes(folder)
+        self._import("scenes", project, folder / MANIFEST, "jsonl", lambda: write_manifest(_scenes(), folder))
         self._run_studies(project, STAGES, folder)
         sets = _project(user, SETS_PROJECT, "Drawn image sets")
-        if not Instance.objects.filter(project=sets).exists():
-            self._import_sets(folder)
+        self._import("image sets", sets, folder / SETS_MANIFEST, "imagecode", lambda: write_sets(_sets(), folder))
         self._run_studies(sets, SET_STAGES, folder)
         return password
 
@@ -168,25 +166,19 @@ class Command(BaseCommand):
             )
             stretch_sessions(study)
 
-    def _import_scenes(self, folder: Path) -> None:
-        manifest = folder / MANIFEST
+    def _import(self, what: str, project: Project, manifest: Path, format: str, draw: Callable[[], object]) -> None:
+        """Import what `draw` draws, unless the project has instances; draw it unless it is there."""
+        if project.instances.exists():
+            return
         if not manifest.exists():
-            self.stdout.write("Drawing scenes ...")
-            write_manifest(describe_instances(seed=SEED, per_category=PER_CATEGORY), folder)
-        options = {"format": "jsonl", "images": folder / IMAGES, "verbosity": 0}
-        call_command("import_instances", PROJECT, str(manifest), stdout=self.stdout, **options)
-
-    def _import_sets(self, folder: Path) -> None:
-        manifest = folder / SETS_MANIFEST
-        if not manifest.exists():
-            self.stdout.write("Drawing image sets ...")
-            write_sets(_sets(), folder)
-        options = {"format": "imagecode", "images": folder / IMAGES, "verbosity": 0}
-        call_command("import_instances", SETS_PROJECT, str(manifest), stdout=self.stdout, **options)
+            self.stdout.write(f"Drawing {what} ...")
+            draw()
+        options = {"format": format, "images": manifest.parent / IMAGES, "verbosity": 0}
+        call_command("import_instances", project.slug, str(manifest), stdout=self.stdout, **options)
 
     def _create_study(self, project: Project, slug: str, folder: Path) -> None:
         file = folder / f"{slug}.yaml"
-        files = study_files(list(describe_instances(seed=SEED, per_category=PER_CATEGORY))) | image_set_study_files()
+        files = study_files(list(_scenes())) | image_set_study_files()
         file.write_text(files[slug], encoding="utf-8")
         # Suppress its advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
@@ -227,6 +219,10 @@ def _researcher() -> tuple[User, str]:
     user.set_password(password)
     user.save(update_fields=["password"])
     return user, password
+
+
+def _scenes() -> Iterator[SceneInstance]:
+    return describe_instances(seed=SEED, per_category=PER_CATEGORY)
 
 
 def _sets() -> Iterator[ImageSet]:

@@ -1,6 +1,7 @@
 """`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
 
 from argparse import ArgumentParser
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ class Command(BaseCommand):
             setting = _setting(options)
             if results is not None:
                 check_folder(results)
-            with hide_session_log(), Progress(None if options["verbosity"] == 0 else self.stderr) as progress:
+            bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+            with hide_session_log(), closing(bars) as progress:
                 replay = run(setting, progress=progress)
                 if results is not None:
                     import_results(replay, results, progress=progress)

@@ -1,6 +1,7 @@
 """`replay_imagecode`: ImageCoDe's released descriptions, found by made-up retrievers, at their full size."""
 
 from argparse import ArgumentParser
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ class Command(BaseCommand):
             if setting.described:
                 new_project(f"{setting.project.slug}-{WRITTEN}", "")
             bars = Progress(None if options["verbosity"] == 0 else self.stderr)
-            with hide_session_log(), without_synchronous_commit(), bars as progress:
+            with hide_session_log(), without_synchronous_commit(), closing(bars) as progress:
                 replay = run(setting, progress=progress)
             with replay.timed("report"):
                 setting.project.refresh_from_db()

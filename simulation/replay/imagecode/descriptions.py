@@ -10,14 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from annotation.models import Seat
 from simulation.replay.imagecode.studies import FORMAT, PICTURES, VALID, launch_from, make_retriever
 from simulation.replay.placeholder_images import fill_with_placeholders
 from simulation.replay.player import AT_ONCE, LOOK_EVERY, Crowd, PlayCounts, play
 from simulation.replay.progress import Progress
-from studies.actions.imports.importer import import_files
+from simulation.replay.stages import import_all
 from studies.descriptions import SET_SIZE, descriptions_of
 from studies.kinds import NotAnAnswer, get_kind
 from studies.models import Instance, Project, Question
@@ -125,12 +124,4 @@ def _import_without_descriptions(project: Project, keys: list[str], by: User) ->
     with TemporaryDirectory() as folder:
         file = Path(folder) / f"{VALID}_sets.jsonl"
         file.write_text("".join(json.dumps({"directory": key}) + "\n" for key in keys), encoding="utf-8")
-        import_files(
-            project=project,
-            files=[file],
-            format=FORMAT,
-            images_later=True,
-            by=by,
-            now=timezone.now(),
-            owner=by,
-        )
+        import_all(project=project, files=[file], format=FORMAT, images_later=True, by=by)

@@ -2,26 +2,22 @@
 
 import resource
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from analytics.imagecode import SetCounts, count_sets
 from simulation.replay.imagecode.descriptions import DescriptionResult, describe_again
 from simulation.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, make_retriever
 from simulation.replay.placeholder_images import fill_with_placeholders
-from simulation.replay.player import Crowd, PlayCounts, play
+from simulation.replay.player import Crowd, play
 from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay
-from studies.actions.imports.importer import import_files
+from simulation.replay.stages import Stages, import_all
 from studies.descriptions import descriptions_of
-from studies.models import Instance, Project, Study
+from studies.models import Instance, Project
 
 # Split -> its shipped study file for retrievers.
 RETRIEVE = {TRAIN: "imagecode-retrieve-train", VALID: "imagecode-retrieve-test"}
@@ -48,35 +44,31 @@ class Setting:
 
 
 @dataclass
-class Replay:
+class Replay(Stages):
     """The state and results of a replay.
 
-    sets, texts, studies, played: by split, the first two as stored. annotations: the codes of each annotated
-    description, in the file's order. seconds: duration of each stage.
+    sets, texts: by split, as stored. annotations: the codes of each annotated description, in the file's order.
     """
 
     setting: Setting
     sets: dict[str, SetCounts] = field(default_factory=dict)
     texts: dict[str, list[str]] = field(default_factory=dict)
     annotations: list[str] = field(default_factory=list)
-    stand_ins: int = 0
-    studies: dict[str, Study] = field(default_factory=dict)
-    played: dict[str, PlayCounts] = field(default_factory=dict)
     written: DescriptionResult | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        started = time.monotonic()
-        yield
-        self.seconds[stage] = time.monotonic() - started
 
 
 def run(setting: Setting, *, progress: Progress) -> Replay:
     """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting)
     with replay.timed("import"):
-        _import(replay, progress)
+        import_all(
+            project=setting.project,
+            files=[setting.train, setting.valid, setting.authors, setting.tags],
+            format=FORMAT,
+            images_later=True,
+            by=setting.by,
+            progress=progress,
+        )
         for split in RETRIEVE:
             _count(replay, split)
         replay.annotations = read_annotations(setting.tags)
@@ -119,28 +111,6 @@ def run(setting: Setting, *, progress: Progress) -> Replay:
                 progress=progress,
             )
     return replay
-
-
-def _import(replay: Replay, progress: Progress) -> None:
-    setting = replay.setting
-    stages: dict[str, int] = {}
-
-    def show(stage: str, done: int, total: int) -> None:
-        if stage not in stages:
-            progress.begin(f"import: {stage}", total)
-        progress.step(done - stages.get(stage, 0))
-        stages[stage] = done
-
-    import_files(
-        project=setting.project,
-        files=[setting.train, setting.valid, setting.authors, setting.tags],
-        format=FORMAT,
-        images_later=True,
-        by=setting.by,
-        now=timezone.now(),
-        owner=setting.by,
-        progress=show,
-    )
 
 
 def _count(replay: Replay, split: str) -> None:

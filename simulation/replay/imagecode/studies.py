@@ -5,13 +5,10 @@ from typing import Any
 
 import yaml
 from django.contrib.auth.models import User
-from django.utils import timezone
 
-from annotation.actions.launching.launch import launch
 from annotation.models import Seat
-from simulation.actions.announcement import announce_replay
 from simulation.replay.player import Choose
-from studies.actions.studies import create_study
+from simulation.replay.stages import launch_file
 from studies.kinds import get_kind
 from studies.models import Project, Question, Study
 from studies.shipped_designs import shipped
@@ -30,10 +27,7 @@ def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, 
     design.pop("lobby", None)
     design |= {"study": slug, "contact": "whoever runs the replay"} | changed
     source = yaml.safe_dump(design, sort_keys=False, allow_unicode=True)
-    study = create_study(project=project, source=source, by=by, now=timezone.now())
-    launch(study=study, by=by, now=timezone.now())
-    announce_replay(study=study, by=by, now=timezone.now(), seed=seed)
-    return study
+    return launch_file(source, project=project, by=by, seed=seed)
 
 
 def make_retriever(*, accuracy: float, seed: str) -> Choose:

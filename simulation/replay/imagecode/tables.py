@@ -124,8 +124,7 @@ def last_line(replay: Replay) -> str:
         at_work += replay.seconds["writing"]
     answers = sum(played.answers for played in crowds)
     people = sum(played.people for played in crowds)
-    stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in replay.seconds.items())
     return (
-        f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. In all "
-        f"{sum(replay.seconds.values()):.1f} s: {stages}. At most {peak_memory_mib():,} MiB of memory."
+        f"{answers:,} answers of {people} annotators, {answers / at_work:,.0f} answers/s. {replay.duration} "
+        f"At most {peak_memory_mib():,} MiB of memory."
     )

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 from django.contrib.auth.models import User
 
 from studies.importing import Importer, Note, Record, RowProblem, SourceImage
+from studies.importing.base import places_of
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import PictureFacts
 from studies.models import Instance, InstanceImage, Project
@@ -24,8 +25,8 @@ Progress = Callable[[str, int, int], None]
 """Progress callback: stage ("rows", "images", "saving"), number done, total (0: unknown)."""
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
-    pass
+def unheard(*told: object) -> None:
+    """Take no notice of a callback."""
 
 
 class ImportRefused(Exception):
@@ -62,10 +63,10 @@ class ImportSummary:
     waiting: int
     corrected: int
     dry_run: bool
-    public: int = 0
-    notes: int = 0
-    noted: int = 0
-    unknown: int = 0
+    public: int
+    notes: int
+    noted: int
+    unknown: int
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
@@ -93,10 +94,6 @@ class ImportSummary:
         return " ".join(parts)
 
 
-def _unheard(*told: object) -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class ImportContext:
     """Context and callbacks of a background import."""
@@ -106,12 +103,17 @@ class ImportContext:
     # Whether a worker may have been lost in it: this import then also removes the pictures stored by that worker.
     begun_before: bool = False
     # Called with the file name and each problem, including those that the result only counts.
-    on_problem: Callable[[str, RowProblem], None] = _unheard
+    on_problem: Callable[[str, RowProblem], None] = unheard
     # Called with the result of each file, in the transaction of the import.
-    on_saved: Callable[[list[ImportSummary]], None] = _unheard
+    on_saved: Callable[[list[ImportSummary]], None] = unheard
 
 
 FOREGROUND = ImportContext()
+# What the tally of a file counts, and its summary tells.
+COUNTED = (
+    *("records", "already_there", "images", "filled", "waiting"),
+    *("corrected", "public", "notes", "noted", "unknown"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +226,8 @@ def existing_instances(project: Project, records: list[Record]) -> dict[str, Ins
 
 
 def uses_of_record(record: Record) -> Iterator[tuple[tuple[str, int], SourceImage]]:
-    """Yield ((role, position), image) for the images of a record."""
-    counts: Counter[str] = Counter()
-    for image in record.images:
-        yield (image.role, counts[image.role]), image
-        counts[image.role] += 1
+    """Return ((role, position), image) for the images of a record."""
+    return zip(places_of(record.images), record.images, strict=True)
 
 
 def uses_of_instance(instance: Instance | None) -> dict[tuple[str, int], InstanceImage]:

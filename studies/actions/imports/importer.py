@@ -3,13 +3,13 @@
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
@@ -20,6 +20,7 @@ from studies.actions.images import names_of, remove_unused, take_in
 from studies.actions.imports.description_notes import check_notes, save_notes
 from studies.actions.imports.image_folder import ImageFolder
 from studies.actions.imports.import_state import (
+    COUNTED,
     FOREGROUND,
     ImageSource,
     ImportContext,
@@ -32,10 +33,10 @@ from studies.actions.imports.import_state import (
     UnusableImage,
     existing_instances,
     formatted_captions,
-    no_progress,
     refused_whole,
     say_where_from,
     state_of,
+    unheard,
     uses_of_instance,
     uses_of_record,
 )
@@ -53,39 +54,11 @@ from studies.names import problem_with_slug
 IMAGE_BATCH = 25
 # Decoding and encoding release the GIL; more threads only use more memory.
 MOST_THREADS = 4
-HASHED_AT_ONCE = 1 << 20
+
 
 NO_FOLDER = UnusableImage("No image folder was named.", absent=True)
+NOTHING = "Nothing was imported."
 DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
-
-
-def import_instances(
-    *,
-    project: Project,
-    file: Path,
-    format: str,
-    by: Actor,
-    now: datetime,
-    images_dir: Path | None = None,
-    caption_rule: str = "as-is-v1",
-    images_later: bool = False,
-    dry_run: bool = False,
-    progress: Progress = no_progress,
-) -> ImportSummary:
-    """Import one file; see `import_files`."""
-    (summary,) = import_files(
-        project=project,
-        files=[file],
-        format=format,
-        by=by,
-        now=now,
-        images_dir=images_dir,
-        caption_rule=caption_rule,
-        images_later=images_later,
-        dry_run=dry_run,
-        progress=progress,
-    )
-    return summary
 
 
 def import_files(
@@ -101,7 +74,7 @@ def import_files(
     images_later: bool = False,
     dry_run: bool = False,
     owner: User | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = unheard,
     context: ImportContext = FOREGROUND,
 ) -> list[ImportSummary]:
     """Import files into the project, all or none.
@@ -133,17 +106,13 @@ def import_files(
                 _open_source(file, shared, open_files, digest) for file, digest in zip(files, digests, strict=True)
             ]
             return _run(sources, shared, by=by, now=now)
-    except OSError as error:
-        remove_unused(shared.new_files)
-        raise refused_whole(_sentence(error)) from error
-    except DatabaseError as error:
-        remove_unused(shared.new_files)
-        raise refused_whole(_database_sentence(error)) from error
     except Superseded:
         # Another worker now runs this import and uses the same pictures.
         raise
-    except BaseException:
+    except BaseException as error:
         remove_unused(shared.new_files)
+        if isinstance(error, OSError | DatabaseError):
+            raise refused_whole(_sentence(error)) from error
         raise
 
 
@@ -175,7 +144,7 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str)
     return source
 
 
-def open_file(file: Path) -> BinaryIO:
+def open_file(file: Path) -> BufferedReader:
     """Open a file for import. Raises ImportRefused."""
     if file.is_dir():
         raise refused_whole(f"{file} is a folder. Name the file inside it.")
@@ -187,13 +156,10 @@ def open_file(file: Path) -> BinaryIO:
         raise refused_whole(f"{file} cannot be opened ({error.strerror}). Check the name.") from error
 
 
-def digest_of(stream: BinaryIO) -> str:
+def digest_of(stream: BufferedReader) -> str:
     """Return the SHA-256 of a whole file."""
     stream.seek(0)
-    digest = hashlib.sha256()
-    while block := stream.read(HASHED_AT_ONCE):
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _run(sources: list[Source], shared: Shared, *, by: Actor, now: datetime) -> list[ImportSummary]:
@@ -244,22 +210,9 @@ def _stop_if_refused(source: Source) -> None:
 
 
 def _summary(source: Source) -> ImportSummary:
-    tally = source.tally
-    return ImportSummary(
-        file=source.name,
-        records=tally["records"],
-        added=tally["records"] - tally["already there"],
-        already_there=tally["already there"],
-        images=tally["images"],
-        filled=tally["filled"],
-        waiting=tally["waiting"],
-        corrected=tally["corrected"],
-        dry_run=source.shared.dry_run,
-        public=tally["public"],
-        notes=tally["notes"],
-        noted=tally["noted"],
-        unknown=tally["unknown"],
-    )
+    counts = {name: source.tally[name] for name in COUNTED}
+    added = counts["records"] - counts["already_there"]
+    return ImportSummary(file=source.name, added=added, dry_run=source.shared.dry_run, **counts)
 
 
 def _check_rows(source: Source) -> None:
@@ -296,18 +249,14 @@ def _check_record(source: Source, record: Record, instance: Instance | None) -> 
             if not text.strip():
                 source.refuse(RowProblem(record.row, role, f"The rule {shared.caption_rule} leaves nothing of it."))
         return
-    source.tally["already there"] += 1
+    source.tally["already_there"] += 1
     shared.keys_already_there.add(record.key)
-    different = _differences(record, instance, shared.caption_rule)
-    if different:
-        source.refuse(
-            RowProblem(
-                record.row,
-                "key",
-                f"The key {record.key} is already in the project with other content ({', '.join(different)}). "
-                "Give the row a new key, or import it as it was.",
-            )
+    if different := _differences(record, instance, shared.caption_rule):
+        reason = (
+            f"The key {record.key} is already in the project with other content ({', '.join(different)}). "
+            "Give the row a new key, or import it as it was."
         )
+        source.refuse(RowProblem(record.row, "key", reason))
 
 
 def _differences(record: Record, instance: Instance, caption_rule: str) -> list[str]:
@@ -318,7 +267,8 @@ def _differences(record: Record, instance: Instance, caption_rule: str) -> list[
         "type": (record.type, instance.type),
         "subtype": (record.subtype, instance.subtype),
         "split": (record.split, instance.split),
-        "reference": (record.reference, _as_imported(instance.reference)),
+        # Without notes from companion files.
+        "reference": (record.reference, {name: said for name, said in instance.reference.items() if name != NOTED}),
     }
     different = [name for name, (new, old) in pairs.items() if new != old]
     uses = uses_of_instance(instance)
@@ -330,11 +280,6 @@ def _differences(record: Record, instance: Instance, caption_rule: str) -> list[
     return different
 
 
-def _as_imported(reference: dict[str, Any]) -> dict[str, Any]:
-    """Return a reference without notes from companion files."""
-    return {name: value for name, value in reference.items() if name != NOTED}
-
-
 def _check_images(source: Source) -> None:
     """Read every image named by the rows, each file once, and list the problems."""
     shared = source.shared
@@ -343,17 +288,13 @@ def _check_images(source: Source) -> None:
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         for batch in source.records():
             existing = existing_instances(shared.project, batch)
-            for records in _chunks(batch):
+            for start in range(0, len(batch), IMAGE_BATCH):
+                records = batch[start : start + IMAGE_BATCH]
                 _take_in_all(source, records, pool)
                 for record in records:
                     _check_images_of(source, record, existing.get(record.key))
                 done += len(records)
                 shared.progress("images", done, total)
-
-
-def _chunks(batch: list[Record]) -> Iterator[list[Record]]:
-    for start in range(0, len(batch), IMAGE_BATCH):
-        yield batch[start : start + IMAGE_BATCH]
 
 
 def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor) -> None:
@@ -367,13 +308,9 @@ def _take_in_all(source: Source, records: list[Record], pool: ThreadPoolExecutor
     take = partial(_take_in_file, shared.image_source, keep=keep, on_write=shared.new_files.append)
     shared.pictures.update(zip(new, pool.map(take, new), strict=True))
     if shared.context.begun_before:
-        found = (shared.pictures[name] for name in new)
-        shared.new_files += (
-            name
-            for picture in found
-            if isinstance(picture, StoredImage)
-            for name in names_of(picture.sha256, picture.facts)
-        )
+        for picture in map(shared.pictures.__getitem__, new):
+            if isinstance(picture, StoredImage):
+                shared.new_files += names_of(picture.sha256, picture.facts)
 
 
 def _take_in_file(
@@ -430,13 +367,10 @@ def _reason_to_refuse(source: Source, image: SourceImage, missing: UnusableImage
     return f"{missing.reason} {source.shared.image_source.remedy}"
 
 
-def _sentence(error: OSError) -> str:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return DISK_FULL
-    return f"A file could not be read or written ({error.strerror or error}). Nothing was imported."
-
-
-def _database_sentence(error: DatabaseError) -> str:
+def _sentence(error: OSError | DatabaseError) -> str:
+    if isinstance(error, OSError):
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        return DISK_FULL if is_full else f"A file could not be read or written ({error.strerror or error}). {NOTHING}"
     words = str(error).lower()
     if "full" in words or "no space" in words:
         return DISK_FULL

@@ -1,6 +1,7 @@
 """Write checked rows of an import to the database, in batches."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
 
 from django.db import connection
@@ -44,13 +45,7 @@ def _save_pictures(source: Source, records: list[Record]) -> None:
             picture = source.shared.pictures.get(image.filename)
             if not isinstance(picture, StoredImage):
                 continue
-            images[picture.sha256] = Image(
-                sha256=picture.sha256,
-                width=picture.facts.width,
-                height=picture.facts.height,
-                format=picture.facts.format,
-                byte_size=picture.byte_size,
-            )
+            images[picture.sha256] = Image(sha256=picture.sha256, byte_size=picture.byte_size, **asdict(picture.facts))
     Image.objects.bulk_create(images.values(), ignore_conflicts=True)
     # A concurrent import that was refused may have removed images that both use.
     if not all(is_stored(sha256) for sha256 in images):

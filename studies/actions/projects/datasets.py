@@ -1,15 +1,14 @@
 """The dataset of a project: accepted items of the studies declared for it, at launch or later."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import selected_instances
+from studies.actions.questions import reachable_instances, upstream_studies
 from studies.errors import StudyError
-from studies.models import Instance, Project, Study, StudyState
+from studies.models import Project, Study, StudyState
 
 
 def dataset_studies(project: Project) -> list[Study]:
@@ -55,11 +54,11 @@ def join_dataset(*, study: Study, by: Actor, now: datetime) -> None:
 
     It replaces studies upstream of it and studies that select some of its instances.
     """
-    feeding = {each.pk for each in _feeding(study)}
+    feeding = {each.pk for each in upstream_studies(study)}
     stay = [
         each
         for each in dataset_studies(study.project)
-        if each.pk not in feeding and not (_selected(study) & _selected(each)).exists()
+        if each.pk not in feeding and not (reachable_instances(study) & reachable_instances(each)).exists()
     ]
     set_dataset(project=study.project, studies=[*stay, study], by=by, now=now)
 
@@ -79,26 +78,12 @@ def _check_parallel(studies: Collection[Study]) -> None:
     """Raise StudyError if one of `studies` is upstream of another."""
     by_id = {study.pk: study for study in studies}
     for study in studies:
-        for above in _feeding(study):
+        for above in upstream_studies(study):
             if above.pk in by_id:
                 raise StudyError(
                     f"{study.slug} takes its instances from {above.slug}, so the dataset cannot hold both. "
                     f"Leave {above.slug} out."
                 )
-
-
-def _selected(study: Study) -> QuerySet[Instance]:
-    """Return the instances that can reach `study`: those selected by it and by all upstream studies."""
-    chosen = selected_instances(study).order_by()
-    for above in _feeding(study):
-        chosen &= selected_instances(above).order_by()
-    return chosen
-
-
-def _feeding(study: Study) -> Iterator[Study]:
-    while study.fed_by is not None:
-        study = study.fed_by
-        yield study
 
 
 def told_of(studies: Sequence[Study]) -> str:

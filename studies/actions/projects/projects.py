@@ -26,9 +26,8 @@ def save_project(project: Project, *, owner: User | None, by: Actor, now: dateti
 
 def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
     """Create an empty project owned by `by`. Raises StudyError."""
-    problems = [f"Name in addresses and commands: {problem}" for problem in [problem_with_slug(slug)] if problem]
-    problems += [f"Name: {problem}" for problem in [_problem_with_title(name)] if problem]
-    if problems:
+    found = {"Name in addresses and commands": problem_with_slug(slug), "Name": problem_with_name(name, LONGEST_NAME)}
+    if problems := [f"{where}: {problem}" for where, problem in found.items() if problem]:
         raise StudyError(*problems)
     project = Project(slug=slug, name=name)
     taken = StudyError(f"There is a project called {slug} already, though you may not see it. Choose another name.")
@@ -45,7 +44,7 @@ def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
 @transaction.atomic
 def rename_project(*, project: Project, name: str, by: User, now: datetime) -> None:
     """Change the display name of a project; its addresses stay. Raises StudyError."""
-    if problem := _problem_with_title(name):
+    if problem := problem_with_name(name, LONGEST_NAME):
         raise StudyError(f"Name: {problem}")
     before = Project.objects.select_for_update().get(pk=project.pk).name
     if name != before:
@@ -71,9 +70,3 @@ def reopen_project(*, project: Project, by: User, now: datetime) -> None:
     """Take a project out of the archive."""
     if Project.objects.filter(pk=project.pk, archived_at__isnull=False).update(archived_at=None):
         record(project=project, what=What.PROJECT_REOPENED, by=by, now=now)
-
-
-def _problem_with_title(name: str) -> str:
-    if len(name) > LONGEST_NAME:
-        return f"Write at most {LONGEST_NAME} characters."
-    return problem_with_name(name)

@@ -20,7 +20,7 @@ def tag_instances(*, project: Project, instances: Sequence[int], name: str, by: 
 
     Raises StudyError for an invalid name, or without an instance.
     """
-    if problem := _problem_with_tag(name):
+    if problem := problem_with_name(name, LONGEST_TAG):
         raise StudyError(f"Tag: {problem}")
     if not instances:
         raise StudyError("No instance is chosen.")
@@ -59,9 +59,3 @@ def untag_instances(*, project: Project, instances: Sequence[int], name: str, by
 
 def _batches(instances: Sequence[int]) -> list[Sequence[int]]:
     return [instances[start : start + BATCH] for start in range(0, len(instances), BATCH)]
-
-
-def _problem_with_tag(name: str) -> str:
-    if len(name) > LONGEST_TAG:
-        return f"Write at most {LONGEST_TAG} characters."
-    return problem_with_name(name)

@@ -1,11 +1,10 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from studies.actions.studies import change_state
-from studies.errors import StudyError
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called, study_errors_told
 from studies.models import StudyState
 from studies.permissions import Verb
 
@@ -20,8 +19,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
         by = actor_named(options, Verb.RUN, study.project)
-        try:
+        with study_errors_told():
             change_state(study=study, to=StudyState.CLOSED, by=by, now=timezone.now())
-        except StudyError as error:
-            raise CommandError(str(error)) from error
         self.stdout.write(f"Study {study.slug} is closed.")

@@ -1,11 +1,10 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from studies.actions.drafts import delete_draft
-from studies.errors import StudyError
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called, study_errors_told
 from studies.permissions import Verb
 
 
@@ -19,8 +18,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
         by = actor_named(options, Verb.DESIGN, study.project)
-        try:
+        with study_errors_told():
             delete_draft(study=study, by=by, now=timezone.now())
-        except StudyError as error:
-            raise CommandError(str(error)) from error
         self.stdout.write(f"The draft {study.slug} is deleted.")

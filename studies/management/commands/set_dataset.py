@@ -1,12 +1,11 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from studies.actions.lookup import find_study_of
 from studies.actions.projects.datasets import set_dataset, told_of
-from studies.errors import StudyError
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import actor_named, add_by, project_called, study_errors_told
 from studies.permissions import Verb
 
 
@@ -21,9 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         by = actor_named(options, Verb.DESIGN, project)
-        try:
+        with study_errors_told():
             studies = [find_study_of(project, name) for name in dict.fromkeys(options["study"])]
             set_dataset(project=project, studies=studies, by=by, now=timezone.now())
-        except StudyError as error:
-            raise CommandError(str(error)) from error
         self.stdout.write(f"The dataset of {project.slug} is {told_of(studies)}.")

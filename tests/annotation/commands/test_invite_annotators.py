@@ -28,23 +28,18 @@ def test_every_name_gets_a_link_that_leads_to_one_session_on_any_device(settings
     for link in said.values():
         assert link.startswith("https://lineup.example.org/take/")
         address = urlsplit(link)
-        first, second = (Client().post(f"{address.path}?{address.query}")["Location"] for _ in range(2))
-        assert first == second
+        first = Client().post(f"{address.path}?{address.query}")["Location"]
+        # Also after a move to another machine.
+        settings.SECRET_KEY += "another key"
+        assert Client().post(f"{address.path}?{address.query}")["Location"] == first
     assert sorted(Session.objects.values_list("annotator__provider_id", flat=True)) == ["name:Anna", "name:José Ñandú"]
 
 
-def test_links_go_on_working_under_a_new_secret_key(settings: Settings) -> None:
+def test_a_name_that_no_link_can_carry_is_refused_and_no_link_printed() -> None:
     launch_study()
-    address = urlsplit(invite("Anna").split(": ", 1)[1].strip())
-    settings.SECRET_KEY = "another key, as after a move to another machine"
-    assert Client().post(f"{address.path}?{address.query}").status_code == 303
-
-
-@pytest.mark.parametrize("name", ["", " ", "Anna\nBen", "Anna ", "A" * 101, "\u202eannA"])
-def test_a_name_that_no_link_can_carry_is_refused_and_no_link_printed(name: str) -> None:
-    launch_study()
-    with pytest.raises(CommandError, match="is no name that a link can carry"):
-        invite("Ben", name)
+    for name in ("", " ", "Anna\nBen", "Anna ", "A" * 101, "\u202eannA"):
+        with pytest.raises(CommandError, match="is no name that a link can carry"):
+            invite("Ben", name)
 
 
 def test_a_study_that_lets_nobody_in_by_invitation_says_so() -> None:

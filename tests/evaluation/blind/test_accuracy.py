@@ -15,9 +15,7 @@ def test_a_tie_is_a_guess() -> None:
     assert found.share == pytest.approx((1 + 0 + 1 / 2 + 0) / 4)
     assert found.chance == pytest.approx((1 / 2 + 1 / 2 + 1 / 2 + 1 / 3) / 4)
     assert (found.n, found.groups, found.reason) == (4, 4, None)
-
-
-def test_the_rounding_of_sums_makes_no_difference() -> None:
+    # The rounding of sums makes no difference.
     assert blind_accuracy([[0.1 + 0.2, 0.3]] * 2, [1, 1], "ab").share == 0.5
 
 

@@ -104,14 +104,11 @@ def imagecode(folder: Path, targets: Sequence[int]) -> Path:
 
 def test_images_alone_are_told_by_where_the_right_ones_of_others_stand(tmp_path: Path) -> None:
     """Five descriptions are of the first image, one of the fourth, for which the others point to the first too."""
-    found = blind("imagecode", imagecode(tmp_path, [0, 0, 0, 3, 0, 0]), First(), part="image")
+    folder = imagecode(tmp_path, [0, 0, 0, 3, 0, 0])
+    found = blind("imagecode", folder, First(), part="image")
     assert plain(found.whole)["Accuracy"] == (5, 6)
     assert "Of 6 choices between images it tells 83.3 % (guessing gives 10.0 %" in found.notes[-1]
-
-
-def test_an_image_that_cannot_be_seen_stops_the_evaluation(tmp_path: Path) -> None:
     gone = "open-images-1_a/#4of10"
-    folder = imagecode(tmp_path, [0, 0, 0])
     with pytest.raises(BenchmarkError, match=f"There is no {gone}"):
         blind("imagecode", folder, First(gone), part="image")
 
@@ -128,8 +125,6 @@ def test_where_nothing_can_be_asked_that_is_said(tmp_path: Path, benchmark: str,
     write(tmp_path, get_protocol(benchmark).example)
     with pytest.raises(BenchmarkError, match=sentence):
         blind(benchmark, tmp_path, First(), part=part)
-
-
-def test_a_single_question_has_no_others_to_learn_from(tmp_path: Path) -> None:
+    # A single question has no others to learn from.
     with pytest.raises(BenchmarkError, match="There are not two groups of questions"):
-        blind("sugarcrepe", sugarcrepe(tmp_path, ["a dog."], ["a dog"]), Ngrams())
+        blind("sugarcrepe", sugarcrepe(tmp_path / "one", ["a dog."], ["a dog"]), Ngrams())

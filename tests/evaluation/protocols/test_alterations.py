@@ -18,9 +18,6 @@ def test_the_influence_of_a_word_is_how_far_the_embedding_turns_without_it() -> 
     # Cosines 1, 0 and 1 / sqrt(2).
     found = influences(["a", "b", "c"], lambda texts: np.array([vectors[text] for text in texts]))
     assert found == pytest.approx([0, 1, 1 - 0.5**0.5])
-
-
-def test_an_embedding_of_length_0_is_refused() -> None:
     with pytest.raises(BenchmarkError, match="gives 'a b', or what is left of it, an embedding of length 0"):
         influences(["a", "b"], lambda texts: np.zeros((len(texts), 3)))
 
@@ -42,30 +39,21 @@ def test_what_may_replace_a_word_follows_from_the_policy(word: str, policy: str,
     assert list(SUBSTITUTES.candidates(word, policy)) == candidates
 
 
-def last_word_matters(texts: Any) -> Any:
-    return np.array([[1.0, 9.0 * text.endswith("dog")] for text in texts])
-
-
-def test_the_noun_with_the_least_influence_is_replaced_and_the_first_of_equals() -> None:
-    made = altered(
-        "A cat and a man see a dog", SUBSTITUTES, ["danger"], encoders=[last_word_matters], rng=random.Random(1)
-    )
-    assert made == {"danger": "A weapon and a man see a dog"}
-    assert altered("Nobody", SUBSTITUTES, ["danger"], encoders=[last_word_matters], rng=random.Random(1)) == {}
-
-
-def test_the_noun_is_replaced_that_most_encoders_choose() -> None:
-    """Two of three choose the man, whose word turns the third encoder's embedding most."""
-
+def test_the_noun_with_the_least_influence_on_most_encoders_is_replaced() -> None:
     def turned_by(*words: str) -> Any:
         return lambda texts: np.array([[1.0, *(9.0 * (word in text.split()) for word in words)] for text in texts])
 
-    encoders = [turned_by("cat", "dog"), turned_by("cat", "dog"), turned_by("man", "dog")]
-    made = altered("A cat, a man and a dog", SUBSTITUTES, ["danger"], encoders=encoders, rng=random.Random(1))
-    assert made == {"danger": "A cat , a criminal and a dog"}
-    made = altered("A cat, a man and a dog", SUBSTITUTES, ["danger"], encoders=encoders[1:], rng=random.Random(1))
+    def made(caption: str, *encoders: Any) -> dict[str, str]:
+        return altered(caption, SUBSTITUTES, ["danger"], encoders=encoders, rng=random.Random(1))
+
+    # Of equals the first.
+    assert made("A cat and a man see a dog", turned_by("dog")) == {"danger": "A weapon and a man see a dog"}
+    assert made("Nobody", turned_by("dog")) == {}
+    # Two of three choose the man, whose word turns the third encoder's embedding most.
+    cat, man = turned_by("cat", "dog"), turned_by("man", "dog")
+    assert made("A cat, a man and a dog", cat, cat, man) == {"danger": "A cat , a criminal and a dog"}
     # One vote each: the influences, added up, are the same, so the first is taken.
-    assert made == {"danger": "A weapon , a man and a dog"}
+    assert made("A cat, a man and a dog", cat, man) == {"danger": "A weapon , a man and a dog"}
 
 
 @pytest.mark.parametrize(

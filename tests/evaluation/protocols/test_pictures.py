@@ -12,26 +12,19 @@ def save(path: Path, colour: str = "white", size: tuple[int, int] = (40, 30)) ->
     Image.new("RGB", size, colour).save(path)
 
 
-def test_a_file_lies_beside_the_benchmark_s_files_or_in_its_folder_images(tmp_path: Path) -> None:
-    save(tmp_path / "a.png")
-    save(tmp_path / "images/deep/b.png", size=(8, 9))
-    pictures = Pictures(tmp_path)
-    assert (pictures.open("a.png").size, pictures.open("deep/b.png").size) == ((40, 30), (8, 9))
-
-
-def test_a_part_is_cut_out(tmp_path: Path) -> None:
+def test_files_in_the_folder_or_in_images_their_parts_and_places_of_sorted_numbers_are_opened(tmp_path: Path) -> None:
     image = Image.new("RGB", (40, 30), "white")
     image.paste("black", (10, 5, 20, 15))
     image.save(tmp_path / "a.png")
-    part = Pictures(tmp_path).open("a.png#xywh=10,5,10,10")
+    save(tmp_path / "images/deep/b.png", size=(8, 9))
+    pictures = Pictures(tmp_path)
+    assert (pictures.open("a.png").size, pictures.open("deep/b.png").size) == ((40, 30), (8, 9))
+    part = pictures.open("a.png#xywh=10,5,10,10")
     assert part.size == (10, 10)
     assert part.getextrema() == ((0, 0), (0, 0), (0, 0))
-
-
-def test_a_place_is_that_of_the_sorted_numbers(tmp_path: Path) -> None:
     for number in range(10):
         save(tmp_path / f"set/img{number * 3}.jpg", size=(10 + number, 10))
-    assert Pictures(tmp_path).open("set/#4of10").width == 14
+    assert pictures.open("set/#4of10").width == 14
 
 
 @pytest.mark.parametrize(

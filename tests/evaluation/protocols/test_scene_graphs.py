@@ -51,9 +51,7 @@ def test_an_attribute_that_both_have_tells_nothing_apart() -> None:
     assert case["attributes"] == ["brown", "green"]
     assert case["true_caption"] == "the brown horse and the green grass"
     assert case["false_caption"] == "the green horse and the brown grass"
-
-
-def test_two_objects_of_one_name_are_left_out() -> None:
+    # Two objects of one name are left out.
     again = thing("horse", (0, 0, 100, 50))
     assert relation_cases({"7": scene(**{"1": HORSE, "2": GRASS, "4": again})}, "file") == []
 

@@ -62,11 +62,15 @@ def test_several_files_are_one_after_another(tmp_path: Path) -> None:
     [
         ({"negative_image": None}, "lacks negative_image; it has image, caption"),
         ({"caption": ["a", None, "c", "d", "e"]}, "Record 2: caption is no text"),
+        (None, "is not a Parquet file that can be read"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_a_sentence(tmp_path: Path, columns: dict[str, Any], sentence: str) -> None:
+def test_what_is_wrong_with_a_table_is_a_sentence(tmp_path: Path, columns: Any, sentence: str) -> None:
+    folder = write(tmp_path, **columns or {})
+    if columns is None:
+        (folder / "data/test-00000-of-00001.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(BenchmarkError, match=sentence):
-        get_protocol("bivlc").read(write(tmp_path, **columns))
+        get_protocol("bivlc").read(folder)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +86,3 @@ def test_what_is_wrong_with_a_table_is_a_sentence(tmp_path: Path, columns: dict[
 def test_an_image_that_is_not_there_is_a_sentence(tmp_path: Path, name: str) -> None:
     with pytest.raises(BenchmarkError, match=r"(There is no image|is not in) "):
         Pictures(write(tmp_path)).open(name)
-
-
-def test_a_file_that_is_no_table_is_a_sentence(tmp_path: Path) -> None:
-    (write(tmp_path) / "data/test-00000-of-00001.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(BenchmarkError, match="is not a Parquet file that can be read"):
-        get_protocol("bivlc").read(tmp_path)

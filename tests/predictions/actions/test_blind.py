@@ -1,6 +1,6 @@
 """Blind baselines from asking to launching: what they are asked, what is stored, what the launch makes of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,9 +54,11 @@ def project() -> Project:
 
 
 def file(*, baselines: Sequence[str] = (TEXT,), at_most: float = 0.6, **lines: Any) -> str:
-    given = {"study": "which-bird", "title": "Which bird?", "contact": CONTACT, "kind": "image_to_text"}
+    """Return a study file about choices between captions of one image, or about `parts`."""
+    given: dict[str, Any] = {"study": "which-bird", "title": "Which bird?", "contact": CONTACT}
+    given |= {} if "parts" in lines else {"kind": "image_to_text", "ask": {"images": ["image"]}}
     limit = {"blind_solvability": {"baselines": list(baselines), "at_most": at_most}} if baselines else {}
-    return yaml.safe_dump(given | {"ask": {"images": ["image"]}, "conditions": limit} | lines)
+    return yaml.safe_dump(given | {"conditions": limit} | lines)
 
 
 def draft(project: Project, **lines: Any) -> Study:
@@ -65,6 +67,24 @@ def draft(project: Project, **lines: Any) -> Study:
 
 def ask(study: Study, spec: str = TEXT) -> Run:
     return request_run(project=study.project, spec=spec, study=study, by=TESTS, now=NOON)
+
+
+def begun(run: Run) -> Chunk:
+    """Divide a run into folds and return the first; one at a time, so that not all workers of the site are at it."""
+    runs.due(run_id=run.pk, now=NOON)
+    for _ in range(2):
+        blind.begin(run_id=run.pk, now=NOON)
+    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
+    return chunk
+
+
+@pytest.fixture
+def older_version(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Go back to an older version of the baseline of texts; yields what ends that."""
+    older = replace(FITTED_BASELINES[TEXT], version="ngrams-v1")
+    with monkeypatch.context() as before:
+        before.setattr("predictions.blind_baselines.FITTED_BASELINES", {**FITTED_BASELINES, TEXT: older})
+        yield before.undo
 
 
 def computed(run: Run) -> Run:
@@ -155,13 +175,11 @@ def test_asked_again_it_computes_nothing_and_notes_the_same(project: Project) ->
 
 
 def test_predictions_of_an_older_version_stay_beside_those_of_this_one(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, older_version: Callable[[], None]
 ) -> None:
     study = draft(project)
-    older = replace(FITTED_BASELINES[TEXT], version="ngrams-v1")
-    with monkeypatch.context() as before:
-        before.setattr("predictions.blind_baselines.FITTED_BASELINES", {**FITTED_BASELINES, TEXT: older})
-        first = computed(ask(study))
+    first = computed(ask(study))
+    older_version()
     kept = list(Prediction.objects.order_by("pk").values())
     second = computed(ask(study))
     assert (first.stored, second.stored) == (INSTANCES, INSTANCES)
@@ -173,14 +191,12 @@ def test_predictions_of_an_older_version_stay_beside_those_of_this_one(
 
 
 def test_a_run_that_an_older_version_began_stores_nothing_of_this_one_and_can_go_on(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, older_version: Callable[[], None]
 ) -> None:
     run = ask(draft(project))
-    older = replace(FITTED_BASELINES[TEXT], version="ngrams-v1")
-    with monkeypatch.context() as before:
-        before.setattr("predictions.blind_baselines.FITTED_BASELINES", {**FITTED_BASELINES, TEXT: older})
-        runs.due(run_id=run.pk, now=NOON)
-        blind.begin(run_id=run.pk, now=NOON)
+    chunk = begun(run)
+    older_version()
+    blind.score(chunk_id=chunk.pk, now=NOON)
     run = computed(run)
     assert (run.stored, run.wrong) == (0, INSTANCES)
     assert {problem for chunk in Chunk.objects.all() for problem in chunk.problems} == {store_scores.OTHER_WEIGHTS}
@@ -191,7 +207,7 @@ def test_a_run_that_an_older_version_began_stores_nothing_of_this_one_and_can_go
     assert run.model.version == "ngrams-v2"
 
 
-def test_other_questions_are_another_model_and_must_be_asked_before_the_launch(project: Project) -> None:
+def test_other_questions_are_another_model_and_must_be_asked_before_the_launch_but_not_after(project: Project) -> None:
     study = draft(project, at_most=1.0)
     first = computed(ask(study))
     changed = project.instances.get(key="row-3")
@@ -201,12 +217,6 @@ def test_other_questions_are_another_model_and_must_be_asked_before_the_launch(p
     assert refused(study) == (stale,)
     second = computed(ask(study))
     assert second.model != first.model
-    launch(study=study, by=TESTS, now=NOON)
-
-
-def test_what_was_known_at_the_launch_stays(project: Project) -> None:
-    study = draft(project, at_most=1.0)
-    computed(ask(study))
     noted = BlindScore.objects.values().get()
     launch(study=study, by=TESTS, now=NOON)
     Question.objects.filter(instance__key="row-3").update(right="negative_caption")
@@ -214,17 +224,15 @@ def test_what_was_known_at_the_launch_stays(project: Project) -> None:
     assert BlindScore.objects.values().get() == noted
 
 
-def test_a_run_that_is_cancelled_goes_on_with_the_folds_that_are_missing(project: Project) -> None:
+def test_a_fold_is_stored_once_and_a_cancelled_run_goes_on_with_those_that_are_missing(project: Project) -> None:
     run = ask(draft(project))
-    runs.due(run_id=run.pk, now=NOON)
-    blind.begin(run_id=run.pk, now=NOON)
-    # One fold at a time, so that not all workers of the site are at it.
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    blind.score(chunk_id=chunk.pk, now=NOON)
+    chunk = begun(run)
+    for _ in range(2):
+        blind.score(chunk_id=chunk.pk, now=NOON)
     cancel_run(run=run, by=TESTS, now=NOON)
     assert runs.due(run_id=run.pk, now=NOON) == runs.Due()
     there = set(Prediction.objects.values_list("pk", flat=True))
-    assert 0 < len(there) < INSTANCES
+    assert 0 < len(there) == len(chunk.items) < INSTANCES
     assert not BlindScore.objects.exists()
     resume_run(run=run, by=TESTS, now=NOON)
     run = computed(run)
@@ -233,22 +241,9 @@ def test_a_run_that_is_cancelled_goes_on_with_the_folds_that_are_missing(project
     assert BlindScore.objects.get().share == 1.0
 
 
-def test_a_fold_that_is_scored_twice_is_stored_once(project: Project) -> None:
-    run = ask(draft(project))
-    runs.due(run_id=run.pk, now=NOON)
-    blind.begin(run_id=run.pk, now=NOON)
-    blind.begin(run_id=run.pk, now=NOON)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    for _ in range(2):
-        blind.score(chunk_id=chunk.pk, now=NOON)
-    assert Prediction.objects.count() == len(Chunk.objects.get(pk=chunk.pk).items)
-
-
 def test_pictures_alone_are_asked_where_options_are_pictures(project: Project) -> None:
     parts = [{"kind": "image_to_text"}, {"kind": "text_to_image", "ask": {"captions": ["caption"]}}]
-    given = yaml.safe_load(file(baselines=[IMAGE], at_most=1.0))
-    del given["kind"], given["ask"]
-    study = create_study(project=project, source=yaml.safe_dump(given | {"parts": parts}), by=TESTS, now=NOON)
+    study = draft(project, baselines=[IMAGE], at_most=1.0, parts=parts)
     run = computed(ask(study, IMAGE))
     assert (run.stored, run.left_out) == (INSTANCES, 2 * INSTANCES)
     assert run.why_left_out == [
@@ -320,21 +315,13 @@ def test_a_sample_of_what_another_study_accepted_is_known_before_the_launch(proj
     assert study.questions.count() == 8
 
 
-def test_what_comes_one_by_one_after_the_launch_cannot_be_asked_about_before(project: Project) -> None:
-    make_launched(make_study(unpaired(project), "filter"))
-    study = draft(project, baselines=[], instances={"from": "filter"})
-    with pytest.raises(CannotPredict, match="comes from another study one by one, after its launch"):
-        ask(study)
-
-
-def test_only_blind_baselines_are_asked_about_drafts(project: Project) -> None:
+def test_a_draft_is_asked_about_by_blind_baselines_only_where_its_questions_are_known(project: Project) -> None:
     with pytest.raises(CannotPredict, match="which-bird has no questions before it is launched"):
         ask(draft(project), "open_clip:ViT-B-32/openai")
-
-
-def test_an_unknown_baseline_is_refused(project: Project) -> None:
-    with pytest.raises(CannotPredict, match="There is no blind baseline 'text-only:trigrams'"):
-        ask(draft(project), "text-only:trigrams")
+    make_launched(make_study(unpaired(project), "filter"))
+    fed = draft(project, study="fed", baselines=[], instances={"from": "filter"})
+    with pytest.raises(CannotPredict, match="comes from another study one by one, after its launch"):
+        ask(fed)
 
 
 def test_no_worker_with_models_is_told_anything(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,9 +341,7 @@ def test_no_worker_with_models_is_told_anything(project: Project, monkeypatch: p
 
 def test_a_language_model_is_asked_about_the_texts_of_a_draft_by_a_worker_with_models(project: Project) -> None:
     parts = [{"kind": "image_to_text", "ask": {"images": ["image"]}}, {"kind": "text_to_image"}]
-    given = yaml.safe_load(file(baselines=["text-only:hf:tiny"], at_most=0.4))
-    del given["kind"], given["ask"]
-    study = create_study(project=project, source=yaml.safe_dump(given | {"parts": parts}), by=TESTS, now=NOON)
+    study = draft(project, baselines=["text-only:hf:tiny"], at_most=0.4, parts=parts)
     run = ask(study, "text-only:hf:tiny")
     assert runs.due(run_id=run.pk, now=NOON).load == run
     identity = {"name": "Blind baseline: text only, tiny", "version": "", "weights": "w"}

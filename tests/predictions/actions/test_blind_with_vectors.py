@@ -1,7 +1,7 @@
 """A blind baseline that sees a model's vectors: a worker looks at the pictures, and the site learns what is right."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from io import BytesIO
 from typing import Any
@@ -74,11 +74,18 @@ class Worker:
         if not self.answers:
             return
         if name == LOAD:
-            answer: Mapping[str, Any] = loaded_as(self.scorer, None) | {"pictures_per_second": 0.25}
-            tasks.loaded(run=message["run"], answer=json.loads(json.dumps(answer)))
+            self.load(message["run"])
         else:
-            answer = embed_pictures(self.scorer, message["pictures"], self.open)
-            tasks.embedded(run=message["run"], chunk=message["chunk"], answer=json.loads(json.dumps(answer)))
+            self.embed(message)
+
+    def load(self, run: int, *, pictures_per_second: float = 0.25) -> None:
+        """Say that the model is loaded, and is so fast."""
+        answer = loaded_as(self.scorer, None) | {"pictures_per_second": pictures_per_second}
+        tasks.loaded(run=run, answer=json.loads(json.dumps(answer)))
+
+    def embed(self, message: Mapping[str, Any], **other: Any) -> None:
+        answer = embed_pictures(self.scorer, message["pictures"], self.open) | other
+        tasks.embedded(run=message["run"], chunk=message["chunk"], answer=json.loads(json.dumps(answer)))
 
     def open(self, name: str) -> Any:
         if name not in self.drawn:
@@ -119,32 +126,23 @@ def test_where_a_model_sees_what_was_drawn_for_the_right_answer_it_is_told_by_pi
     assert (run.state, run.error, run.stored, run.wrong, run.total) == ("done", "", INSTANCES, 0, INSTANCES)
     score = BlindScore.objects.get(baseline=SPEC)
     assert (score.share, score.chance, score.questions) == (1.0, 0.5, INSTANCES)
+    known = worker.scorer.identity
     assert run.model is not None
-    assert run.model.name == f"Blind baseline: image only, {' '.join(identity(worker))}"
+    assert run.model.name == f"Blind baseline: image only, {known.name} {known.version}"
     prediction = Prediction.objects.get(instance__key="row-1")
     assert prediction.scores is not None
     assert prediction.scores["image"] > prediction.scores["negative_image"]
     assert prediction.conditions is not None
     told = prediction.conditions.details
     assert (told["blind_baseline"], told["folds"]) == ("vectors-v2", 5)
-    assert told["embedding"]["identity"]["weights"] == worker.scorer.identity.weights
+    assert told["embedding"]["identity"]["weights"] == known.weights
     assert told["embedding"]["conditions"]["dtype"] == "float32"
-
-
-def identity(worker: Worker) -> Sequence[str]:
-    return worker.scorer.identity.name, worker.scorer.identity.version
-
-
-def test_the_worker_is_told_the_model_and_the_pictures_and_nothing_of_the_questions(
-    project: Project, worker: Worker, drawn: dict[str, Any]
-) -> None:
-    run = sent(ask(project))
+    # The worker is told nothing of the questions. At a picture in four seconds, five are in a chunk.
     assert worker.told[0] == (LOAD, {"run": run.pk, "spec": "onnx:demo"})
-    # At a picture in four seconds, five in a chunk.
     assert {name for name, _ in worker.told[1:]} == {EMBED}
     assert [len(message["pictures"]) for _, message in worker.told[1:]] == [5, 5, 5, 5]
     assert all(message.keys() == {"run", "chunk", "spec", "pictures"} for _, message in worker.told[1:])
-    assert sorted(worker.looked_at) == sorted(drawn)
+    assert sorted(worker.looked_at) == sorted(worker.drawn)
 
 
 def test_other_questions_about_the_same_pictures_look_at_none_of_them_again(project: Project, worker: Worker) -> None:
@@ -165,7 +163,7 @@ def test_a_run_that_is_cancelled_goes_on_with_the_pictures_that_are_missing(proj
     worker.answers = False
     run = sent(ask(project))
     assert progress_of(run, now=NOON).waits_for == "a worker with models"
-    tasks.loaded(run=run.pk, answer=loaded_as(worker.scorer, None) | {"pictures_per_second": 0.5})
+    worker.load(run.pk, pictures_per_second=0.5)
     *_, (_, message) = worker.told
     # Both, and no question before they are done, though there would be room for it.
     assert [name for name, _ in worker.told] == [LOAD, *[EMBED] * 2]
@@ -173,8 +171,7 @@ def test_a_run_that_is_cancelled_goes_on_with_the_pictures_that_are_missing(proj
     assert (run.state, run.stored, run.wrong) == ("running", 0, 0)
     assert progress_of(run, now=NOON).looks
     for _ in range(2):
-        answer = embed_pictures(worker.scorer, message["pictures"], worker.open)
-        tasks.embedded(run=run.pk, chunk=message["chunk"], answer=answer)
+        worker.embed(message)
     assert PictureVector.objects.count() == INSTANCES
     cancel_run(run=run, by=TESTS, now=NOON)
     worker.told.clear()
@@ -203,7 +200,7 @@ def test_pictures_that_end_their_workers_are_given_up_and_their_questions_say_so
     run = ask(project)
     worker.answers = False
     tasks.send_due(run.pk, now=NOON)
-    tasks.loaded(run=run.pk, answer=loaded_as(worker.scorer, None) | {"pictures_per_second": 0.25})
+    worker.load(run.pk)
     Chunk.objects.of_pictures().update(begun=MOST_BEGUN, sent_at=NOON)
     later = NOON + LOST_AFTER + timedelta(seconds=1)
     tasks.send_due(run.pk, now=later)
@@ -226,11 +223,9 @@ def test_a_model_without_vectors_of_pictures_is_refused_once_it_is_loaded(projec
 def test_vectors_of_other_weights_than_the_run_began_with_are_not_kept(project: Project, worker: Worker) -> None:
     worker.answers = False
     run = sent(ask(project))
-    tasks.loaded(run=run.pk, answer=loaded_as(worker.scorer, None) | {"pictures_per_second": 0.25})
-    other = {"name": "other", "version": "", "weights": "w"}
+    worker.load(run.pk)
     for _, message in list(worker.told[1:]):
-        answer = embed_pictures(worker.scorer, message["pictures"], worker.open) | {"identity": other}
-        tasks.embedded(run=run.pk, chunk=message["chunk"], answer=answer)
+        worker.embed(message, identity={"name": "other", "version": "", "weights": "w"})
     assert not PictureVector.objects.exists()
     run.refresh_from_db()
     assert (run.state, run.wrong) == ("done", INSTANCES)

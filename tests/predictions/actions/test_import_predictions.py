@@ -31,17 +31,16 @@ def file(tmp_path: Path) -> Path:
 
 
 def bring_in(project: Project, file: Path, **options: Any) -> Summary:
-    return import_predictions(
-        **{
-            "project": project,
-            "file": file,
-            "format": "bivlc-results",
-            "model": CLIP,
-            "by": TESTS,
-            "now": NOON,
-            **options,
-        }
-    )
+    format = "scores" if file.name == "scores.jsonl" else "bivlc-results"
+    given: dict[str, Any] = {
+        "project": project,
+        "file": file,
+        "format": format,
+        "model": CLIP,
+        "by": TESTS,
+        "now": NOON,
+    }
+    return import_predictions(**given | options)
 
 
 def refusal(project: Project, file: Path, **options: Any) -> list[str]:
@@ -52,12 +51,26 @@ def refusal(project: Project, file: Path, **options: Any) -> list[str]:
     return refused.value.problems
 
 
+def write_scores(tmp_path: Path, *rows: dict[str, Any]) -> Path:
+    file = tmp_path / "scores.jsonl"
+    file.write_bytes(json_lines(*({"kind": "image_to_text", "variant": "image", **row} for row in rows)))
+    return file
+
+
+def add_third_caption(project: Project) -> None:
+    for instance in project.instances.all():
+        instance.captions |= {"third": "A cat in the air"}
+        instance.save()
+
+
 def test_every_row_becomes_four_predictions_with_their_source(project: Project, file: Path) -> None:
+    assert bring_in(project, file, dry_run=True).added == 8
+    assert not Prediction.objects.exists()
+    assert not Model.objects.exists()
     summary = bring_in(project, file)
     assert str(summary) == "2 rows of CLIP ViT-B-32 (openai): 8 predictions added, 0 already there."
-    assert list(
-        Prediction.objects.filter(instance__key="2").values_list("kind", "variant", "is_right", "scores", "source_row")
-    ) == [
+    columns = ("kind", "variant", "is_right", "scores", "source_row")
+    assert list(Prediction.objects.filter(instance__key="2").values_list(*columns)) == [
         ("image_to_text", "image", True, None, 1),
         ("image_to_text", "negative_image", False, None, 1),
         ("text_to_image", "caption", True, None, 1),
@@ -89,28 +102,21 @@ def test_another_answer_to_the_same_question_is_refused(project: Project, file: 
     assert Model.objects.count() == 2
 
 
-def test_a_dry_run_counts_and_writes_nothing(project: Project, file: Path) -> None:
-    assert bring_in(project, file, dry_run=True).added == 8
-    assert not Prediction.objects.exists()
-    assert not Model.objects.exists()
-
-
 def test_rows_about_no_instance_refuse_the_file_or_are_left_out(project: Project, tmp_path: Path) -> None:
     file = write_results(tmp_path / "results.csv", result(1), result(8), result(2), result(9))
     problems = refusal(project, file)
     assert [problem.split(":")[0] for problem in problems] == ["Record 2", "Record 4"]
     assert "'A cat on 8 roofs.' and 'A cat under 8 roofs.', type replace, subtype rel" in problems[0]
     assert not Model.objects.exists()
+    # Not even then where all are.
+    assert refusal(make_project("fish"), file, skip_unknown=True) == [
+        "No record is about an instance of the project. Check the project and the file."
+    ]
     summary = bring_in(project, file, skip_unknown=True)
     assert (summary.added, summary.left_out) == (8, tuple(problems))
     assert str(summary).endswith("2 rows left out.")
-
-
-def test_a_file_about_another_project_is_refused_even_when_unknown_rows_may_be_left_out(file: Path) -> None:
-    other = make_project("fish")
-    assert refusal(other, file, skip_unknown=True) == [
-        "No record is about an instance of the project. Check the project and the file."
-    ]
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    assert refusal(project, file) == ["results.csv has no records."]
 
 
 def test_rows_that_join_twice_are_refused_whatever_is_left_out(project: Project, tmp_path: Path) -> None:
@@ -151,70 +157,37 @@ def test_the_photo_of_a_sugarcrepe_result_tells_twins_apart(project: Project, tm
 
 
 def test_scores_are_stored_and_compared_on_a_rerun(project: Project, tmp_path: Path) -> None:
-    row = {
-        "key": "1",
-        "kind": "text_to_image",
-        "variant": "caption",
-        "scores": {"image": 0.1 + 0.2, "negative_image": 0.3},
-    }
-    file = tmp_path / "scores.jsonl"
-    file.write_bytes(json_lines(row))
-    bring_in(project, file, format="scores")
-    assert bring_in(project, file, format="scores").already_there == 1
+    scores = {"image": 0.1 + 0.2, "negative_image": 0.3}
+    row = {"key": "1", "kind": "text_to_image", "variant": "caption", "scores": scores}
+    bring_in(project, write_scores(tmp_path, row))
+    assert bring_in(project, write_scores(tmp_path, row)).already_there == 1
     prediction = Prediction.objects.get()
     assert (prediction.scores, prediction.is_right) == ({"image": 0.30000000000000004, "negative_image": 0.3}, True)
-    file.write_bytes(json_lines(row | {"scores": {"image": 0.4, "negative_image": 0.3}}))
-    assert len(refusal(project, file, format="scores")) == 2
+    assert len(refusal(project, write_scores(tmp_path, row | {"scores": scores | {"image": 0.4}}))) == 2
     # An older version stored no outcome where it did not know the right option.
     Prediction.objects.update(is_right=None)
-    file.write_bytes(json_lines(row))
-    assert bring_in(project, file, format="scores").already_there == 1
-
-
-def test_the_same_caption_written_otherwise_is_another_question(project: Project, tmp_path: Path) -> None:
-    bring_in(project, write_results(tmp_path / "bivlc.csv", result(1, "0111")))
-    row = {name: value for name, value in result(1).items() if "score" not in name}
-    file = write_results(tmp_path / "sugarcrepe.csv", row | {"correct": "1"})
-    assert bring_in(project, file, format="sugarcrepe-results").added == 1
-    asked = Prediction.objects.filter(kind="image_to_text", variant="image").order_by("id")
-    assert list(asked.values_list("caption_rule", "is_right")) == [("bivlc-release-v1", False), ("as-is-v1", True)]
+    assert bring_in(project, write_scores(tmp_path, row)).already_there == 1
 
 
 def test_scores_are_about_the_captions_as_people_read_them(project: Project, tmp_path: Path) -> None:
     add_instance(project, 4, caption_rule="keep-case-v1")
-    scores = {"caption": 1, "negative_caption": 2}
-    rows = [
-        {"key": "4", "kind": "image_to_text", "variant": "image", "scores": scores, **rule}
-        for rule in ({}, {"caption_rule": "bivlc-release-v1"})
-    ]
-    file = tmp_path / "scores.jsonl"
-    file.write_bytes(json_lines(*rows))
-    bring_in(project, file, format="scores")
+    row = {"key": "4", "scores": {"caption": 1, "negative_caption": 2}}
+    bring_in(project, write_scores(tmp_path, row, row | {"caption_rule": "bivlc-release-v1"}))
     assert list(Prediction.objects.values_list("caption_rule", flat=True)) == ["keep-case-v1", "bivlc-release-v1"]
 
 
-def write_scores(tmp_path: Path, *rows: dict[str, Any]) -> Path:
-    file = tmp_path / "scores.jsonl"
-    file.write_bytes(json_lines(*({"kind": "image_to_text", "variant": "image", **row} for row in rows)))
-    return file
-
-
-@pytest.mark.parametrize(
-    ("kind", "variant", "scores", "is_right"),
-    [
-        ("image_to_text", "image", {"caption": 0.31, "negative_caption": 0.3}, True),
-        ("image_to_text", "image", {"negative_caption": 0.31, "caption": 0.3}, False),
-        ("image_to_text", "negative_image", {"caption": -2, "negative_caption": 1}, True),
-        ("text_to_image", "caption", {"image": 0.5, "negative_image": 0.5}, False),
-        ("text_to_image", "negative_caption", {"image": 0.4, "negative_image": 0.5}, True),
-    ],
-)
-def test_the_right_option_must_beat_all_others(
-    project: Project, kind: str, variant: str, scores: dict[str, float], is_right: bool, tmp_path: Path
-) -> None:
-    row = {"key": "1", "kind": kind, "variant": variant, "scores": scores}
-    bring_in(project, write_scores(tmp_path, row), format="scores")
-    assert Prediction.objects.get().is_right is is_right
+def test_the_right_option_must_beat_all_others(project: Project, tmp_path: Path) -> None:
+    answers: list[tuple[str, str, str, dict[str, float], bool]] = [
+        ("1", "image_to_text", "image", {"caption": 0.31, "negative_caption": 0.3}, True),
+        ("2", "image_to_text", "image", {"negative_caption": 0.31, "caption": 0.3}, False),
+        ("1", "image_to_text", "negative_image", {"caption": -2, "negative_caption": 1}, True),
+        ("1", "text_to_image", "caption", {"image": 0.5, "negative_image": 0.5}, False),
+        ("1", "text_to_image", "negative_caption", {"image": 0.4, "negative_image": 0.5}, True),
+    ]
+    names = ("key", "kind", "variant", "scores")
+    bring_in(project, write_scores(tmp_path, *(dict(zip(names, each, strict=False)) for each in answers)))
+    found = Prediction.objects.order_by("source_row").values_list("is_right", flat=True)
+    assert list(found) == [each[-1] for each in answers]
 
 
 def test_other_options_than_those_of_the_question_are_refused_row_by_row(project: Project, tmp_path: Path) -> None:
@@ -223,24 +196,17 @@ def test_other_options_than_those_of_the_question_are_refused_row_by_row(project
         tmp_path,
         {"key": "1", "scores": {"caption": 0.1, "zz": 0.0}},
         {"key": "2", "scores": good},
-        {"key": "3", "scores": {**good, "third": 1.0}},
         {"key": "2", "variant": "negative_image", "scores": {"captoin": 0.1, "negative_caption": 0.2}},
         {"key": "3", "variant": "third", "scores": good},
+        {"key": "1", "kind": "best_of_n", "variant": "", "scores": {"a": 1, "b": 2}},
     )
     options = "(its options: caption, negative_caption)."
-    assert refusal(project, file, format="scores") == [
+    assert refusal(project, file) == [
         f"Record 1: image_to_text image of 1: the scores lack negative_caption; zz is not an option {options}",
-        f"Record 3: image_to_text image of 3: third is not an option {options}",
-        f"Record 4: image_to_text negative_image of 2: the scores lack caption; captoin is not an option {options}",
-        "Record 5: image_to_text third of 3: nothing asks this variant of image_to_text; use one of 'image', "
+        f"Record 3: image_to_text negative_image of 2: the scores lack caption; captoin is not an option {options}",
+        "Record 4: image_to_text third of 3: nothing asks this variant of image_to_text; use one of 'image', "
         "'negative_image'.",
-    ]
-
-
-def test_a_question_that_nothing_asks_is_refused(project: Project, tmp_path: Path) -> None:
-    file = write_scores(tmp_path, {"key": "1", "kind": "best_of_n", "variant": "", "scores": {"a": 1, "b": 2}})
-    assert refusal(project, file, format="scores") == [
-        "Record 1: best_of_n of 1: Instance 1 has 0 images in the role candidate; best_of_n needs 2 to 9."
+        "Record 5: best_of_n of 1: Instance 1 has 0 images in the role candidate; best_of_n needs 2 to 9.",
     ]
 
 
@@ -252,8 +218,7 @@ def test_images_that_are_awaited_are_options_and_none_may_be_left_out(
     for place in range(2):
         InstanceImage.objects.create(instance=instance, role="candidate", position=place, filename=f"{place}.png")
     scores = {"candidate-0": 0.5, "candidate-1": 0.6, **none}
-    file = write_scores(tmp_path, {"key": "1", "kind": "best_of_n", "variant": "", "scores": scores})
-    bring_in(project, file, format="scores")
+    bring_in(project, write_scores(tmp_path, {"key": "1", "kind": "best_of_n", "variant": "", "scores": scores}))
     assert Prediction.objects.get().is_right is None
 
 
@@ -276,90 +241,62 @@ def launch(project: Project, slug: str, captions: list[str], images: list[str]) 
     return study
 
 
-def test_the_options_are_those_of_the_studies_that_ask(project: Project, tmp_path: Path) -> None:
+def test_the_options_are_those_of_the_studies_that_ask(project: Project, file: Path, tmp_path: Path) -> None:
     """One study asks with two captions, one with three; a third caption is right for its own image."""
-    for instance in project.instances.all():
-        instance.captions |= {"third": "A cat in the air"}
-        instance.save()
+    add_third_caption(project)
     two, three = ["caption", "negative_caption"], ["caption", "negative_caption", "third"]
     launch(project, "two", two, ["image"])
     launch(project, "three", three, ["image", "negative_image", "other_image"])
     scores = {"caption": 1.0, "negative_caption": 2.0, "third": 3.0}
     of_two = {role: scores[role] for role in two}
-    file = write_scores(
-        tmp_path,
-        {"key": "1", "scores": scores},
-        {"key": "2", "scores": of_two},
-        {"key": "3", "variant": "other_image", "scores": scores},
-    )
-    bring_in(project, file, format="scores")
+    rows = [{"key": "1", "scores": scores}, {"key": "2", "scores": of_two}]
+    rows += [{"key": "3", "variant": "other_image", "scores": scores}]
+    bring_in(project, write_scores(tmp_path, *rows))
     found = Prediction.objects.order_by("source_row").values_list("instance__key", "variant", "is_right")
     assert list(found) == [("1", "image", False), ("2", "image", False), ("3", "other_image", True)]
+    lack = "the scores lack third (its options: caption, negative_caption, third)."
     only_three = write_scores(tmp_path, {"key": "1", "variant": "negative_image", "scores": of_two})
-    assert refusal(project, only_three, format="scores") == [
-        "Record 1: image_to_text negative_image of 1: the scores lack third (its options: caption, negative_caption, "
-        "third)."
+    assert refusal(project, only_three) == [f"Record 1: image_to_text negative_image of 1: {lack}"]
+    # Outcomes are about the default options: whether a model chose right among two says nothing about three.
+    assert refusal(project, file) == [
+        f"Record {record}: image_to_text negative_image of {key}: {lack}" for record, key in ((1, 2), (2, 1))
     ]
 
 
 def test_a_draft_says_what_will_be_asked(project: Project, tmp_path: Path) -> None:
-    for instance in project.instances.all():
-        instance.captions |= {"third": "A cat in the air"}
-        instance.save()
+    add_third_caption(project)
     make_study(project, "draft", **ask_with(["caption", "third"], ["image"]))
-    file = write_scores(tmp_path, {"key": "1", "scores": {"caption": 1.0, "third": 0.5}})
-    bring_in(project, file, format="scores")
+    bring_in(project, write_scores(tmp_path, {"key": "1", "scores": {"caption": 1.0, "third": 0.5}}))
     assert Prediction.objects.get().is_right is True
 
 
-def test_outcomes_are_about_the_default_options_alone(project: Project, file: Path) -> None:
-    """A study asks with three captions, so whether a model chose right among two says nothing about it."""
-    for instance in project.instances.all():
-        instance.captions |= {"third": "A cat in the air"}
-        instance.save()
-    launch(project, "three", ["caption", "negative_caption", "third"], ["image"])
-    problems = refusal(project, file)
-    assert [problem.split(" (its")[0] for problem in problems] == [
-        "Record 1: image_to_text image of 2: the scores lack third",
-        "Record 2: image_to_text image of 1: the scores lack third",
-    ]
-
-
 def test_the_corrected_row_replaces_a_mismatched_one(project: Project, tmp_path: Path) -> None:
-    good = {"key": "1", "scores": {"caption": 1.0, "negative_caption": 2.0}}
-    bring_in(project, write_scores(tmp_path, good), format="scores")
+    file = write_scores(tmp_path, {"key": "1", "scores": {"caption": 1.0, "negative_caption": 2.0}})
+    bring_in(project, file)
     Prediction.objects.update(problem="the scores lack caption", scores={"zz": 1}, is_right=True)
-    assert bring_in(project, write_scores(tmp_path, good), format="scores").added == 1
+    assert bring_in(project, file).added == 1
     prediction = Prediction.objects.get()
     assert (prediction.problem, prediction.is_right) == ("", False)
 
 
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("an unknown format", {"format": "csv"}, f"The format 'csv' is unknown. Use one of {', '.join(FORMATS)}"),
-    ("no name", {"model": ModelName(" ")}, "The model has no name. Say what tables are to call it."),
-    ("a long name", {"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
-    (
-        "a NUL",
-        {"model": ModelName("x", "1\x00")},
-        "The model's version '1\\x00' cannot be used. Its character 2 (U+0000)",
-    ),
-    ("no file", {"file": Path("nowhere.csv")}, "nowhere.csv cannot be read (No such file or directory). Check the na"),
-    ("a folder", {"file": Path("/")}, "/ cannot be read (Is a directory). Check the name."),
-    ("another form", {"format": "sugarcrepe-results"}, "The file has no column correct; it has caption,"),
-]
-
-
-@pytest.mark.parametrize(("options", "sentence"), [bad[1:] for bad in REFUSED], ids=[bad[0] for bad in REFUSED])
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"format": "csv"}, f"The format 'csv' is unknown. Use one of {', '.join(FORMATS)}"),
+        ({"model": ModelName(" ")}, "The model has no name. Say what tables are to call it."),
+        ({"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
+        ({"model": ModelName("x", "1\x00")}, "The model's version '1\\x00' cannot be used. Its character 2 (U+0000)"),
+        ({"file": Path("nowhere.csv")}, "nowhere.csv cannot be read (No such file or directory). Check the na"),
+        ({"file": Path("/")}, "/ cannot be read (Is a directory). Check the name."),
+        ({"format": "sugarcrepe-results"}, "The file has no column correct; it has caption,"),
+    ],
+    ids=["format", "no name", "long name", "NUL", "no file", "folder", "other form"],
+)
 def test_what_cannot_be_imported_is_refused_with_a_sentence(
     options: dict[str, Any], sentence: str, project: Project, file: Path
 ) -> None:
     (problem,) = refusal(project, **{"file": file, **options})
     assert problem.startswith(sentence)
-
-
-def test_a_file_without_records_is_refused(project: Project, file: Path) -> None:
-    file.write_text(file.read_text().splitlines()[0] + "\n")
-    assert refusal(project, file) == ["BiVLC_CLIP.csv has no records."]
 
 
 def test_of_many_problems_the_first_hundred_are_shown() -> None:

@@ -23,6 +23,11 @@ IDENTITY = {"name": "plain", "version": "1", "weights": "w1"}
 CONDITIONS = {"dtype": "float32", "batch": 16}
 INSTANCES = 12
 LATER = NOON + LOST_AFTER + timedelta(seconds=1)
+DOWN = "https://lineup.example answered 502. Check that the site runs, and the worker's LINEUP_IMAGES."
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)
 
 
 @pytest.fixture
@@ -60,6 +65,12 @@ def scored(items: list[Item], by: Callable[[str, str], float] = score, **identit
     return {"identity": IDENTITY | identity, "conditions": CONDITIONS, "results": results}
 
 
+def in_one_chunk(run: Run, **identity: str) -> tuple[Chunk, dict[str, Any]]:
+    """Return the only chunk of a run, and what a worker answers to it."""
+    (chunk,) = runs.due(run_id=loaded(run, questions_per_chunk=2 * INSTANCES, **identity).pk, now=NOON).chunks
+    return chunk, scored(runs.items_of(chunk=chunk), score, **identity)
+
+
 def store(chunk: Chunk, answer: Mapping[str, Any] | None = None, **clock: Any) -> None:
     answer = scored(runs.items_of(chunk=chunk)) if answer is None else answer
     store_scores.store(run_id=chunk.run_id, chunk_id=chunk.pk, answer=answer, now=clock.get("now", NOON))
@@ -94,31 +105,23 @@ def test_a_run_asks_for_the_model_first_and_then_for_chunks(project: Project) ->
     assert due.load is None
 
 
-def test_what_a_worker_is_told_is_what_a_question_shows_and_nothing_else(project: Project) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    items = runs.items_of(chunk=chunk)
-    assert len(items) == INSTANCES
-    pictures = [draw_image(number).sha256 for number in (7, 8)]
-    content = {
-        "caption": "A bird under 2 roofs.",
-        "options": [
-            {"key": f"candidate-{at}", "image": sha, "width": 8, "height": 6} for at, sha in enumerate(pictures)
-        ],
-    }
-    assert items[1] == {
-        "content": content_hash(get_kind("best_of_n"), content),
-        "matches": {f"candidate-{at}": ("A bird under 2 roofs.", sha) for at, sha in enumerate(pictures)},
-    }
-
-
 def test_scores_become_predictions_about_what_was_shown(project: Project) -> None:
-    run = do_all(loaded(ask(project), questions_per_chunk=5))
+    pictures = [draw_image(number).sha256 for number in (7, 8)]
+    text = "A bird under 2 roofs."
+    options = [{"key": f"candidate-{at}", "image": sha, "width": 8, "height": 6} for at, sha in enumerate(pictures)]
+    shown = content_hash(get_kind("best_of_n"), {"caption": text, "options": options})
+    run = loaded(ask(project), questions_per_chunk=5)
+    items = runs.items_of(chunk=runs.due(run_id=run.pk, now=NOON).chunks[0])
+    # Nothing else is told to a worker.
+    matches = {f"candidate-{at}": (text, sha) for at, sha in enumerate(pictures)}
+    assert items[1] == {"content": shown, "matches": matches}
+    for chunk in run.chunks.all():
+        store(chunk)
+    run.refresh_from_db()
     assert (run.state, run.stored, run.wrong, run.total, run.finished_at) == (Run.State.DONE, 12, 0, 12, NOON)
+    assert not runs.waiting_for_too_long(now=LATER)
     second = Prediction.objects.get(instance__key="row-2")
-    assert second.scores == {
-        f"candidate-{at}": score("A bird under 2 roofs.", draw_image(number).sha256) for at, number in enumerate((7, 8))
-    }
+    assert second.scores == {option: score(*match) for option, match in matches.items()}
     assert (second.is_right, second.caption_rule, second.source_file) == (None, "bivlc-release-v1", "")
     assert second.conditions is not None
     assert second.conditions.details == CONDITIONS
@@ -128,8 +131,7 @@ def test_scores_become_predictions_about_what_was_shown(project: Project) -> Non
 
 
 def test_what_was_scored_again_says_under_what_other_conditions(project: Project) -> None:
-    (chunk,) = runs.due(run_id=loaded(ask(project), questions_per_chunk=INSTANCES).pk, now=NOON).chunks
-    answer = scored(runs.items_of(chunk=chunk))
+    chunk, answer = in_one_chunk(ask(project))
     in_float32 = {"dtype": "float32", "again": {"in": "float16", "closer_than": 0.002}}
     again = {"contents": [answer["results"][at]["content"] for at in (1, 4)], "conditions": in_float32}
     store(chunk, {**answer, "again": again})
@@ -143,21 +145,14 @@ def test_what_was_scored_again_says_under_what_other_conditions(project: Project
     assert line.asked_again == ["row-2 best_of_n", "row-5 best_of_n"]
 
 
-def pairs_of(project: Project) -> None:
-    """Give every instance the negative image that the four questions of BiVLC are about."""
+def test_an_answer_is_right_when_the_right_option_alone_is_highest(project: Project) -> None:
     for instance in project.instances.prefetch_related("images"):
         instance.images.filter(role="candidate", position=0).update(role="negative_image")
-
-
-def test_an_answer_is_right_when_the_right_option_alone_is_highest(project: Project) -> None:
-    pairs_of(project)
-    run = loaded(ask(project, kind="image_to_text", variant="image"), questions_per_chunk=12)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
+    chunk, _ = in_one_chunk(ask(project, kind="image_to_text", variant="image"))
     # By the length of the text: "on" is right and shorter than "under"; then a tie.
     store(chunk, scored(runs.items_of(chunk=chunk), by=lambda text, _: -len(text)))
     assert set(Prediction.objects.values_list("kind", "variant", "is_right")) == {("image_to_text", "image", True)}
-    other = loaded(ask(project, "plain:w2", kind="image_to_text"), questions_per_chunk=24, weights="w2")
-    (chunk,) = runs.due(run_id=other.pk, now=NOON).chunks
+    chunk, _ = in_one_chunk(ask(project, "plain:w2", kind="image_to_text"), weights="w2")
     store(chunk, scored(runs.items_of(chunk=chunk), by=lambda *_: 0.5, weights="w2"))
     of_other = Prediction.objects.filter(model__weights="w2").values_list("variant", "is_right")
     assert sorted(of_other) == [("image", False)] * INSTANCES + [("negative_image", False)] * INSTANCES
@@ -176,40 +171,34 @@ def test_the_same_answer_twice_changes_nothing_the_second_time(project: Project)
     assert Prediction.objects.count() == 5
 
 
-def test_no_more_is_with_the_workers_than_the_window_and_an_answer_brings_the_next(project: Project) -> None:
+def test_no_more_is_with_the_workers_than_the_window_and_what_was_lost_is_sent_again(project: Project) -> None:
     run = loaded(ask(project))
-    first = runs.due(run_id=run.pk, now=NOON).chunks
-    assert [chunk.number for chunk in first] == list(range(1, WINDOW + 1))
+    first, second, *others = runs.due(run_id=run.pk, now=NOON).chunks
+    assert [chunk.number for chunk in (first, second, *others)] == list(range(1, WINDOW + 1))
     # However long they take, until they are taken for lost.
     assert runs.due(run_id=run.pk, now=NOON + LOST_AFTER).chunks == []
-    store(first[1])
+    store(second)
     assert [chunk.number for chunk in runs.due(run_id=run.pk, now=NOON).chunks] == [WINDOW + 1]
-
-
-def test_what_was_lost_is_sent_again_and_nothing_else(project: Project) -> None:
-    run = loaded(ask(project))
-    first, *others = runs.due(run_id=run.pk, now=NOON).chunks
     store(first)
     assert [run] == list(runs.waiting_for_too_long(now=LATER))
-    again = runs.due(run_id=run.pk, now=LATER).chunks
-    # Of the window one place is free, which the next takes.
-    assert [chunk.pk for chunk in again][: len(others)] == [chunk.pk for chunk in others]
-    assert len(again) == WINDOW
+    # One place of the window is free, which the next takes.
+    again = [chunk.number for chunk in runs.due(run_id=run.pk, now=LATER).chunks]
+    assert again == [*(chunk.number for chunk in others), WINDOW + 1, WINDOW + 2]
     assert runs.due(run_id=run.pk, now=LATER).chunks == []
 
 
-def test_a_message_to_load_that_was_lost_is_sent_again(project: Project) -> None:
+def test_a_message_to_load_that_was_lost_is_sent_again_until_it_was_lost_too_often(project: Project) -> None:
     run = ask(project)
     assert not runs.waiting_for_too_long(now=NOON)
     runs.due(run_id=run.pk, now=NOON)
     assert runs.due(run_id=run.pk, now=NOON + LOST_AFTER) == runs.Due()
     assert list(runs.waiting_for_too_long(now=LATER)) == [run]
     assert runs.due(run_id=run.pk, now=LATER).load == run
-
-
-def test_a_run_that_is_over_is_never_looked_at_again(project: Project) -> None:
-    do_all(loaded(ask(project), questions_per_chunk=5))
-    assert not runs.waiting_for_too_long(now=LATER)
+    for _ in range(MOST_BEGUN):
+        store_scores.note_begun(run_id=run.pk, chunk_id=0)
+    assert runs.due(run_id=run.pk, now=LATER + LOST_AFTER + seconds(1)) == runs.Due()
+    run.refresh_from_db()
+    assert (run.state, run.error) == (Run.State.FAILED, runs.LOST_TOO_OFTEN)
 
 
 def test_what_ends_every_worker_that_begins_it_is_given_up(project: Project) -> None:
@@ -224,16 +213,6 @@ def test_what_ends_every_worker_that_begins_it_is_given_up(project: Project) -> 
     assert progress_of(run, now=LATER).problems == [(runs.LOST_TOO_OFTEN, 11)]
 
 
-def test_a_model_that_ends_every_worker_that_loads_it_is_given_up(project: Project) -> None:
-    run = ask(project)
-    runs.due(run_id=run.pk, now=NOON)
-    for _ in range(MOST_BEGUN):
-        store_scores.note_begun(run_id=run.pk, chunk_id=0)
-    assert runs.due(run_id=run.pk, now=LATER) == runs.Due()
-    run.refresh_from_db()
-    assert (run.state, run.error) == (Run.State.FAILED, runs.LOST_TOO_OFTEN)
-
-
 def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_sentence(project: Project) -> None:
     run = ask(project)
     store_scores.plan(run_id=run.pk, answer={"error": plain.BROKEN}, now=NOON)
@@ -241,13 +220,17 @@ def test_a_model_that_cannot_be_loaded_ends_the_run_with_its_sentence(project: P
     assert (run.state, run.error, run.finished_at) == (Run.State.FAILED, plain.BROKEN, NOON)
 
 
-def test_a_second_run_scores_only_what_is_missing_and_changes_nothing_that_is_there(project: Project) -> None:
+def test_a_second_run_scores_only_what_is_missing_or_mismatched_and_changes_nothing_else(project: Project) -> None:
     do_all(loaded(ask(project), questions_per_chunk=5))
-    before = list(Prediction.objects.order_by("pk").values())
+    *before, wrong = Prediction.objects.order_by("pk")
+    Prediction.objects.filter(pk=wrong.pk).update(problem="the scores lack a", scores={"zz": 1.0, "candidate-1": 0.5})
     draw_instance(project, INSTANCES + 1, candidates=2)
     run = do_all(loaded(ask(project), questions_per_chunk=5))
-    assert (run.total, run.stored, run.already_there) == (1, 1, INSTANCES)
-    assert list(Prediction.objects.order_by("pk").values())[:INSTANCES] == before
+    assert (run.total, run.stored, run.already_there) == (2, 2, INSTANCES - 1)
+    kept = Prediction.objects.filter(pk__in=[each.pk for each in before]).order_by("pk")
+    assert [(each.scores, each.created_at) for each in kept] == [(each.scores, each.created_at) for each in before]
+    again = Prediction.objects.get(instance=wrong.instance)
+    assert (again.scores, again.problem) == (wrong.scores, "")
     assert do_all(loaded(ask(project))).total == 0
 
 
@@ -255,15 +238,12 @@ def test_a_second_run_scores_only_what_is_missing_and_changes_nothing_that_is_th
 def test_two_runs_at_once_store_each_prediction_once(project: Project) -> None:
     """One about the study, one about the same questions without it."""
     study = make_launched(make_study(project))
-    one = loaded(ask(project), questions_per_chunk=INSTANCES)
-    two = loaded(ask(project, study=study), questions_per_chunk=INSTANCES)
-    (first,), (second,) = (runs.due(run_id=run.pk, now=NOON).chunks for run in (one, two))
+    (first, _), (second, _) = in_one_chunk(ask(project)), in_one_chunk(ask(project, study=study))
     store(first)
     before = list(Prediction.objects.order_by("pk").values())
     store(second, scored(runs.items_of(chunk=second), by=lambda *_: 0.5))
     assert list(Prediction.objects.order_by("pk").values()) == before
-    two.refresh_from_db()
-    assert two.state == Run.State.DONE
+    assert Run.objects.get(study=study).state == Run.State.DONE
 
 
 def test_a_cancelled_run_sends_nothing_more_and_goes_on_with_what_is_missing(project: Project) -> None:
@@ -291,83 +271,37 @@ def test_a_cancelled_run_sends_nothing_more_and_goes_on_with_what_is_missing(pro
 
 
 def test_a_question_that_cannot_be_scored_costs_itself_only_and_can_be_gone_on_with(project: Project) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    answer = scored(runs.items_of(chunk=chunk))
-    answer["results"][2] = {"content": answer["results"][2]["content"], "error": "The picture is gone."}
-    store(chunk, answer)
-    run.refresh_from_db()
-    assert (run.state, run.stored, run.wrong) == (Run.State.DONE, 11, 1)
-    assert progress_of(run, now=NOON).problems == [("row-3: The picture is gone.", 1)]
-    resume_run(run=run, by=TESTS, now=NOON)
-    run = do_all(loaded(run))
-    assert (run.state, run.stored, run.wrong, run.total) == (Run.State.DONE, 12, 0, 12)
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
+    run = ask(project)
+    chunk, answer = in_one_chunk(run)
+    nan, inf, options = float("nan"), float("inf"), ("candidate-0", "candidate-1")
+    no_numbers: list[Any] = [
         {"candidate-0": 0.5},
         {},
         None,
-        {"candidate-0": "high", "candidate-1": 0.1},
-        {"candidate-0": True, "b": 1},
-        {"candidate-0": float("nan"), "candidate-1": 0.1},
-        {"candidate-0": float("inf"), "candidate-1": 0.1},
-    ],
-)
-def test_an_answer_that_is_none_is_not_stored(project: Project, scores: Any) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    answer = scored(runs.items_of(chunk=chunk))
-    answer["results"][0]["scores"] = scores
+        *(dict.fromkeys(options, bad) for bad in ("high", nan, inf)),
+    ]
+    no_numbers += [{"candidate-0": True, "candidate-1": 1}]
+    others = {
+        "zz is not an option": {"zz": 0.0, "candidate-0": 0.1, "candidate-1": 0.2},
+        "the scores lack candidate-0; zz is not an option": {"zz": 0.0, "candidate-1": 0.2},
+        "the scores lack candidate-0; candidate-O is not an option": {"candidate-O": 0.5, "candidate-1": 0.2},
+    }
+    for result, scores in zip(answer["results"], [*no_numbers, *others.values()], strict=False):
+        result["scores"] = scores
+    answer["results"][10] = {"content": answer["results"][10]["content"], "error": "The picture is gone."}
     store(chunk, answer)
     run.refresh_from_db()
-    assert (run.stored, run.wrong) == (11, 1)
-    assert progress_of(run, now=NOON).problems == [(f"row-1: {store_scores.NOT_A_NUMBER}", 1)]
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"zz": 0.0}, "zz is not an option"),
-        ({"zz": 0.0, "candidate-0": None}, "the scores lack candidate-0; zz is not an option"),
-        ({"candidate-0": None, "candidate-O": 0.5}, "the scores lack candidate-0; candidate-O is not an option"),
-    ],
-)
-def test_an_answer_to_other_options_is_not_stored(
-    project: Project, change: dict[str, float | None], problem: str
-) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    answer = scored(runs.items_of(chunk=chunk))
-    changed = {**answer["results"][0]["scores"], **change}
-    answer["results"][0]["scores"] = {option: score for option, score in changed.items() if score is not None}
-    store(chunk, answer)
-    run.refresh_from_db()
-    assert (run.stored, run.wrong) == (11, 1)
-    ((sentence, _),) = progress_of(run, now=NOON).problems
-    assert sentence.startswith(f"row-1: The worker did not answer the question: {problem} (its options: candidate-0, ")
-
-
-def test_a_mismatched_prediction_is_computed_again(project: Project) -> None:
-    run = do_all(loaded(ask(project)))
-    wrong = Prediction.objects.order_by("pk")[0]
-    wrong.problem, wrong.scores = "the scores lack candidate-0", {"zz": 1.0, "candidate-1": 0.5}
-    wrong.save()
-    again = do_all(loaded(ask(project)))
-    assert (again.already_there, again.stored) == (run.stored - 1, 1)
-    assert not Prediction.objects.mismatched().exists()
-    scores = Prediction.objects.get(instance=wrong.instance).scores
-    assert scores is not None
-    assert "zz" not in scores
-
-
-DOWN = "https://lineup.example answered 502. Check that the site runs, and the worker's LINEUP_IMAGES."
-
-
-def seconds(count: float) -> timedelta:
-    return timedelta(seconds=count)
+    assert (run.state, run.stored, run.wrong) == (Run.State.DONE, 1, 11)
+    chunk.refresh_from_db()
+    did_not = "The worker did not answer the question"
+    expected = [f"row-{at}: {store_scores.NOT_A_NUMBER}" for at in range(1, 8)]
+    expected += [f"row-{at}: {did_not}: {problem} (its options: " for at, problem in enumerate(others, start=8)]
+    expected += ["row-11: The picture is gone."]
+    assert [found[: len(start)] for found, start in zip(chunk.problems, expected, strict=True)] == expected
+    assert set(progress_of(run, now=NOON).problems) < {(problem, 1) for problem in chunk.problems}
+    resume_run(run=run, by=TESTS, now=NOON)
+    run = do_all(loaded(run))
+    assert (run.state, run.stored, run.wrong, run.total) == (Run.State.DONE, 12, 0, 12)
 
 
 def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(project: Project) -> None:
@@ -403,37 +337,33 @@ def test_pictures_that_cannot_be_reached_are_tried_again_after_growing_pauses(pr
     assert (run.state, run.stored, run.wrong) == (Run.State.DONE, INSTANCES, 0)
 
 
-def test_a_run_that_waits_for_pictures_holds_up_no_other(project: Project) -> None:
+def test_a_run_that_waits_for_pictures_holds_up_no_other_and_waits_no_more_when_it_is_begun_anew(
+    project: Project,
+) -> None:
     waiting, other = loaded(ask(project)), loaded(ask(project, "plain:w2"))
     (chunk, *_) = runs.due(run_id=waiting.pk, now=NOON).chunks
-    store_scores.note_unreachable(run_id=waiting.pk, chunk_id=chunk.pk, why=DOWN, now=NOON)
+    paused = store_scores.note_unreachable(run_id=waiting.pk, chunk_id=chunk.pk, why=DOWN, now=NOON)
+    assert paused == seconds(5)
     assert runs.due(run_id=waiting.pk, now=NOON) == runs.Due()
     assert len(runs.due(run_id=other.pk, now=NOON).chunks) == WINDOW
+    cancel_run(run=waiting, by=TESTS, now=NOON)
+    resume_run(run=waiting, by=TESTS, now=NOON)
+    waiting.refresh_from_db()
+    assert (waiting.unreachable_since, waiting.paused_until) == (None, None)
 
 
 def test_pictures_of_what_is_over_are_waited_for_by_nobody(project: Project) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    store(chunk)
+    chunk, answer = in_one_chunk(ask(project))
+    store(chunk, answer)
     before = stored()
-    assert store_scores.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) is None
-    assert store_scores.note_unreachable(run_id=run.pk, chunk_id=0, why=DOWN, now=NOON) is None
+    for pk in (chunk.pk, 0):
+        assert store_scores.note_unreachable(run_id=chunk.run_id, chunk_id=pk, why=DOWN, now=NOON) is None
     assert stored() == before
 
 
-def test_a_cancelled_run_that_goes_on_does_not_wait_any_more(project: Project) -> None:
-    run = loaded(ask(project))
-    (chunk, *_) = runs.due(run_id=run.pk, now=NOON).chunks
-    assert store_scores.note_unreachable(run_id=run.pk, chunk_id=chunk.pk, why=DOWN, now=NOON) == seconds(5)
-    cancel_run(run=run, by=TESTS, now=NOON)
-    resume_run(run=run, by=TESTS, now=NOON)
-    run.refresh_from_db()
-    assert (run.unreachable_since, run.paused_until) == (None, None)
-
-
 def test_a_question_that_shows_something_else_by_now_is_not_scored(project: Project) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
+    run = ask(project)
+    chunk, _ = in_one_chunk(run)
     first, second = Instance.objects.order_by("pk")[:2]
     first.captions = first.captions | {"negative_caption": "Something else."}
     first.save()
@@ -450,16 +380,14 @@ def test_a_question_that_shows_something_else_by_now_is_not_scored(project: Proj
 
 
 def test_other_weights_under_the_same_name_are_not_mixed_in(project: Project) -> None:
-    run = loaded(ask(project), questions_per_chunk=INSTANCES)
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    store(chunk, scored(runs.items_of(chunk=chunk), weights="w2"))
+    run = ask(project)
+    chunk, answer = in_one_chunk(run)
+    store(chunk, answer | {"identity": IDENTITY | {"weights": "w2"}})
     run.refresh_from_db()
     assert (run.stored, run.wrong) == (0, INSTANCES)
     assert not Prediction.objects.exists()
     resume_run(run=run, by=TESTS, now=NOON)
-    run = loaded(run, questions_per_chunk=INSTANCES, weights="w2")
-    (chunk,) = runs.due(run_id=run.pk, now=NOON).chunks
-    store(chunk, scored(runs.items_of(chunk=chunk), weights="w2"))
+    store(*in_one_chunk(run, weights="w2"))
     assert set(Prediction.objects.values_list("model__weights", flat=True)) == {"w2"}
 
 
@@ -483,20 +411,16 @@ def test_an_instance_that_lacks_something_and_a_kind_that_asks_otherwise_are_lef
         ({"spec": "no-colon", "kind": "best_of_n"}, "'no-colon' names no model. Write FAMILY:NAME"),
         ({"spec": "nobody:x", "kind": "best_of_n"}, "The family 'nobody' of models is unknown. Use one of open_clip"),
         ({"spec": "hf:" + "x" * 300, "kind": "best_of_n"}, "The model's name has 303 characters; at most 300 fit."),
-        ({"spec": SPEC, "kind": "guess"}, "The kind 'guess' is unknown."),
-        ({"spec": SPEC, "kind": "image_to_text", "variant": "x"}, "image_to_text has no variant 'x'."),
-        ({"spec": SPEC}, "Name either a study or a kind of question."),
+        ({"spec": "text-only:trigrams", "kind": "image_to_text"}, "There is no blind baseline 'text-only:trigrams'"),
+        ({"kind": "guess"}, "The kind 'guess' is unknown."),
+        ({"kind": "image_to_text", "variant": "x"}, "image_to_text has no variant 'x'."),
+        ({}, "Name either a study or a kind of question."),
     ],
 )
-def test_what_cannot_be_meant_is_refused(project: Project, wanted: dict[str, Any], sentence: str) -> None:
+def test_what_cannot_be_meant_is_refused(wanted: dict[str, Any], sentence: str) -> None:
     with pytest.raises(CannotPredict, match=sentence):
-        request_run(project=project, by=TESTS, now=NOON, **wanted)
+        request_run(**{"project": make_project("birds"), "spec": SPEC, "by": TESTS, "now": NOON, **wanted})
     assert not Run.objects.exists()
-
-
-def test_the_questions_of_a_draft_are_not_there_yet(project: Project) -> None:
-    with pytest.raises(CannotPredict, match="has no questions before it is launched"):
-        ask(project, study=make_study(project))
 
 
 def test_asked_twice_it_is_one_run(project: Project) -> None:

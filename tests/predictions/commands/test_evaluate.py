@@ -69,7 +69,7 @@ def test_models_stand_in_one_table_with_the_chance_row(folder: Path, scorers: di
         "caption,negative_caption,type,subtype,Ipos_2T,Ineg_2T,Tpos_2I,Tneg_2I\n"
         "red,blue,replace,att,True,True,False,True\ngreen,red,replace,att,True,False,False,True\n"
     )
-    printed = run(benchmark="bivlc", data=folder, model=["paint:er", f"file:{results}"])
+    printed = run(benchmark="bivlc", data=folder, model=["paint:er", f"file:{results}"], out=folder / "out.json")
     assert printed.startswith(
         "## BiVLC (Miranda et al. 2024), n = 2, in percent\n\n"
         "| model       |    I2T |    T2I |  Group | Ipos2T | Ineg2T | Tpos2I | Tneg2I |\n"
@@ -78,14 +78,10 @@ def test_models_stand_in_one_table_with_the_chance_row(folder: Path, scorers: di
         "| BiVLC_other |  50.00 |   0.00 |   0.00 | 100.00 |  50.00 |   0.00 | 100.00 |\n"
         "| chance      |  25.00 |  25.00 |  16.67 |  50.00 |  50.00 |  50.00 |  50.00 |\n"
     )
-
-
-def test_json_has_the_counts_behind_the_percentages(folder: Path, scorers: dict[str, Any]) -> None:
-    scorers["paint:er"] = Painter()
-    run(benchmark="bivlc", data=folder, model=["paint:er"], out=folder / "out.json")
+    # JSON has the counts behind the percentages.
     written = json.loads((folder / "out.json").read_text())
     assert (written["benchmark"], written["chance"]["Group"]) == ("bivlc", 16.67)
-    (model,) = written["models"]
+    model, _ = written["models"]
     assert model["whole"]["cells"]["Group"] == {"percent": 100.0, "n": 2, "count": 2}
     assert [part["title"] for part in model["parts"]] == ["replace", "replace_att"]
 
@@ -101,16 +97,6 @@ def test_images_may_lie_elsewhere_and_one_that_is_missing_is_named(
     for name in ("green", "blue"):
         (folder / f"{name}.png").rename(elsewhere / f"{name}.png")
     assert "| paint:er | 100.00 |" in run(benchmark="bivlc", data=folder, model=["paint:er"], images=elsewhere)
-
-
-def test_a_picture_that_a_model_cannot_see_stops_the_evaluation(folder: Path, scorers: dict[str, Any]) -> None:
-    class Blind(Painter):
-        def score(self, pairs: Any, open_picture: Any) -> list[Any]:
-            return [ValueError("The picture is black.") for _ in pairs]
-
-    scorers["paint:er"] = Blind()
-    with pytest.raises(CommandError, match=r"The picture is black\."):
-        run(benchmark="bivlc", data=folder, model=["paint:er"])
 
 
 class Embedder(Painter):
@@ -151,20 +137,25 @@ def test_captions_are_altered_with_the_model_that_is_named(tmp_path: Path, score
     [
         (
             {"benchmark": "winoground", "model": ["file:a.csv"]},
-            "There is no benchmark 'winoground'. It is one of bivlc",
+            "There is no benchmark 'winoground'. It is one of",
         ),
         ({}, "Name a model with --model, or write the pairs to be scored with --pairs"),
         ({"model": ["file:absent.csv"]}, "There is no file absent.csv"),
         ({"model": ["no:such"]}, "There are no weights of no:such. Download them"),
+        ({"model": ["image-only:onnx:painter"]}, "The model gives pictures no vectors of their own"),
+        ({"model": ["text-only:bigrams"]}, "There is no blind baseline 'text-only:bigrams'"),
         ({"pairs": Path("/absent/pairs.csv")}, "A file could not be written: No such file or directory"),
+        ({"model": ["onnx:painter"], "answers": Path("a")}, "BiVLC has no leaderboard that takes a file of answers"),
+        ({"model": ["onnx:painter"] * 2, "answers": Path("a")}, "--answers is for one model"),
     ],
-    ids=["benchmark", "nothing", "file", "spec", "folder"],
 )
 def test_what_cannot_be_done_is_a_sentence(
     folder: Path, scorers: dict[str, Any], options: dict[str, Any], sentence: str
 ) -> None:
+    scorers["onnx:painter"] = Painter()
     with pytest.raises(CommandError, match=sentence):
         run(**{"benchmark": "bivlc", "data": folder} | options)
+    assert not Path("a").exists()
 
 
 def test_a_blind_baseline_is_fitted_to_the_benchmark_and_stands_among_the_models(tmp_path: Path) -> None:
@@ -177,8 +168,6 @@ def test_a_blind_baseline_is_fitted_to_the_benchmark_and_stands_among_the_models
     printed = run(benchmark="sugarcrepe", data=tmp_path, model=["text-only:ngrams"])
     assert "| text-only:ngrams | 100.00 | 100.00 |" in printed
     assert "Of 3 choices between texts it tells 100.0 % (guessing gives 50.0 %" in printed
-    with pytest.raises(CommandError, match="There is no blind baseline 'text-only:bigrams'"):
-        run(benchmark="sugarcrepe", data=tmp_path, model=["text-only:bigrams"])
 
 
 def test_a_blind_baseline_sees_the_vectors_of_a_model_that_is_loaded_here(tmp_path: Path) -> None:
@@ -197,14 +186,6 @@ def test_a_blind_baseline_sees_the_vectors_of_a_model_that_is_loaded_here(tmp_pa
     assert f"| {spec} |   100.00 |" in run(benchmark="imagecode", data=tmp_path, model=[spec])
 
 
-def test_a_model_without_vectors_of_images_is_refused_as_what_a_blind_baseline_sees(
-    folder: Path, scorers: dict[str, Any]
-) -> None:
-    scorers["onnx:painter"] = Painter()
-    with pytest.raises(CommandError, match="The model gives pictures no vectors of their own"):
-        run(benchmark="bivlc", data=folder, model=["image-only:onnx:painter"])
-
-
 def test_answers_to_descriptions_whose_images_are_kept_back_are_written_for_the_leaderboard(tmp_path: Path) -> None:
     texts = {"open-images-1_a": ["A deer. ", "No deer."]}
     write(tmp_path, {"test_data_unlabeled.json": json.dumps(texts)})
@@ -218,13 +199,3 @@ def test_answers_to_descriptions_whose_images_are_kept_back_are_written_for_the_
     out = tmp_path / "answers.json"
     call_command("evaluate", model=[f"file:{tmp_path / 'scores.npy'}"], answers=out, **given)
     assert json.loads(out.read_text(encoding="utf-8")) == {"open-images-1_a": [4, 7]}
-
-
-def test_answers_are_of_one_model_and_of_a_benchmark_with_a_leaderboard(folder: Path, scorers: dict[str, Any]) -> None:
-    scorers["painter:a"] = Painter()
-    given = {"benchmark": "bivlc", "data": folder, "answers": folder / "answers.json"}
-    with pytest.raises(CommandError, match="BiVLC has no leaderboard that takes a file of answers"):
-        call_command("evaluate", model=["painter:a"], **given)
-    with pytest.raises(CommandError, match="--answers is for one model"):
-        call_command("evaluate", model=["painter:a", "painter:a"], **given)
-    assert not (folder / "answers.json").exists()

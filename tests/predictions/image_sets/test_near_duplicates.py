@@ -9,16 +9,10 @@ from PIL import Image
 from predictions.image_sets.embeddings import ColourAndGradient, distances
 from predictions.image_sets.known_test_sets import KnownSet, UnusableSet, known_sets
 from predictions.image_sets.near_duplicates import NEAR_BELOW, nearest_below
-from tests.predictions.near import drawn, saved
+from tests.predictions.near import at, drawn, saved
 
 REAL = Path(__file__).resolve().parents[4] / "shared/data/images"
 EMBEDDING = ColourAndGradient()
-
-
-def at(*degrees: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """Return directions in a plane: two that are 60 degrees apart have the cosine .5 and the distance .5."""
-    turned = np.radians(degrees)
-    return np.stack([np.cos(turned), np.sin(turned)], axis=1).astype(np.float32)
 
 
 def test_the_nearest_of_all_blocks_are_found_nearest_first_and_no_picture_itself() -> None:
@@ -34,9 +28,7 @@ def test_no_more_than_so_many_are_kept_whichever_block_they_stand_in() -> None:
     blocks = [(["far", "a", "middle"], at(40, 0, 20)), (["near"], at(10))]
     found = nearest_below(["a"], at(0), blocks, below=2, most=2)
     assert [name for _, name in found["a"]] == ["near", "middle"]
-
-
-def test_exactly_so_far_apart_is_not_near() -> None:
+    # Exactly so far apart is not near.
     assert nearest_below(["a"], at(0), [(["b"], at(90))], below=1.0, most=1) == {}
 
 
@@ -81,6 +73,7 @@ def test_a_folder_of_pictures_is_a_known_set_and_is_embedded_once(
 
 
 def test_a_file_of_vectors_is_a_known_set(tmp_path: Path) -> None:
+    assert sets_of(tmp_path / "nowhere", tmp_path / "kept") == []
     vectors = EMBEDDING.embed([drawn(1)])
     np.savez(tmp_path / "hidden.npz", names=np.array(["1"]), vectors=vectors, embedding=np.array(EMBEDDING.name))
     (one,) = sets_of(tmp_path, tmp_path / "kept")
@@ -103,7 +96,3 @@ def test_a_file_that_is_none_is_said(arrays: dict[str, object] | None, why: str,
         np.savez(tmp_path / "bad.npz", **{name: np.asarray(value) for name, value in arrays.items()})  # type: ignore[arg-type]
     with pytest.raises(UnusableSet, match=why):
         sets_of(tmp_path, tmp_path / "kept")
-
-
-def test_where_no_folder_is_there_nothing_is_known(tmp_path: Path) -> None:
-    assert sets_of(tmp_path / "nowhere", tmp_path / "kept") == []

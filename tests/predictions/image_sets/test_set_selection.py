@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from predictions.image_sets.embeddings import ColourAndGradient, Vectors, distances
+from predictions.image_sets.embeddings import ColourAndGradient, distances
 from predictions.image_sets.set_selection import (
-    Alike,
     Bounds,
     LeftOut,
     how_alike,
@@ -19,12 +18,7 @@ from predictions.image_sets.set_selection import (
     sharpness,
     why_left_out,
 )
-
-
-def at(*degrees: float) -> Vectors:
-    """Return vectors of length 1 in these directions."""
-    angles = np.radians(degrees)
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+from tests.predictions.near import at
 
 
 def test_how_far_two_directions_are_from_each_other() -> None:
@@ -35,12 +29,7 @@ def test_how_far_two_directions_are_from_each_other() -> None:
 def test_how_alike_a_set_is_goes_over_all_its_pairs() -> None:
     # The pairs are 60, 90 and 30 degrees apart: 1/2, 1 and 1 - sqrt(3) / 2.
     near = 1 - math.sqrt(3) / 2
-    alike = how_alike(at(0, 60, 90))
-    assert (alike.least, alike.mean, alike.most) == pytest.approx((near, (0.5 + 1 + near) / 3, 1), abs=1e-6)
-    assert isinstance(alike, Alike)
-
-
-def test_one_picture_is_not_far_from_anything() -> None:
+    assert how_alike(at(0, 60, 90)) == pytest.approx((near, (0.5 + 1 + near) / 3, 1), abs=1e-6)
     with pytest.raises(ValueError, match="One picture"):
         how_alike(at(0))
 
@@ -49,11 +38,7 @@ def test_a_photo_stands_with_those_nearest_to_it_and_in_one_set_only() -> None:
     vectors = at(0, 10, 25, 100, 112, 131, 60)
     # From 0: 10 and 25 degrees. From 100: 112 and 131 are 12 and 31 away, 60 is 40 away. 60 has nobody left.
     assert list(nearest_sets(vectors, range(7), Bounds(3, 0))) == [[0, 1, 2], [3, 4, 5]]
-
-
-def test_whoever_is_asked_first_takes_the_nearest() -> None:
-    vectors = at(0, 10, 25, 100, 112, 131, 60)
-    # 60 takes 25 (35 away) and 100 (40 away); then 0 has only 10, and 131 only 112 beside 10.
+    # Asked first, 60 takes 25 (35 away) and 100 (40 away); then 0 has only 10, and 131 only 112 beside 10.
     assert list(nearest_sets(vectors, [6, 0, 5], Bounds(3, 0))) == [[6, 2, 3], [0, 1, 4]]
 
 
@@ -98,21 +83,14 @@ def test_why_photos_are_in_no_set() -> None:
     assert found[6][1] == pytest.approx(away(5), abs=1e-6)
 
 
-def test_a_photo_that_too_few_are_left_for_opens_no_set() -> None:
-    assert list(nearest_sets(at(0, 10), range(2), Bounds(3, 0))) == []
-
-
 def test_a_frame_is_kept_when_it_is_far_from_every_frame_of_the_set() -> None:
     frames: Any = list(zip("abcdefgh", at(0, 20, 30, 45, 5, 60, 90, 120), strict=True))
     # At least 30 degrees apart: a and c; d is 15 from c, e is 5 from a; f; then g, h; the second set stays short.
-    least = 1 - math.cos(math.radians(29.9))
-    found = list(sets_of_frames(frames, size=3, least_distance=least))
+    found = list(sets_of_frames(frames, size=3, least_distance=away(29.9)))
     assert [names for names, _ in found] == [["a", "c", "f"]]
     assert found[0][1] == pytest.approx(at(0, 30, 60))
-
-
-def test_after_a_full_set_the_next_frame_begins_another() -> None:
-    frames: Any = list(zip("abcd", at(0, 40, 0, 40), strict=True))
+    # After a full set the next frame begins another.
+    frames = list(zip("abcd", at(0, 40, 0, 40), strict=True))
     assert [names for names, _ in sets_of_frames(frames, size=2, least_distance=0.1)] == [["a", "b"], ["c", "d"]]
 
 
@@ -125,20 +103,14 @@ def test_a_frame_that_differs_too_much_ends_the_set_before_it() -> None:
     assert left_out == {LeftOut.TOO_CLOSE: 1, LeftOut.TOO_FAR: 2, LeftOut.UNFINISHED: 2}
 
 
-def test_what_is_flat_is_not_sharp_at_all() -> None:
+def test_what_is_flat_or_blurred_is_less_sharp_than_stripes() -> None:
     assert sharpness(Image.new("RGB", (300, 200), (90, 120, 60))) == 0
-
-
-def test_the_sharpness_of_stripes() -> None:
     picture = Image.new("L", (256, 256))
     for column in range(0, 256, 2):
         picture.paste(255, (column, 0, column + 1, 256))
     # Bright columns have two dark neighbours and two bright ones: 2 x 255 + 2 x 0 - 4 x 255 = -510; dark ones 510.
     # Their mean is 0, so the variance is 510 squared.
     assert sharpness(picture) == pytest.approx(510**2)
-
-
-def test_a_blurred_picture_is_less_sharp() -> None:
     picture = Image.effect_noise((400, 300), 60).convert("RGB")
     assert sharpness(picture.resize((40, 30)).resize((400, 300))) < sharpness(picture) / 2
 
@@ -150,6 +122,7 @@ def test_pictures_have_vectors_of_length_one_that_do_not_depend_on_their_size() 
     one, large = embedding.embed([picture, picture.resize((512, 512), Image.Resampling.NEAREST)])
     assert np.linalg.norm(one) == pytest.approx(1)
     assert distances(one[None], large[None])[0, 0] < 1e-3
+    assert embedding.embed([]).shape == (0, len(one))
 
 
 def test_colours_and_edges_both_count() -> None:
@@ -166,7 +139,3 @@ def test_colours_and_edges_both_count() -> None:
     assert apart[0, 1] > 0.05
     # Edges that run otherwise have nothing in common: half of the vector, whose part of the cosine is 0.
     assert apart[0, 2] == pytest.approx(0.5, abs=0.02)
-
-
-def test_no_pictures_have_no_vectors() -> None:
-    assert len(ColourAndGradient().embed([])) == 0

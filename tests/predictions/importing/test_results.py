@@ -38,15 +38,7 @@ def test_a_choice_on_sugarcrepe_becomes_an_answer_about_the_original_image(tmp_p
     assert row.caption_rule == "as-is-v1"
 
 
-@pytest.mark.parametrize("content", ['{"a":' * 100_000, '{"a":' + "1" * 5000 + "}"], ids=["deep", "long"])
-def test_json_that_python_cannot_read_is_refused_too(content: str, tmp_path: Path) -> None:
-    file = tmp_path / "gpt4v-add_obj.json"
-    file.write_text(content)
-    with pytest.raises(ResultsFileError, match="is not JSON that can be read"):
-        get_reader("sugarcrepe-answers")(file)
-
-
-def test_a_refusal_to_choose_is_wrong(tmp_path: Path) -> None:
+def test_a_refusal_to_choose_is_wrong_and_json_that_python_cannot_read_is_refused(tmp_path: Path) -> None:
     item = {"caption": "A cat.", "negative_caption": "A dog.", "filename": "1.jpg"}
     answers = {
         number: {**item, "answer": {"multiple_choice_answer": answer}}
@@ -55,5 +47,10 @@ def test_a_refusal_to_choose_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "gpt4v-replace_obj.json"
     file.write_text(json.dumps(answers))
     rows = get_reader("sugarcrepe-answers")(file)
-    assert [row.answers[0].is_right for row in rows] == [True, False]
+    assert [(row.number, row.answers[0].is_right) for row in rows] == [(1, True), (2, False)]
     assert {(row.instance.type, row.instance.subtype) for row in rows} == {("replace", "obj")}
+    # Too deep, and too long a number.
+    for content in ('{"a":' * 100_000, '{"a":' + "1" * 5000 + "}"):
+        file.write_text(content)
+        with pytest.raises(ResultsFileError, match="is not JSON that can be read"):
+            get_reader("sugarcrepe-answers")(file)

@@ -4,7 +4,6 @@ import logging
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,61 +12,30 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from PIL import Image
 
-from predictions.scorers import ModelIdentity, NoPicture
+from predictions.scorers import NoPicture
 from predictions.scorers.batches import Vector
-from predictions.scorers.contrastive import TRIED_TEXT, Contrastive
+from predictions.scorers.contrastive import TRIED_TEXT
 from predictions.scorers.kept import HOUR, MEGABYTE, CannotKeep, KeptVectors
+from tests.predictions.by_colour import COLOURS, TEXTS, ByColour
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
-COLOURS = {"red": (255, 0, 0), "yellow": (255, 255, 0), "black": (0, 0, 0)}
-TEXTS = {TRIED_TEXT: (3, 2, 1), "it is red": (1, 0, 0), "it is red and green": (3, 4, 0)}
 PAIRS = [(text, picture) for text in ("it is red", "it is red and green") for picture in COLOURS]
 SPACE = b"of a model"
 Keep = Callable[..., KeptVectors]
 
 
-class Eye(Contrastive):
-    """The vector of a picture is its mean colour times `gain`, that of a text is looked up."""
+class Eye(ByColour):
+    """Keeps its vectors in `folder`."""
 
-    def __init__(
-        self, folder: KeptVectors, *, weights: str = "w1", cut: int = 0, gain: float = 1, dtype: str = "float32"
-    ) -> None:
-        super().__init__(ModelIdentity("eye", "", weights), batch=4)
-        self.cut, self.gain, self.dtype = cut, gain, dtype
-        self.opened: Counter[str] = Counter()
-        self.read: Counter[str] = Counter()
+    def __init__(self, folder: KeptVectors, weights: str = "w1", **how: Any) -> None:
+        super().__init__(weights, **{"batch": 4} | how)
         self.keep_in(folder)
-
-    def facts(self) -> Mapping[str, Any]:
-        return {"dtype": self.dtype}
-
-    def preprocess(self, picture: Image.Image) -> NDArray[Any]:
-        mean: NDArray[Any] = np.asarray(picture, dtype=np.float32)[self.cut :].mean(axis=(0, 1))
-        return mean
-
-    def tokenize(self, text: str) -> NDArray[Any]:
-        self.read[text] += 1
-        return np.array(TEXTS[text], dtype=np.float32)
-
-    def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        return (batch * self.gain).astype(np.float32)
-
-    def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        return batch.astype(np.float32)
-
-    def open(self, name: str) -> Image.Image:
-        if name not in COLOURS:
-            raise NoPicture("There is no such picture.")
-        self.opened[name] += 1
-        return Image.new("RGB", (5, 4), COLOURS[name])
 
     def looked_at(self) -> tuple[int, int]:
         """Return how many pictures were opened, and how many texts read besides the one that is tried."""
-        return self.opened.total(), sum(self.read[text] for text in TEXTS if text != TRIED_TEXT)
+        return self.opened.total(), self.read.total() - self.read[TRIED_TEXT]
 
 
 @pytest.fixture
@@ -100,51 +68,38 @@ def test_a_second_worker_looks_at_nothing_anew_and_gives_the_same_scores(tmp_pat
     second = Eye(kept(tmp_path))
     assert second.score(PAIRS, second.open) == scores
     assert second.looked_at() == (0, 0)
+    # Neither texts nor names can be read in the folder.
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert len(content) > 0
+    assert not [text for text in (*TEXTS, *COLOURS) if text.encode() in content]
 
 
 @pytest.mark.parametrize(
-    ("changed", "pictures", "texts"),
+    ("changed", "looked_at"),
     [
-        ({"weights": "w2"}, 3, 2),
-        ({"dtype": "float16"}, 3, 2),
+        ({"weights": "w2"}, (3, 2)),
+        ({"dtype": "float16"}, (3, 2)),
+        ({"batch": 2}, (3, 2)),
         # What no name tells: another preprocessing, and other numbers made of the same weights.
-        ({"cut": 1}, 3, 0),
-        ({"gain": 1.5}, 3, 0),
+        ({"cut": 1}, (3, 0)),
+        ({"gain": 1.5}, (3, 0)),
     ],
 )
-def test_another_model_or_preprocessing_looks_for_itself(
-    tmp_path: Path, kept: Keep, changed: dict[str, Any], pictures: int, texts: int
+def test_another_model_preprocessing_or_shape_of_batches_looks_for_itself(
+    tmp_path: Path, kept: Keep, changed: dict[str, Any], looked_at: tuple[int, int]
 ) -> None:
     first = Eye(kept(tmp_path))
     first.score(PAIRS, first.open)
     other = Eye(kept(tmp_path), **changed)
     other.score(PAIRS, other.open)
-    assert other.looked_at() == (pictures, texts)
-
-
-def test_vectors_of_another_shape_of_batches_are_not_mixed_in(tmp_path: Path, kept: Keep) -> None:
-    first = Eye(kept(tmp_path))
-    first.score(PAIRS, first.open)
-    halved = Eye(kept(tmp_path))
-    halved.batch = 2
-    halved.score(PAIRS, halved.open)
-    assert halved.looked_at() == (3, 2)
+    assert other.looked_at() == looked_at
 
 
 def test_a_picture_that_cannot_be_had_is_asked_for_again(tmp_path: Path, kept: Keep) -> None:
-    eye = Eye(kept(tmp_path))
-    (gone,) = eye.score([("it is red", "nowhere")], eye.open)
-    assert isinstance(gone, NoPicture)
-    (gone,) = Eye(kept(tmp_path)).score([("it is red", "nowhere")], eye.open)
-    assert isinstance(gone, NoPicture)
-
-
-def test_neither_texts_nor_names_can_be_read_in_the_folder(tmp_path: Path, kept: Keep) -> None:
-    eye = Eye(kept(tmp_path))
-    eye.score(PAIRS, eye.open)
-    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert len(content) > 0
-    assert not [text for text in (*TEXTS, *COLOURS) if text.encode() in content]
+    for _ in range(2):
+        eye = Eye(kept(tmp_path))
+        (gone,) = eye.score([("it is red", "nowhere")], eye.open)
+        assert isinstance(gone, NoPicture)
 
 
 KILLED = """
@@ -243,11 +198,14 @@ def test_a_damaged_file_is_left_for_another_one(
     assert [path.name for path in tmp_path.glob("*.sqlite3")] == ["vectors-2.sqlite3"]
 
 
-def test_a_folder_that_goes_away_costs_no_score(tmp_path: Path, kept: Keep) -> None:
+def test_a_folder_that_goes_away_costs_no_score_and_one_that_cannot_be_made_is_told(tmp_path: Path, kept: Keep) -> None:
     folder = tmp_path / "vectors"
     eye = Eye(kept(folder))
     folder.rmdir()
     assert eye.score(PAIRS[:1], eye.open) == pytest.approx([1])
+    folder.touch()
+    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*vectors/more"):
+        kept(folder / "more")
 
 
 def test_what_goes_wrong_without_damage_leaves_the_file_as_it_is(
@@ -305,9 +263,3 @@ def test_a_lower_bound_makes_the_file_smaller(tmp_path: Path, kept: Keep) -> Non
     smaller.put(SPACE, numbered(["one more"], numbers=1024))
     smaller.close()
     assert file.stat().st_size <= MEGABYTE
-
-
-def test_a_folder_that_cannot_be_used_is_told_in_words(tmp_path: Path, kept: Keep) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(CannotKeep, match=r"Vectors cannot be kept in .*file/vectors"):
-        kept(tmp_path / "file" / "vectors")

@@ -32,10 +32,13 @@ def open_picture(name: str) -> Image.Image:
     return PICTURES[name]
 
 
-def test_a_scene_fits_its_own_caption_best() -> None:
-    scores = np.array(scorer_of("onnx:demo").score(PAIRS, open_picture)).reshape(3, 3)
+def test_a_scene_fits_its_own_caption_best_and_has_the_same_score_in_any_company() -> None:
+    together = scorer_of("onnx:demo").score(PAIRS, open_picture)
+    scores = np.array(together).reshape(3, 3)
     assert scores.argmax(axis=0).tolist() == [0, 1, 2]
     assert scores.argmax(axis=1).tolist() == [0, 1, 2]
+    for place in (0, 4, 7):
+        assert scorer_of("onnx:demo").score([PAIRS[place]], open_picture) == [together[place]]
 
 
 def vector_by_hand(session: Any, wanted: str, pictures: Any, texts: Any) -> Any:
@@ -58,12 +61,6 @@ def test_the_scores_are_what_the_library_says_of_one_picture_and_one_text() -> N
         assert score == pytest.approx(float(seen @ read), abs=1e-5)
 
 
-def test_a_score_is_the_same_to_the_last_bit_alone_and_in_company() -> None:
-    together = scorer_of("onnx:demo").score(PAIRS, open_picture)
-    for place in (0, 4, 7):
-        assert scorer_of("onnx:demo").score([PAIRS[place]], open_picture) == [together[place]]
-
-
 def test_a_picture_that_is_gone_costs_its_own_score_only() -> None:
     first, second = scorer_of("onnx:demo").score([("A red car.", "gone"), ("A red car.", "a")], open_picture)
     assert isinstance(first, NoPicture)
@@ -75,28 +72,26 @@ def test_any_text_has_a_score(text: str) -> None:
     (score,) = scorer_of("onnx:demo").score([(text, "a")], open_picture)
     assert isinstance(score, float)
     assert -1.001 <= score <= 1.001
+    assert words_of("Two T-shirts, und ÄPFEL.") == ["two", "t", "shirts", "und", "äpfel"]
 
 
-def test_its_weights_are_known_by_the_digest_of_the_file_which_its_card_names() -> None:
+def test_its_weights_are_known_by_the_digest_of_the_file_which_its_card_names(monkeypatch: pytest.MonkeyPatch) -> None:
     data = DEMO_FILE.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     assert len(data) <= 4 * 2**20
     # What writes it would add where each line of its code stood on the machine.
     assert b".py" not in data
-    assert scorer_of("onnx:demo").identity.weights == digest
+    scorer = scorer_of("onnx:demo")
+    assert scorer.identity.weights == digest
     assert f"`{digest}`" in DEMO_FILE.with_suffix(".md").read_text(encoding="utf-8")
-    assert scorer_of(f"onnx:{DEMO_FILE}").identity == scorer_of("onnx:demo").identity
-
-
-def test_what_it_computes_under_is_told() -> None:
-    told = scorer_of("onnx:demo").conditions()
+    assert scorer_of(f"onnx:{DEMO_FILE}").identity == scorer.identity
+    told = scorer.conditions()
     assert json.loads(json.dumps(told)) == told
     assert told["libraries"]["onnxruntime"] == onnxruntime.__version__
     assert (told["device"], told["dtype"], told["batch"]) == ("cpu", "float32", 16)
-
-
-def test_words_are_told_apart_by_what_is_no_letter() -> None:
-    assert words_of("Two T-shirts, und ÄPFEL.") == ["two", "t", "shirts", "und", "äpfel"]
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(CannotLoad, match=r"Install it there: pip install onnxruntime\.$"):
+        scorer_of("onnx:demo")
 
 
 def field(number: int, content: bytes) -> bytes:
@@ -127,9 +122,3 @@ def test_a_file_that_is_no_such_model_is_refused_in_words(tmp_path: Path, conten
         file.write_bytes(content)
     with pytest.raises(CannotLoad, match=re.escape(f"onnx:{file} {sentence}")):
         scorer_of(f"onnx:{file}")
-
-
-def test_a_worker_without_the_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(CannotLoad, match=r"Install it there: pip install onnxruntime\.$"):
-        scorer_of("onnx:demo")

@@ -21,11 +21,13 @@ def get(name: str, authorization: str = f"Bearer {TOKEN}", client: Client | None
     return response.status_code, response.content
 
 
-def test_a_worker_gets_the_bytes_that_were_imported() -> None:
+def test_a_worker_gets_the_bytes_that_were_imported_and_changes_nothing() -> None:
     image = draw_image(1)
     status, content = get(image.sha256)
     assert status == 200
     assert content.startswith(b"\x89PNG")
+    address = f"/worker/images/{image.sha256}"
+    assert Client().post(address, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 405
 
 
 @pytest.mark.parametrize(
@@ -36,26 +38,15 @@ def test_whoever_has_another_token_learns_only_that(authorization: str) -> None:
     assert there == not_there == (403, b"Not the token of this site.")
 
 
-def test_whoever_has_no_token_learns_nothing() -> None:
-    assert get(draw_image(1).sha256, "") == get("a" * 64, "") == (404, b"There is nothing here.")
-
-
-def test_a_researcher_who_has_signed_in_is_no_worker() -> None:
-    client = signed_in(make_person("root", superuser=True))
-    assert get(draw_image(1).sha256, "", client)[0] == 404
-
-
-def test_without_a_token_of_the_site_nobody_has_it(settings: Settings) -> None:
-    settings.WORKER_TOKEN = ""
+def test_whoever_has_no_token_learns_nothing_and_without_one_of_the_site_nobody_has_it(settings: Settings) -> None:
     image = draw_image(1)
+    researcher = signed_in(make_person("root", superuser=True))
+    nothing = (404, b"There is nothing here.")
+    assert get(image.sha256, "") == get("a" * 64, "") == get(image.sha256, "", researcher) == nothing
+    settings.WORKER_TOKEN = ""
     assert [get(image.sha256, sent)[0] for sent in ("", "Bearer ", "Bearer", f"Bearer {TOKEN}")] == [404, 403, 403, 403]
 
 
 @pytest.mark.parametrize("name", ["a" * 64, "A" * 64, "x", "..%2F..%2Fdb.sqlite3"])
 def test_there_is_nothing_but_pictures(name: str) -> None:
     assert get(name)[0] == 404
-
-
-def test_it_can_only_be_looked_at() -> None:
-    address = f"/worker/images/{draw_image(1).sha256}"
-    assert Client().post(address, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 405

@@ -1,5 +1,6 @@
 """Numbers of what has many answers: made in the background, kept with their moment, made anew after a change."""
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
@@ -9,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.actions.deciding.adjudication import settle
-from annotation.models import SessionState
+from annotation.models import Session, SessionState
 from background import jobs
 from background.models import Job, JobState
 from predictions.actions.models import rename_model
@@ -17,8 +18,8 @@ from predictions.models import Prediction
 from results.actions import cached_statistics, participants
 from results.models import KeptNumbers
 from results.queries.studies.progress import progress_of, study_progress
-from results.reports.base import Column, Report, Table
-from results.reports.page_tables import MOST_ROWS, findings_of, from_plain, plain
+from results.reports.base import Column, Table
+from results.reports.page_tables import MOST_ROWS, cards_from_plain, page_table, plain_cards
 from results.tasks import make_numbers
 from studies.models import Study
 from tests.factories import NOON, TESTS, answer, make_launched, make_model, questions, sit_down
@@ -39,9 +40,11 @@ def make(found: cached_statistics.CachedStatistics, now: Any = NOON) -> None:
     assert run_now(asked, now=now).state == JobState.DONE
 
 
-def test_the_first_look_asks_for_the_numbers_and_the_next_one_does_not(study: Study) -> None:
-    assert [look(study).to_send is not None, look(study).to_send is not None] == [True, False]
-    assert look(study).content is None
+def test_the_first_look_asks_for_the_numbers_and_a_lost_message_is_sent_again_by_the_clock(study: Study) -> None:
+    first, second = look(study), look(study)
+    assert (first.to_send is not None, second.to_send, second.content) == (True, None, None)
+    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST) == []
+    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST + timedelta(seconds=1)) == [first.to_send]
 
 
 def test_numbers_that_were_made_are_kept_with_their_moment(study: Study) -> None:
@@ -52,10 +55,18 @@ def test_numbers_that_were_made_are_kept_with_their_moment(study: Study) -> None
     assert progress_of(found.content) == study_progress(study)
 
 
-def test_an_answer_makes_them_old(study: Study) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ann: answer(ann, questions(ann.study)[0], "none"),
+        lambda ann: sit_down(ann.study, "ben", state=SessionState.GIVEN_UP),
+    ],
+    ids=["an answer", "a seat given back"],
+)
+def test_a_change_makes_them_old(study: Study, change: Callable[[Session], object]) -> None:
     session = sit_down(study, "ann")
     make(look(study))
-    answer(session, questions(study)[0], "none")
+    change(session)
     found = look(study, LATER)
     assert (found.is_current, found.to_send is not None) == (False, True)
 
@@ -84,12 +95,6 @@ def test_settling_makes_them_old(draft: Study, researcher: User) -> None:
         answer(sit_down(study, name), questions(study)[0], choice)
     make(look(study))
     settle(question=questions(study)[0], choice="none", by=researcher, note="", now=LATER)
-    assert not look(study).is_current
-
-
-def test_a_seat_given_back_makes_them_old(study: Study) -> None:
-    make(look(study))
-    sit_down(study, "ann", state=SessionState.GIVEN_UP)
     assert not look(study).is_current
 
 
@@ -138,12 +143,6 @@ def test_numbers_of_an_older_form_are_not_shown(study: Study, monkeypatch: pytes
     monkeypatch.setattr(cached_statistics, "FORM", "next")
     found = look(study, LATER)
     assert (found.content, found.as_of, found.to_send is not None) == (None, None, True)
-
-
-def test_a_lost_message_is_sent_again_by_the_clock(study: Study) -> None:
-    asked = look(study).to_send
-    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST) == []
-    assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST + timedelta(seconds=1)) == [asked]
 
 
 def test_the_job_run_twice_leaves_what_it_made_the_first_time(study: Study) -> None:
@@ -201,15 +200,16 @@ def test_results_come_back_as_they_were(study: Study, page: KeptNumbers.Page) ->
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000)
     about = study if page == Page.STUDY_RESULTS else None
     make(cached_statistics.look_up(page=page, project=study.project, study=about, now=NOON))
-    found = from_plain(KeptNumbers.objects.get().content)
-    assert plain(found) == KeptNumbers.objects.get().content
-    assert {finding.text.table.name for finding in found} >= {"cost"}
-    assert all(finding.headings and finding.rows for finding in found)
+    stored = KeptNumbers.objects.get().content
+    found = cards_from_plain(stored)
+    assert json.loads(json.dumps(plain_cards(found))) == stored
+    assert {table.name for card in found for table in card.tables} >= {"cost"}
+    assert all(card.sentence and table.headings and table.cells for card in found for table in card.tables)
 
 
 def test_a_long_table_is_shown_without_its_middle() -> None:
     rows = [(number,) for number in range(MOST_ROWS + 5)]
-    (finding,) = findings_of(Report("", [Table("pairs", "Pairs", [Column("n", "count")], rows)], []))
-    assert len(finding.rows) == MOST_ROWS
-    assert [finding.text.rows[0], finding.text.rows[-1]] == [["0"], ["204"]]
-    assert finding.text.remarks == ["The first 199 rows and the last of 205 are shown."]
+    table = page_table(Table("pairs", "Pairs", [Column("n", "count")], rows))
+    assert len(table.cells) == MOST_ROWS
+    assert [table.cells[0][0].text, table.cells[-1][0].text] == ["0", "204"]
+    assert table.notes == ["The first 199 rows and the last of 205 are shown."]

@@ -1,23 +1,20 @@
 """Exports that carry images, at the end of a pipeline of two studies."""
 
 import io
-import zipfile
 from pathlib import Path
 
 import datasets
 import PIL.Image
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from results.actions.exports import make_export, request_export, write_export
+from results.actions.exports import write_export
 from results.errors import CannotExport
-from results.models import Export
 from studies.actions.images import original_name
 from studies.models import Image, Question, Study
 from tests.annotation.test_pipeline import answer_all, make_pipeline_project, make_step_4
-from tests.factories import NOON, arrive_at_work, launch_study
+from tests.factories import arrive_at_work, launch_study
 from tests.results.exporting.test_columnar import COLUMNS, digests
 
 pytestmark = pytest.mark.django_db
@@ -80,22 +77,3 @@ def test_a_picture_that_the_storage_has_lost_is_named_and_nothing_is_left(tmp_pa
     with pytest.raises(CannotExport, match=r"has lost the picture [0-9a-f]{64}\. Import the same file again"):
         write_export(study=make_pipeline(), format="hf", folder=tmp_path, report=no_report)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_asked_for_on_a_page_is_one_zip_file_that_loads(tmp_path: Path, django_user_model: type[User]) -> None:
-    step_4 = make_pipeline()
-    store_pictures()
-    researcher = django_user_model.objects.create_user("researcher")
-    made = []
-    for _ in range(2):
-        export = request_export(study=step_4, format="hf", by=researcher, now=NOON)
-        make_export(export=export, now=lambda: NOON)
-        export.refresh_from_db()
-        assert (export.state, export.error) == (Export.State.READY, "")
-        with default_storage.open(export.file) as stored:
-            made.append(stored.read())
-    assert made[0] == made[1]
-    with zipfile.ZipFile(io.BytesIO(made[0])) as packed:
-        packed.extractall(tmp_path)
-    loaded = datasets.load_dataset(str(tmp_path / "step-4-hf"), cache_dir=str(tmp_path / "cache"))
-    assert len(loaded["test"]) == 2

@@ -78,6 +78,14 @@ def read_records(dataset: Any, record_set: str) -> list[dict[str, Any]]:
         return [{name.partition("/")[2]: value for name, value in one.items()} for one in dataset.records(record_set)]
 
 
+def card_of(folder: Path) -> str:
+    return (folder / "README.md").read_text(encoding="utf-8").replace("\\", "")
+
+
+def table(folder: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(folder / "annotations" / f"{name}.csv", keep_default_na=False)
+
+
 def test_the_datasets_library_opens_the_folder(pipeline: Project, tmp_path: Path) -> None:
     loaded = datasets.load_dataset(str(release(tmp_path)), cache_dir=str(tmp_path / "cache"))
     assert list(loaded) == ["test"]
@@ -130,8 +138,9 @@ def test_pandas_reads_the_parquet_file_and_the_long_table(pipeline: Project, tmp
 
 
 def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path) -> None:
-    text = (release(tmp_path) / "README.md").read_text(encoding="utf-8")
-    _, front, body = text.split("---\n", 2)
+    folder = release(tmp_path)
+    _, front, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    body = card_of(folder)
     about = yaml.safe_load(front)
     # The hub knows it by this name.
     assert about["license"] == "cc-by-4.0"
@@ -143,20 +152,15 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
         for part in study.design.parts:
             for line in part.instructions.strip().splitlines():
                 assert f"> {line}".rstrip() in body.splitlines()
-    pair = "| best-vase | best_of_n | survey 1, seats 1 and 2 | any image / None | 6 | 100.00 | 1.00 |"
-    assert pair in body.replace("\\", "")
+    assert "| best-vase | best_of_n | survey 1, seats 1 and 2 | any image / None | 6 | 100.00 | 1.00 |" in body
     assert "The licence of 8 images is not stated." in body
-
-
-def test_the_card_says_where_the_candidates_came_from_and_what_was_done_to_their_captions(
-    pipeline: Project, tmp_path: Path
-) -> None:
-    body = (release(tmp_path) / "README.md").read_text(encoding="utf-8")
-    assert (
-        "6 candidates were imported from vases.csv; their captions were formatted by the rule as-is-v1 "
-        "(as the source has them)." in body
-    )
+    imported = "6 candidates were imported from vases.csv; their captions were formatted by the rule as-is-v1"
+    assert f"{imported} (as the source has them)." in body
     assert "2 annotators answered on 2026-11-20; " in body
+    assert "## Models" not in body
+    for text in (body, (folder / "croissant.json").read_text(encoding="utf-8")):
+        assert "Simulated" not in text
+        assert "simulated by a program" not in text
 
 
 def test_the_card_says_what_every_column_of_every_file_means(pipeline: Project, tmp_path: Path) -> None:
@@ -173,24 +177,13 @@ def test_a_release_with_simulated_annotators_says_that_they_are_no_people(pipeli
     Session.objects.filter(study__slug="best-vase").update(provider_study_id="simulation-best-vase")
     Session.objects.filter(study__slug="baseline").update(provider="replay")
     folder = release(tmp_path)
-    warning = (
-        "Simulated: 2 of 2 annotators of best-vase, 1 of 1 annotators of baseline. They are a program, so this says "
-        "nothing about people."
-    )
-    body = (folder / "README.md").read_text(encoding="utf-8")
-    assert f"> **{warning}**" in body.replace("\\", "")
-    assert "2 annotators (2 of them simulated by a program) answered" in body
+    who = "2 of 2 annotators of best-vase, 1 of 1 annotators of baseline"
+    warning = f"Simulated: {who}. They are a program, so this says nothing about people."
+    assert f"> **{warning}**" in card_of(folder)
+    assert "2 annotators (2 of them simulated by a program) answered" in card_of(folder)
     content = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
     assert warning in content["rai:dataLimitations"]
     assert "2 annotators (2 of them simulated by a program) in best-vase" in content["rai:dataCollection"]
-
-
-def test_a_release_of_people_has_no_such_warning(pipeline: Project, tmp_path: Path) -> None:
-    folder = release(tmp_path)
-    for name in ("README.md", "croissant.json"):
-        text = (folder / name).read_text(encoding="utf-8")
-        assert "Simulated" not in text
-        assert "simulated by a program" not in text
 
 
 @pytest.mark.parametrize("format", RELEASE_FORMATS)
@@ -228,7 +221,7 @@ def test_no_id_of_a_provider_is_in_any_file(pipeline: Project, format: str, tmp_
 
 
 def test_a_release_is_no_longer_given_out_once_somebody_in_it_has_withdrawn(pipeline: Project, tmp_path: Path) -> None:
-    before = pd.read_csv(release(tmp_path / "one", format="jsonl") / "annotations" / "responses.csv")
+    before = table(release(tmp_path / "one", format="jsonl"), "responses")
     name = ReleasePseudonym.objects.get(annotator__provider_id="ben").name
     assert (before["worker"] == name).sum() == 6
     withdraw(pipeline, "ben")
@@ -244,11 +237,9 @@ def test_somebody_who_withdrew_is_in_no_release_frozen_afterwards_and_its_votes_
     release(tmp_path / "one", format="jsonl")
     withdraw(pipeline, "ben")
     folder = release(tmp_path / "two", name="v2", format="jsonl", with_provider_ids=True)
-    responses = pd.read_csv(folder / "annotations" / "responses.csv")
     # Ann's 6, cleo's 5 in step 4, dora's 8 in the baseline.
-    assert len(responses) == 19
-    decisions = pd.read_csv(folder / "annotations" / "decisions.csv")
-    step_3 = decisions[decisions["study"] == "best-vase"]
+    assert len(table(folder, "responses")) == 19
+    step_3 = table(folder, "decisions").query("study == 'best-vase'")
     assert sorted(step_3["votes"]) == ['{"candidate-1": 1}'] * 5 + ['{"none": 1}']
     assert set(step_3["answers"]) == {1}
     # Nothing that step 4 kept rests on an acceptance any more.
@@ -262,11 +253,10 @@ def test_a_release_can_be_joined_to_its_annotations(pipeline: Project, format: s
     (file,) = folder.glob("data/*.parquet" if format == "hf" else "*.parquet")
     instances = pd.read_parquet(file, columns=["key", "caption"])
     assert len(instances) == 4
-    answers = instances.merge(pd.read_csv(folder / "annotations" / "responses.csv"), on="key")
     # Two people answered about each in step 3 and one in step 4; the baseline asked four questions about two of them.
-    assert answers.groupby("study").size().to_dict() == {"best-vase": 8, "step-4": 4, "baseline": 8}
-    decisions = instances.merge(pd.read_csv(folder / "annotations" / "decisions.csv"), on="key")
-    assert decisions.groupby("study").size().to_dict() == {"best-vase": 4, "step-4": 4, "baseline": 8}
+    for name, of_step_3 in (("responses", 8), ("decisions", 4)):
+        counts = instances.merge(table(folder, name), on="key").groupby("study").size().to_dict()
+        assert counts == {"best-vase": of_step_3, "step-4": 4, "baseline": 8}
 
 
 @pytest.mark.parametrize(
@@ -289,18 +279,14 @@ def test_a_name_that_is_taken_drops_nothing_that_was_typed_in(
 
 
 def test_provider_ids_are_a_file_of_their_own_that_only_its_owner_can_read(pipeline: Project, tmp_path: Path) -> None:
+    release(tmp_path, format="jsonl")
+    assert [path.name for path in tmp_path.iterdir()] == ["step-4-v1"]
     folder = release(tmp_path, format="jsonl", with_provider_ids=True)
     path = tmp_path / "step-4-v1-provider-ids.csv"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     people = list(csv.DictReader(StringIO(path.read_text(encoding="utf-8"))))
     assert {row["provider_id"] for row in people} == set(PEOPLE)
-    workers = set(pd.read_csv(folder / "annotations" / "responses.csv")["worker"])
-    assert {row["worker"] for row in people} == workers
-
-
-def test_without_asking_no_provider_ids_are_written(pipeline: Project, tmp_path: Path) -> None:
-    release(tmp_path, format="jsonl")
-    assert [path.name for path in tmp_path.iterdir()] == ["step-4-v1"]
+    assert {row["worker"] for row in people} == set(table(folder, "responses")["worker"])
 
 
 def test_rows_that_were_tampered_with_are_refused(pipeline: Project, tmp_path: Path) -> None:
@@ -367,8 +353,7 @@ def test_a_release_asked_for_on_a_page_is_frozen_and_packed(pipeline: Project) -
 
 def test_the_release_of_a_filter_in_the_middle_says_nothing_of_later_filters(pipeline: Project, tmp_path: Path) -> None:
     folder = release(tmp_path, study="best-vase", format="jsonl")
-    studies = pd.read_csv(folder / "annotations" / "responses.csv")["study"].unique()
-    assert list(studies) == ["best-vase"]
+    assert set(table(folder, "responses")["study"]) == {"best-vase"}
 
 
 def test_several_shards_are_one_record_set(pipeline: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -486,18 +471,13 @@ def test_who_did_what_leaves_with_it_and_names_no_annotator(pipeline: Project, t
 
 def test_the_card_names_the_models(pipeline: Project, tmp_path: Path) -> None:
     predict_all_sorts(pipeline)
-    body = (release(tmp_path) / "README.md").read_text(encoding="utf-8").replace("\\", "")
-    about = "## Models that were asked about these instances"
-    lines = body.partition(about)[2].split("\n\n")[1].splitlines()[2:]
+    body = card_of(release(tmp_path))
+    lines = body.partition("## Models that were asked about these instances")[2].split("\n\n")[1].splitlines()[2:]
     assert lines == [
         f"| CLIP | B/32 | {'w' * 64} | as-is-v1 | 1 | declared, not verified | not known: from a file |",
         f"| CLIP | B/32 | {'w' * 64} | as-is-v1 | 1 | what people were asked about | {'c' * 64} |",
     ]
     assert "- 1 of 2 predictions are declared by files that name no pictures" in body
-
-
-def test_a_release_without_predictions_has_no_section_about_models(pipeline: Project, tmp_path: Path) -> None:
-    assert "## Models" not in (release(tmp_path) / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("format", RELEASE_FORMATS)
@@ -516,17 +496,6 @@ def test_predictions_added_since_are_in_no_file_and_deleted_models_stay_in_all(
 
 
 def test_a_release_that_an_older_version_froze_is_written_without_what_it_did_not_keep() -> None:
-    kept_then = {
-        "task": "17/image_to_text/image",
-        "model": "CLIP",
-        "version": "",
-        "weights": "",
-        "kind": "image_to_text",
-        "variant": "image",
-        "caption_rule": "as-is-v1",
-        "is_right": True,
-        "scores": None,
-        "key": "17",
-    }
-    row = read_row(json.dumps(["predictions", kept_then]).encode(), "predictions")
+    names = ("task", "model", "version", "weights", "kind", "variant", "caption_rule", "is_right", "scores", "key")
+    row = read_row(json.dumps(["predictions", dict.fromkeys(names, "")]).encode(), "predictions")
     assert (row.about, row.content_hash, row.conditions) == ("", "", "")

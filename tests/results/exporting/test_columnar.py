@@ -73,8 +73,9 @@ def test_an_awaited_image_is_null_in_parquet(tmp_path: Path) -> None:
     assert (picture["filename"], picture["sha256"], picture["width"]) == ("later.jpg", None, None)
 
 
-def test_datasets_loads_the_folder_in_the_columns_of_bivlc(tmp_path: Path) -> None:
-    loaded = load(write("hf", tmp_path / "hf", [INSTANCE]), tmp_path / "cache")
+def test_datasets_loads_the_folder_in_the_columns_of_bivlc_with_images_byte_for_byte(tmp_path: Path) -> None:
+    folder = write("hf", tmp_path / "hf", [INSTANCE])
+    loaded = load(folder, tmp_path / "cache")
     assert list(loaded) == ["test"]
     assert loaded["test"].column_names == COLUMNS
     assert isinstance(loaded["test"].features["image"], datasets.Image)
@@ -82,13 +83,9 @@ def test_datasets_loads_the_folder_in_the_columns_of_bivlc(tmp_path: Path) -> No
     assert (row["image"].getpixel((0, 0)), row["negative_image"].getpixel((0, 0))) == ((10, 0, 0), (20, 0, 0))
     assert (row["key"], row["simulated"]) == ("17", True)
     assert (row["caption"], row["type"], row["subtype"]) == ("A dog\nchases “a cat”.", "swap", "obj")
-
-
-def test_the_images_are_embedded_byte_for_byte_under_their_names(tmp_path: Path) -> None:
-    folder = write("hf", tmp_path / "hf", [INSTANCE])
-    (row,) = pq.read_table(folder / "data" / "test-00000-of-00001.parquet").to_pylist()
-    assert row["image"] == {"bytes": PICTURES[SHA_A], "path": "000000000017.jpg"}
-    assert row["negative_image"] == {"bytes": PICTURES[SHA_B], "path": "17_2.jpg"}
+    (stored,) = pq.read_table(folder / "data" / "test-00000-of-00001.parquet").to_pylist()
+    assert stored["image"] == {"bytes": PICTURES[SHA_A], "path": "000000000017.jpg"}
+    assert stored["negative_image"] == {"bytes": PICTURES[SHA_B], "path": "17_2.jpg"}
 
 
 def test_each_split_has_files_of_its_own(tmp_path: Path) -> None:
@@ -129,12 +126,12 @@ def test_a_large_split_is_cut_into_shards_that_are_numbered_in_order(
 @pytest.mark.parametrize("format", ["parquet", "hf"])
 def test_the_same_rows_make_the_same_bytes(format: str, tmp_path: Path) -> None:
     rows = [numbered(number) for number in range(250)]
-    first = digests(write(format, tmp_path / "a" if format == "hf" else tmp_path / "i", rows))
-    other = tmp_path / "other"
-    other.mkdir()
-    again = digests(write(format, other / "a" if format == "hf" else other / "i", rows))
-    assert again == first
-    assert len(first) == 1
+    made = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        made.append(digests(write(format, tmp_path / name / "made", rows)))
+    assert made[0] == made[1]
+    assert len(made[0]) == 1
 
 
 @pytest.mark.parametrize(("rows", "groups"), [(100, 1), (101, 2), (250, 3)])

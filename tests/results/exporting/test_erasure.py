@@ -11,7 +11,8 @@ from results.exporting.erasure import AnsweredQuestion, Changes, Row, changes, r
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
 from studies import rules
 from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext
-from tests.results.exporting.test_formats import INSTANCE
+from tests.results.exporting.test_formats import INSTANCE, RESPONSE
+from tests.results.exporting.test_papers import DECISION
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -33,49 +34,11 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def given(worker: str, label: str) -> GivenResponse:
-    return GivenResponse(
-        first_choice_ms=None,
-        send_ms=None,
-        hidden_ms=None,
-        changes_of_mind=None,
-        window_width=None,
-        window_height=None,
-        survey=1,
-        seat=1,
-        task="17",
-        worker=worker,
-        label=label,
-        version=1,
-        is_current=True,
-        counted=True,
-        shown_order=(),
-        received_at=NOON,
-        session=f"{worker}-1",
-        study="step-3",
-        kind="any",
-        right="",
-    )
+    return replace(RESPONSE, worker=worker, label=label, kind="any", right="", received_at=NOON)
 
 
-def decided(rule: str, state: str = "accepted", winner: str = "a") -> DecidedQuestion:
-    return DecidedQuestion(
-        task="17",
-        study="step-3",
-        kind="any",
-        state=state,
-        outcome=state,
-        progress="complete",
-        rule=rule,
-        winner=winner,
-        right="",
-        answers=3,
-        wanted=3,
-        votes={"a": 2, "b": 1},
-        settled=False,
-        decided_at=NOON,
-        simulated=False,
-        key="17",
-    )
+def decided(rule: str) -> DecidedQuestion:
+    return replace(DECISION, kind="any", rule=rule, winner="a", answers=3, wanted=3, votes={"a": 2, "b": 1})
 
 
 def without_ann(rule: str) -> tuple[dict[str, int], int, tuple[str, str]]:

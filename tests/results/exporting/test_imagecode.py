@@ -56,20 +56,9 @@ def test_descriptions_that_keep_their_images_to_themselves_are_lists(tmp_path: P
     assert pairs(files["test_data_unlabeled.json"]) == [(DEER, ["a", "b", "a"])]
 
 
-def test_a_labelled_test_split_has_the_list_to_be_given_out_beside_it(tmp_path: Path) -> None:
-    files = written(tmp_path / "out", [DescribedImage(DEER, "test", 1, "a", 4)])
-    assert pairs(files["test_data.json"]) == [(DEER, [("4", "a")])]
-    assert pairs(files["test_data_unlabeled.json"]) == [(DEER, ["a"])]
-
-
 def test_each_split_has_files_of_its_own_whatever_it_is_called(tmp_path: Path) -> None:
-    rows = [
-        DescribedImage("a", "train", 1, "a", 1),
-        DescribedImage("b", "../va l", 1, "b", 1),
-        DescribedImage("c", "", 1, "c", 1),
-        DescribedImage("d", "train", 1, "d", 1),
-    ]
-    files = written(tmp_path / "out", rows)
+    splits = {"a": "train", "b": "../va l", "c": "", "d": "train"}
+    files = written(tmp_path / "out", [DescribedImage(key, split, 1, key, 1) for key, split in splits.items()])
     assert {name for name in files if "data" in name} == {"train_data.json", "___va_l_data.json", "data.json"}
     assert pairs(files["train_data.json"]) == [("a", [("1", "a")]), ("d", [("1", "d")])]
 

@@ -18,16 +18,14 @@ OWN, OTHER = INSTANCE.captions["caption"], INSTANCE.captions["negative_caption"]
 def test_an_instance_of_two_pairs_is_four_questions_with_the_right_one_at_its_place() -> None:
     found = {choice.about: choice for choice in choices(INSTANCE)}
     assert list(found) == ["image", "negative_image", "caption", "negative_caption"]
-    for about, picture, caption in (("image", SHA_A, OWN), ("negative_image", SHA_B, OTHER)):
-        choice = found[about]
-        assert (choice.direction, choice.images) == ("i2t", (picture,))
-        assert set(choice.captions) == {OWN, OTHER}
-        assert choice.captions[choice.right] == caption
-    for about, picture, caption in (("caption", SHA_A, OWN), ("negative_caption", SHA_B, OTHER)):
-        choice = found[about]
-        assert (choice.direction, choice.captions) == ("t2i", (caption,))
-        assert set(choice.images) == {SHA_A, SHA_B}
-        assert choice.images[choice.right] == picture
+    for role, picture, caption in (("image", SHA_A, OWN), ("negative_image", SHA_B, OTHER)):
+        of_image, of_caption = found[role], found[role.replace("image", "caption")]
+        assert (of_image.direction, of_image.images) == ("i2t", (picture,))
+        assert set(of_image.captions) == {OWN, OTHER}
+        assert of_image.captions[of_image.right] == caption
+        assert (of_caption.direction, of_caption.captions) == ("t2i", (caption,))
+        assert set(of_caption.images) == {SHA_A, SHA_B}
+        assert of_caption.images[of_caption.right] == picture
 
 
 def test_an_instance_without_a_second_picture_is_one_question() -> None:

@@ -36,16 +36,8 @@ def told(rows: list[DescribedImage]) -> list[tuple[str, int, str, int | None]]:
 def some_of_each() -> tuple[Study, Study]:
     """Ann writes of two sets; ben and cleo find what her first text is about and not her second; one finds the last."""
     tell, search = two_studies("static-a", "video-b")
-    write(
-        tell,
-        "ann",
-        {
-            "static-a one": "The red one.",
-            "static-a five": "The blue one.",
-            "video-b one": "Before it falls.",
-            "video-b five": "not possible",
-        },
-    )
+    texts = {"static-a one": "The red one.", "static-a five": "The blue one."}
+    write(tell, "ann", texts | {"video-b one": "Before it falls.", "video-b five": "not possible"})
     find(search, "ben", {"The red one.": 1, "The blue one.": 9, "Before it falls.": 1})
     find(search, "cleo", {"The red one.": 1, "The blue one.": 8})
     states = Decision.objects.filter(study=search).order_by("question_id").values_list("state", "answers")
@@ -66,17 +58,9 @@ def test_what_was_accepted_leaves_and_nothing_else() -> None:
     assert (row.study, row.worker, row.split) == ("find", "", "train")
     asked = Decision.objects.get(study=search, state="accepted").question
     assert row.task == f"static-a/response-{asked.source_id}"
-
-
-def test_writers_leave_under_the_names_that_are_given() -> None:
-    _, search = some_of_each()
+    # Writers leave under the names that are given, and with who withdrew go the texts.
     ann = Annotator.objects.get(provider_id="ann")
     assert [row.worker for row in descriptions_of_studies([search], {ann.pk: "A-1"})] == ["A-1"]
-
-
-def test_what_somebody_wrote_who_withdrew_leaves_no_more() -> None:
-    tell, _ = some_of_each()
-    ann = Annotator.objects.get(provider_id="ann")
     removals.withdraw(annotator=ann, project=tell.project, by=TESTS, now=LATER)
     assert list(descriptions_of_project(tell.project)) == []
 
@@ -119,12 +103,8 @@ def test_sets_have_as_many_images_as_they_have() -> None:
 
 def test_a_study_that_asks_about_imported_descriptions_gives_those_that_it_accepted() -> None:
     project = make_project("sets")
-    make_set(
-        project,
-        "static-a",
-        captions={"description_1": "Old.", "description_2": "Older.", "description_3": "Oldest."},
-        reference={"targets": [7, 0, 3]},
-    )
+    texts = {"description_1": "Old.", "description_2": "Older.", "description_3": "Oldest."}
+    make_set(project, "static-a", captions=texts, reference={"targets": [7, 0, 3]})
     search = launched(project, study="find", kind="retrieve", purpose="filter", rule="retrieved-1-of-1-v1")
     find(search, "ben", {"Old.": 1, "Older.": 1})
     (row,) = descriptions_of_studies([search])
@@ -157,17 +137,11 @@ def test_a_description_stands_once_in_a_dataset_of_two_studies_that_asked_about_
     tell, search = some_of_each()
     asked = Decision.objects.get(study=search, state="accepted").question
     other = two_studies(name="-again")[1]
-    asked_again = asked
-    asked_again.pk, asked_again.study = None, other
-    asked_again._state.adding = True
-    asked_again.save()
-    Decision.objects.create(
-        study=other,
-        question=asked_again,
-        rule="retrieved-2-of-3-v1",
-        state=again,
-        winner=asked.right if again == "accepted" else "",
-    )
+    asked.pk, asked.study = None, other
+    asked._state.adding = True
+    asked.save()
+    winner = asked.right if again == "accepted" else ""
+    Decision.objects.create(study=other, question=asked, rule="retrieved-2-of-3-v1", state=again, winner=winner)
     other.refresh_from_db()
     assert len(list(descriptions_of_studies([other]))) == (1 if again == "accepted" else 0)
     set_dataset(project=tell.project, studies=[search, other], by=TESTS, now=LATER)
@@ -176,61 +150,41 @@ def test_a_description_stands_once_in_a_dataset_of_two_studies_that_asked_about_
 
 def test_what_reports_are_told_of_descriptions_that_were_written() -> None:
     tell, search = some_of_each()
-    facts = study_facts(search)
-    texts = {facts.described[question.id].text: question for question in facts.questions}
-    assert {text: question.outcome for text, question in texts.items()} == {
-        "The red one.": Outcome.ACCEPTED,
-        "The blue one.": Outcome.REJECTED,
-        "Before it falls.": Outcome.NONE_YET,
-    }
-    ann = Annotator.objects.get(provider_id="ann")
-    assert {each.writer for each in facts.described.values()} == {ann.pk}
-    assert {each.pasted for each in facts.described.values()} == {None}
     Response.objects.filter(answer__text="The red one.").update(writing={"keys": 9, "pastes": 2})
     Response.objects.filter(answer__text="The blue one.").update(writing={"keys": 90, "pastes": 0})
-    pasted = {each.text: each.pasted for each in study_facts(search).described.values()}
-    assert pasted == {"The red one.": True, "The blue one.": False, "Before it falls.": None}
+    facts, ann = study_facts(search), Annotator.objects.get(provider_id="ann")
+    described = [(facts.described[question.id], question.outcome) for question in facts.questions]
+    assert {(each.text, each.writer, each.pasted, outcome) for each, outcome in described} == {
+        ("The red one.", ann.pk, True, Outcome.ACCEPTED),
+        ("The blue one.", ann.pk, False, Outcome.REJECTED),
+        ("Before it falls.", ann.pk, None, Outcome.NONE_YET),
+    }
     assert facts.written == {"static": WrittenFacts(2, 0), "video": WrittenFacts(1, 1)}
     # The study that collects asks about no description.
     assert (study_facts(tell).described, study_facts(tell).written) == ({}, {})
+    # What others made of each text.
+    name_annotators(project=tell.project)
+    became = Counter(one.became for one in persons_answers(tell, label_spaces(tell)))
+    assert became == {"accepted": 1, "rejected": 1, "": 2}
+    assert {one.became for one in persons_answers(search, label_spaces(search))} == {""}
+    # The project counts what leaves with its data.
+    make_set(tell.project, "video-c", split="valid", captions={"description_1": "Old."}, reference={"targets": [2]})
+    red = {("train", "static"): DescribedSets(1, ["The red one."])}
+    assert project_facts(tell.project).described == red
+    set_dataset(project=tell.project, studies=[], by=TESTS, now=LATER)
+    assert project_facts(tell.project).described == {**red, ("valid", "video"): DescribedSets(1, ["Old."])}
 
 
 def test_what_reports_are_told_of_imported_descriptions() -> None:
     project = make_project("sets")
-    make_set(
-        project,
-        "video-a",
-        captions={"description_1": "Old.", "description_2": "Older."},
-        reference={
-            "targets": [7, 0],
-            "noted": {"7": {"author": "unseen_worker", "tags": ["s"], "looked_for": ["con", "s"]}},
-        },
-    )
+    noted = {"7": {"author": "unseen_worker", "tags": ["s"], "looked_for": ["con", "s"]}}
+    texts = {"description_1": "Old.", "description_2": "Older."}
+    make_set(project, "video-a", captions=texts, reference={"targets": [7, 0], "noted": noted})
     search = launched(project, study="find", kind="retrieve", rule="retrieved-1-of-1-v1", purpose="filter")
     facts = study_facts(search)
     told = {facts.described[question.id] for question in facts.questions}
     assert told == {DescriptionFacts("Old.", None, "unseen_worker", ("s",), ("con", "s")), DescriptionFacts("Older.")}
     assert facts.written == {"video": WrittenFacts(2, 0)}
-
-
-def test_the_report_of_the_project_counts_what_leaves_with_its_data() -> None:
-    tell, _ = some_of_each()
-    make_set(tell.project, "video-c", split="valid", captions={"description_1": "Old."}, reference={"targets": [2]})
-    red = {("train", "static"): DescribedSets(1, ["The red one."])}
-    assert project_facts(tell.project).described == red
-    set_dataset(project=tell.project, studies=[], by=TESTS, now=LATER)
-    assert project_facts(tell.project).described == {
-        **red,
-        ("valid", "video"): DescribedSets(1, ["Old."]),
-    }
-
-
-def test_the_annotators_page_is_told_what_others_made_of_each_text() -> None:
-    tell, search = some_of_each()
-    name_annotators(project=tell.project)
-    told = Counter(one.became for one in persons_answers(tell, label_spaces(tell)))
-    assert told == {"accepted": 1, "rejected": 1, "": 2}
-    assert {one.became for one in persons_answers(search, label_spaces(search))} == {""}
 
 
 @pytest.mark.parametrize(("slug", "other"), [("tell", "find"), ("find", "tell")])
@@ -260,11 +214,7 @@ def test_a_third_answer_is_none_of_those_asked_for_at_first() -> None:
     report = report_of(project_facts(tell.project))
     used = {row[3]: [row[4], *row[6:9]] for row in report.table("retrieval-agreement").rows if row[2] == "interval"}
     # 1 2 1 moments: the only unit, in which what is observed is what is expected; the first two are 1 and 2.
-    assert used == {
-        "all": [0, 1, 1, 3],
-        "asked for at first": [0, 1, 1, 2],
-        "after acceptance": [0, 1, 1, 3],
-    }
+    assert used == {"all": [0, 1, 1, 3], "asked for at first": [0, 1, 1, 2], "after acceptance": [0, 1, 1, 3]}
 
 
 def test_reports_ask_no_more_of_twice_as_many_descriptions(django_assert_num_queries: DjangoAssertNumQueries) -> None:

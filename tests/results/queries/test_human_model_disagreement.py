@@ -38,9 +38,6 @@ COUNTED = {
 
 def test_questions_on_which_people_and_all_models_part(project: Project) -> None:
     assert found(project) == COUNTED
-
-
-def test_one_study_alone_has_its_own(project: Project) -> None:
     again = project.studies.get(slug="again")
     assert found(project, again) == {("again", "row-4"): COUNTED["again", "row-4"]}
 
@@ -70,8 +67,13 @@ def test_a_declared_prediction_of_other_options_is_about_another_question(projec
     assert len(predicted_in(study)["CLIP"]) == 6
 
 
-def test_a_mismatched_prediction_speaks_for_no_model(project: Project) -> None:
-    Prediction.objects.filter(instance__key="row-2").update(problem="zz is not an option")
+@pytest.mark.parametrize(
+    "fields", [{"problem": "zz is not an option"}, {"caption_rule": "as-is-v1"}], ids=["mismatched", "other captions"]
+)
+def test_a_declared_prediction_that_was_asked_something_else_speaks_for_no_model(
+    project: Project, fields: dict[str, str]
+) -> None:
+    Prediction.objects.filter(content_hash="").update(**fields)
     assert found(project) == {key: of for key, of in COUNTED.items() if key != ("people", "row-2")}
 
 
@@ -89,9 +91,7 @@ def test_a_prediction_of_other_options_hides_no_other_model(project: Project) ->
         source_row=1,
     )
     assert found(project) == COUNTED
-    line = next(
-        one for one in disagreement_page(project, human_model_disagreements(project), 1) if one.instance.key == "row-2"
-    )
+    line = lines(project)["people", "row-2"]
     assert [name for choice in line.choices for name, _ in choice.models] == ["CLIP"]
 
 
@@ -100,11 +100,6 @@ def test_a_trial_counts_on_its_own_page_alone(project: Project, purpose: Purpose
     project.studies.filter(slug="again").update(purpose=purpose)
     assert ("again", "row-4") not in found(project)
     assert found(project, project.studies.get(slug="again")) == {("again", "row-4"): COUNTED["again", "row-4"]}
-
-
-def test_a_file_about_captions_by_another_rule_was_asked_something_else(project: Project) -> None:
-    Prediction.objects.filter(content_hash="").update(caption_rule="as-is-v1")
-    assert ("people", "row-2") not in found(project)
 
 
 def test_what_was_computed_goes_before_what_a_file_declares(project: Project) -> None:
@@ -180,15 +175,10 @@ def test_the_page_tells_what_each_side_said(project: Project) -> None:
     ]
     assert [picture.sha256 for picture in line.shown.pictures] == [line.instance.images.get(role="image").image_id]
     assert round(line.share) == 67
-
-
-def test_of_a_file_that_gives_outcomes_the_only_wrong_option_was_chosen(project: Project) -> None:
+    # A file that gives outcomes: the only wrong option was chosen.
     assert lines(project)["people", "row-2"].choices[1].models == [("CLIP", None)]
-
-
-def test_a_model_that_cannot_tell_stands_apart(project: Project) -> None:
-    Prediction.objects.filter(model__name="CLIP", instance__key="row-8", is_right=False).update(
-        scores={"caption": 0.5, "negative_caption": 0.5}
-    )
+    # A model that cannot tell stands apart.
+    wrong = Prediction.objects.filter(model__name="CLIP", instance__key="row-8", is_right=False)
+    wrong.update(scores={"caption": 0.5, "negative_caption": 0.5})
     line = lines(project)["people", "row-8"]
     assert ([each.models for each in line.choices], line.others) == ([[], []], ["CLIP"])

@@ -45,32 +45,23 @@ def test_figures_are_those_counted_by_hand(project: Project) -> None:
     agreement = {name: row.agreement for (of, name), row in found.items() if of == "people"}
     # Three alike; two of three, one pair of three; two that differ; nobody.
     third = pytest.approx(1 / 3)
-    assert agreement == {
-        "row-1": 1.0,
-        "row-2": third,
-        "row-3": 1.0,
-        "row-4": third,
-        "row-5": 0.0,
-        "row-6": None,
-        "row-7": 1.0,
-        "row-8": third,
-    }
+    expected = [1.0, third, 1.0, third, 0.0, None, 1.0, third]
+    assert agreement == {f"row-{number}": alike for number, alike in enumerate(expected, start=1)}
     assert [found["people", f"row-{number}"].answers for number in (1, 5, 6)] == [3, 2, 0]
     assert [found["people", f"row-{number}"].outcome for number in (1, 5, 6)] == ["agreed", "none yet", "none yet"]
-    assert {name for name, row in found.items() if row.people_right} == {
-        ("people", "row-1"),
-        ("people", "row-2"),
-        ("people", "row-8"),
-    }
+    assert {name for name, row in found.items() if row.people_right} == {("people", f"row-{n}") for n in (1, 2, 8)}
     assert {name for name, row in found.items() if row.models_right} == {("people", "row-4"), ("again", "row-4")}
+    # What is counted no more leaves the figures: ann and cleo said the same.
+    assert found["people", "row-2"].answers == 3
+    exclude(project, "ben")
+    row = counted(project)["people", "row-2"]
+    assert (row.answers, row.agreement) == (2, 1.0)
 
 
 def test_the_time_is_the_median_of_what_was_in_view(project: Project) -> None:
     answers = Response.objects.filter(study__slug="people", question__instance__key="row-1").order_by("pk")
-    for pk, (sent, hidden) in zip(
-        answers.values_list("pk", flat=True), [(9000, 7000), (4000, 0), (30_000, 0)], strict=True
-    ):
-        Response.objects.filter(pk=pk).update(send_ms=sent, hidden_ms=hidden)
+    for each, (sent, hidden) in zip(answers, [(9000, 7000), (4000, 0), (30_000, 0)], strict=True):
+        Response.objects.filter(pk=each.pk).update(send_ms=sent, hidden_ms=hidden)
     Response.objects.filter(study__slug="people", question__instance__key="row-3").update(send_ms=None)
     found = counted(project)
     # 2, 4 and 30 seconds.
@@ -78,30 +69,10 @@ def test_the_time_is_the_median_of_what_was_in_view(project: Project) -> None:
     assert found["people", "row-3"].seconds is None
 
 
-def test_what_is_counted_no_more_leaves_the_figures(project: Project) -> None:
-    assert counted(project)["people", "row-2"].answers == 3
-    exclude(project, "ben")
-    # ann and cleo said the same.
-    row = counted(project)["people", "row-2"]
-    assert (row.answers, row.agreement) == (2, 1.0)
-
-
-def test_counting_again_writes_nothing(project: Project) -> None:
+def test_counting_again_deletes_figures_of_what_is_asked_no_more_and_writes_nothing_else(project: Project) -> None:
     before = {name: row.pk for name, row in counted(project).items()}
+    again, row_2 = project.studies.get(slug="again"), project.instances.get(key="row-2")
+    figures = {"outcome": "agreed", "answers": 1, "people_right": False, "models_right": False}
+    InstanceFigures.objects.create(study=again, instance=row_2, **figures)
     KeptNumbers.objects.update(fingerprint="")
     assert {name: row.pk for name, row in counted(project).items()} == before
-
-
-def test_figures_of_what_is_asked_no_more_are_deleted(project: Project) -> None:
-    people = project.studies.get(slug="again")
-    counted(project)
-    InstanceFigures.objects.create(
-        study=people,
-        instance=project.instances.get(key="row-2"),
-        outcome="agreed",
-        answers=1,
-        people_right=False,
-        models_right=False,
-    )
-    KeptNumbers.objects.update(fingerprint="")
-    assert {name for of, name in counted(project) if of == "again"} == {"row-1", "row-4"}

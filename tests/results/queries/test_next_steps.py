@@ -6,7 +6,7 @@ from annotation.actions.arriving.draw_questions import UNDO
 from annotation.actions.launching.complete_study import note_completed
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
-from results.queries.studies.next_steps import NextStep, Todo, next_steps
+from results.queries.studies.next_steps import next_steps
 from results.queries.studies.overview import categories, study_lines, waiting_images
 from studies.actions.projects.datasets import set_dataset
 from studies.actions.projects.projects import archive_project
@@ -18,7 +18,10 @@ from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_
 pytestmark = pytest.mark.django_db
 
 
-def steps(project: Project) -> list[tuple[str, str, int]]:
+Steps = list[tuple[str, str, int]]
+
+
+def steps(project: Project) -> Steps:
     project.refresh_from_db()
     found = next_steps(
         project,
@@ -30,15 +33,17 @@ def steps(project: Project) -> list[tuple[str, str, int]]:
     return [(step.todo.value, step.study.slug if step.study else "", step.number) for step in found]
 
 
-def test_an_empty_project_wants_an_import_and_then_a_study(researcher: User) -> None:
-    empty = project_of(researcher, instances=0)
-    assert steps(empty) == [("import", "", 0)]
-
-
-def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_yet(researcher: User) -> None:
+def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_yet(
+    client: Client, researcher: User
+) -> None:
     project = project_of(researcher, instances=2)
     InstanceImage.objects.filter(role="image").update(image=None)
     assert steps(project) == [("upload images", "", 2), ("make a study", "", 0)]
+    # The page says it with its button.
+    client.force_login(researcher)
+    page = client.get("/projects/vases/").content.decode()
+    assert "2 pictures</a> that an import announced" in page
+    assert 'href="/projects/vases/imports/new/">Upload pictures</a>' in page
 
 
 def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:
@@ -62,26 +67,27 @@ def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:
     assert steps(project) == [("nothing", "", 0)]
 
 
-def test_conflicts_are_settled_before_a_study_is_closed(researcher: User) -> None:
+@pytest.mark.parametrize(
+    ("max_answers", "before", "after"),
+    [
+        (2, [("settle", "step-3", 1), ("wait", "step-3", 0)], [("settle", "step-3", 1), ("close", "step-3", 0)]),
+        # A third person decides, when somebody comes.
+        (3, [("wait", "step-3", 0)], [("wait", "step-3", 0)]),
+    ],
+    ids=["no more answers", "one more answer"],
+)
+def test_conflicts_that_nobody_will_decide_are_settled_before_a_study_is_closed(
+    max_answers: int, before: Steps, after: Steps, researcher: User
+) -> None:
     """Two people choose differently about one instance and alike about the other, and all that was asked is said."""
     project = project_of(researcher, instances=2)
-    study = open_study(project, {**STEP_3, "answers": 2, "rule": "majority-v1"})
+    study = open_study(project, {**STEP_3, "answers": 2, "max_answers": max_answers, "rule": "majority-v1"})
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
     sit_through(study, "ben", by_key(vase_0="candidate-0", vase_1="candidate-2"))
-    assert steps(project) == [("settle", "step-3", 1), ("wait", "step-3", 0)]
+    assert steps(project) == before
     # As soon as the clock has looked.
     note_completed(by=TESTS, now=NOON + UNDO)
-    assert steps(project) == [("settle", "step-3", 1), ("close", "step-3", 0)]
-
-
-def test_what_is_asked_again_when_somebody_comes_is_not_to_be_settled_yet(researcher: User) -> None:
-    """Two of at most three answers, one for each of two options: a third person decides."""
-    project = project_of(researcher, instances=1)
-    study = open_study(project, {**STEP_3, "answers": 2, "max_answers": 3, "rule": "majority-v1"})
-    sit_through(study, "ann", by_key(vase_0="candidate-0"))
-    sit_through(study, "ben", by_key(vase_0="candidate-1"))
-    note_completed(by=TESTS, now=NOON + UNDO)
-    assert steps(project) == [("wait", "step-3", 0)]
+    assert steps(project) == after
 
 
 def test_a_study_that_is_fed_waits_for_the_one_before_it(researcher: User) -> None:
@@ -92,12 +98,6 @@ def test_a_study_that_is_fed_waits_for_the_one_before_it(researcher: User) -> No
     assert steps(project) == [("wait", "", 2)]
     change_state(study=first, to=StudyState.CLOSED, by=TESTS, now=NOON)
     assert steps(project) == [("wait", "step-4", 0)]
-
-
-def test_nothing_is_to_be_done_in_an_archive(researcher: User) -> None:
-    project = project_of(researcher, instances=0)
-    archive_project(project=project, by=researcher, now=NOON)
-    assert steps(project) == []
 
 
 def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:
@@ -135,25 +135,7 @@ def test_an_import_that_has_brought_nothing_yet_is_gone_on_with(
         finished_at=NOON if is_over else None,
     )
     assert steps(project) == [(todo, "", 0)]
-
-
-@pytest.mark.parametrize(
-    ("todo", "words", "button"),
-    [
-        (NextStep(Todo.IMPORT), "Nothing has been imported yet", "Import instances"),
-        (
-            NextStep(Todo.UPLOAD_IMAGES, number=1),
-            "1 picture</a> that an import announced has not come",
-            "Upload pictures",
-        ),
-    ],
-)
-def test_the_page_says_the_step_with_its_button(
-    todo: NextStep, words: str, button: str, client: Client, researcher: User
-) -> None:
-    project = project_of(researcher, instances=1 if todo.number else 0)
-    InstanceImage.objects.filter(role="image").update(image=None)
-    client.force_login(researcher)
-    page = client.get("/projects/vases/").content.decode()
-    assert words in page
-    assert f'href="/projects/{project.slug}/imports/new/">{button}</a>' in page
+    Import.objects.all().delete()
+    assert steps(project) == [("import", "", 0)]
+    archive_project(project=project, by=researcher, now=NOON)
+    assert steps(project) == []

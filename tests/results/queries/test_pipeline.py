@@ -22,27 +22,20 @@ def test_studies_stand_in_the_order_in_which_instances_pass_them(project: Projec
     open_study(project, STEP_3 | {"study": "another"})
     open_study(project, BASELINE)
     assert [study.slug for study in studies_in_order(project)] == ["step-3", "step-4", "baseline", "another"]
+    # An instance that is asked about four times counts once.
+    baseline = funnel(project, studies_in_order(project)).steps[2]
+    assert (baseline.study.slug, baseline.study.accepts, baseline.cell.left) == ("baseline", False, 1)
+    assert baseline.cell.counts.others == [("none-yet", "none yet", 1)]
 
 
-def test_the_funnel_counts_what_each_study_lets_go_on(project: Project) -> None:
+def test_the_funnel_counts_what_each_study_lets_go_on_by_type_and_subtype(project: Project) -> None:
     found = funnel(project, studies_in_order(project))
     assert found.imported == 4
-    counted = [
-        (
-            step.study.slug,
-            step.study.accepts,
-            step.cell.left,
-            step.cell.counts.asked,
-            step.cell.counts.of[Outcome.REJECTED],
-        )
-        for step in found.steps
-    ]
-    assert counted == [("step-3", True, 3, 4, 1), ("step-4", True, 1, 3, 1)]
-    assert [step.cell.percent for step in found.steps] == [75.0, 25.0]
-
-
-def test_the_funnel_is_counted_per_type_and_subtype(project: Project) -> None:
-    make_another_subtype(project)
+    assert [(step.study.slug, step.study.accepts) for step in found.steps] == [("step-3", True), ("step-4", True)]
+    cells = [step.cell for step in found.steps]
+    counted = [(cell.left, cell.counts.asked, cell.counts.of[Outcome.REJECTED], cell.percent) for cell in cells]
+    assert counted == [(3, 4, 1, 75.0), (1, 3, 1, 25.0)]
+    project.instances.filter(key="vase-3").update(subtype="obj")
     rows = funnel(project, studies_in_order(project)).rows
     assert [(row.name, row.is_type, row.imported, [cell.left for cell in row.cells]) for row in rows] == [
         ("replace", True, 2, [2, 1]),
@@ -50,17 +43,6 @@ def test_the_funnel_is_counted_per_type_and_subtype(project: Project) -> None:
         ("att", False, 1, [1, 0]),
         ("obj", False, 1, [0, 0]),
     ]
-
-
-def make_another_subtype(project: Project) -> None:
-    project.instances.filter(key="vase-3").update(subtype="obj")
-
-
-def test_an_instance_asked_about_four_times_counts_once(project: Project) -> None:
-    open_study(project, BASELINE)
-    baseline = funnel(project, studies_in_order(project)).steps[-1]
-    assert (baseline.study.slug, baseline.study.accepts, baseline.cell.left) == ("baseline", False, 1)
-    assert baseline.cell.counts.others == [("none-yet", "none yet", 1)]
 
 
 def test_a_longer_pipeline_takes_no_more_queries(

@@ -22,48 +22,30 @@ def say(session: Session, reason: str, words: str = "", *, instead: bool = False
     return slot.question_id
 
 
-def reported_by_three() -> tuple[list[Session], list[int]]:
-    """Return three sessions of one study, and the questions each of them reported: the first is the same for two."""
+def test_reports_are_told_by_question_with_count_reasons_and_words_and_go_with_their_consent() -> None:
     study = launch_study(instances=2, answers=3)
     sessions = [arrive_at_work(study, person) for person in ("ann", "ben", "cleo")]
-    asked = [
-        say(sessions[0], "broken"),
-        say(sessions[1], "other", "The <b>vase</b> is missing."),
-        say(sessions[2], "broken", instead=True),
-    ]
+    ann, ben, cleo = sessions
+    asked = [say(ann, "broken"), say(ben, "other", "The <b>vase</b> is missing."), say(cleo, "broken", instead=True)]
     name_annotators(project=study.project)
-    return sessions, asked
-
-
-def test_reports_are_told_by_question_with_count_reasons_and_words() -> None:
-    sessions, asked = reported_by_three()
-    found = study_reports(sessions[0].study)
+    found = study_reports(study)
     assert (found.questions, found.reports) == (len(set(asked)), 3)
-    by_question = {line.question: line for line in found.lines}
     names = dict(Pseudonym.objects.values_list("annotator_id", "name"))
-    told = [
-        (question, report.annotator, report.reason, report.words, report.instead_of_answer)
-        for question, line in by_question.items()
+    told = {
+        (line.question, report.annotator, report.reason, report.words, report.instead_of_answer)
+        for line in found.lines
         for report in line.reports
-    ]
-    assert sorted(told) == sorted(
-        [
-            (asked[0], names[sessions[0].annotator_id], "Something in it is broken", "", False),
-            (asked[1], names[sessions[1].annotator_id], "Something else", "The <b>vase</b> is missing.", False),
-            (asked[2], names[sessions[2].annotator_id], "Something in it is broken", "", True),
-        ]
-    )
+    }
+    reported = [("Something in it is broken", "", False), ("Something else", "The <b>vase</b> is missing.", False)]
+    reported.append(("Something in it is broken", "", True))
+    expected = zip(asked, [names[session.annotator_id] for session in sessions], reported, strict=True)
+    assert told == {(question, name, *words) for question, name, words in expected}
     counts = [len(line.reports) for line in found.lines]
     assert counts == sorted(counts, reverse=True)
     # Not told a second time among what was skipped for its images.
-    assert not study_skips(sessions[0].study).lines
-    assert study_outline(sessions[0].study).skipped == 0
-
-
-def test_what_somebody_reported_goes_with_their_consent() -> None:
-    sessions, _ = reported_by_three()
-    study = sessions[0].study
-    removals.withdraw(annotator=sessions[1].annotator, project=study.project, by=TESTS, now=NOON)
+    assert not study_skips(study).lines
+    assert study_outline(study).skipped == 0
+    removals.withdraw(annotator=ben.annotator, project=study.project, by=TESTS, now=NOON)
     assert study_reports(study).reports == 2
-    erasure.delete_rows(annotator=sessions[1].annotator, project=study.project)
-    assert set(Report.objects.values_list("session", flat=True)) == {sessions[0].pk, sessions[2].pk}
+    erasure.delete_rows(annotator=ben.annotator, project=study.project)
+    assert set(Report.objects.values_list("session", flat=True)) == {ann.pk, cleo.pk}

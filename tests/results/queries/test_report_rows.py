@@ -48,10 +48,6 @@ def rows(project: Project, table: str) -> list[list[Any]]:
     return [list(row) for row in report_of(project_facts(project)).table(table).rows]
 
 
-def test_studies_stand_in_the_order_of_the_pipeline() -> None:
-    assert [study.slug for study in in_pipeline_order(make_whole_pipeline())] == ["best-vase", "step-4", "baseline"]
-
-
 def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
     project = make_pipeline_project(1)
     draft = create_draft(project, instances=1)
@@ -60,15 +56,9 @@ def test_a_study_whose_feeder_is_a_draft_still_is_part_of_the_report() -> None:
     assert in_pipeline_order(project) == release_studies([study]) == [study]
 
 
-def test_a_draft_is_no_part_of_the_report() -> None:
-    project = make_pipeline_project(1)
-    launch_file(project, {"study": "s3", "kind": "best_of_n"})
-    create_draft(project, instances=1, study="later")
-    assert [study.slug for study in in_pipeline_order(project)] == ["s3"]
-
-
-def test_the_funnel_of_the_pipeline() -> None:
+def test_the_funnel_the_pair_and_the_scores_of_the_pipeline() -> None:
     project = make_whole_pipeline()
+    assert [study.slug for study in in_pipeline_order(project)] == ["best-vase", "step-4", "baseline"]
     totals = [row[:1] + row[4:] for row in rows(project, "funnel") if row[2] == "all"]
     # Asked; unanswered, open, complete; none yet, agreed, conflicting, accepted, rejected.
     assert totals == [
@@ -78,15 +68,16 @@ def test_the_funnel_of_the_pipeline() -> None:
         ["baseline", 2, 0, 0, 2, 0, 2, 0, None, None],
     ]
     assert rows(project, "dataset")[0] == ["all", "all", 4, 16]
-
-
-def test_the_pair_of_the_survey_and_the_scores_of_the_baseline() -> None:
-    project = make_whole_pipeline()
     pair, mean = rows(project, "pairs")
     assert (pair[0], pair[2], pair[4], pair[6]) == ("best-vase", "survey 1, seats 1 and 2", 6, 1.0)
     assert mean[6] == Undefined("No pair answered 10 questions together.")
     # One person, two instances.
     assert rows(project, "scores")[0] == ["baseline", "Humans", "all", "all", 1, 2, 1, 1, 1, 1, 1, 1, 1]
+    # Who withdrew is in no agreement, and no longer counted among the annotators.
+    withdraw(project, "ben")
+    facts = project_facts(project)
+    assert (facts.studies[0].annotators, len(facts.studies[0].answers)) == (1, 6)
+    assert "pairs" not in {table.name for table in report_of(facts).tables}
 
 
 def predict(project: Project, *, name: str, caption_rule: str, wrong: str = "") -> None:
@@ -120,16 +111,10 @@ def test_models_stand_beside_people_and_captions_by_another_rule_are_named() -> 
         ["NegCLIP, captions by bivlc-release-v1", None, 2, 1, 1, 1, 1, 1, 1, 1],
     ]
     assert [row[3] for row in rows(project, "models") if row[1] == "all"] == [4, 4]
-
-
-def test_for_a_study_alone_models_are_asked_about_its_own_instances() -> None:
-    """The baseline is about two of six."""
-    project = make_whole_pipeline()
-    predict(project, name="CLIP", caption_rule="as-is-v1")
-    baseline = Study.objects.get(slug="baseline")
-    asked = set(baseline.questions.values_list("instance", flat=True))
-    assert (len(asked), facts_alone(baseline).predicted_by) == (2, {"CLIP": asked})
-    assert len(project_facts(project).predicted_by["CLIP"]) == 6
+    # A study alone has the models on its own two instances of six.
+    asked = set(Study.objects.get(slug="baseline").questions.values_list("instance", flat=True))
+    alone = facts_alone(Study.objects.get(slug="baseline")).predicted_by
+    assert (len(asked), alone["CLIP"], len(project_facts(project).predicted_by["CLIP"])) == (2, asked, 6)
 
 
 def test_a_model_that_was_asked_one_of_the_four_questions_is_told_apart() -> None:
@@ -148,22 +133,10 @@ def test_mismatched_predictions_are_counted_with_their_problem_and_nowhere_else(
     for about, count in (("the scores lack caption", 1), ("zz is not an option", 2)):
         some = Prediction.objects.counted().filter(kind="image_to_text", variant="image")[:count].values("pk")
         Prediction.objects.filter(pk__in=list(some.values_list("pk", flat=True))).update(problem=about)
-    assert rows(project, "mismatched") == [
-        ["CLIP", "zz is not an option", 2],
-        ["CLIP", "the scores lack caption", 1],
-    ]
+    assert rows(project, "mismatched") == [["CLIP", "zz is not an option", 2], ["CLIP", "the scores lack caption", 1]]
     assert project_facts(project).models == []
     given = [(row.about, row.is_right) for row in given_predictions(study)]
     assert (given.count(("mismatched", None)), given.count(("declared", True)), len(given)) == (3, 9, 12)
-
-
-def test_somebody_who_withdrew_is_in_no_agreement_and_no_longer_counted_among_the_annotators() -> None:
-    project = make_whole_pipeline()
-    withdraw(project, "ben")
-    facts = project_facts(project)
-    assert facts.studies[0].annotators == 1
-    assert len(facts.studies[0].answers) == 6
-    assert "pairs" not in {table.name for table in report_of(facts).tables}
 
 
 @pytest.mark.parametrize("instances", [2, 12])
@@ -185,19 +158,10 @@ def test_an_answer_that_was_asked_for_later_is_told_from_the_first_ones_even_whe
     first.save()
     (facts,) = project_facts(study.project).studies
     by_person = dict(Response.objects.filter(is_current=True).values_list("annotator_id", "annotator__provider_id"))
-    assert {by_person[answer.annotator]: answer.added for answer in facts.answers} == {
-        "ben": False,
-        "cleo": True,
-        "ann": False,
-    }
+    added = {"ben": False, "cleo": True, "ann": False}
+    assert {by_person[answer.annotator]: answer.added for answer in facts.answers} == added
     assert facts.parts[0].label_space.options == ["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"]
-
-
-def test_an_added_answer_stays_one_when_a_first_answer_is_withdrawn() -> None:
     # Cleo was asked because ann and ben differed; without ann her answer is compared with ben's no more than before.
-    study = launch_study(make_pipeline_project(1), instances=1, answers=2, max_answers=3)
-    for person, choice in (("ann", "candidate-0"), ("ben", "candidate-1"), ("cleo", "candidate-1")):
-        answer_all(arrive_at_work(study, person), choice)
     withdraw(study.project, "ann")
     (facts,) = project_facts(study.project).studies
     assert [answer.added for answer in facts.answers] == [False, True]

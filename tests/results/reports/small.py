@@ -5,9 +5,11 @@ The baseline: all four right about instance 1; about instance 4 only the last qu
 """
 
 from decimal import Decimal
+from typing import Any
 
 from analytics.outcomes import Outcome
 from analytics.work.pay import PaidSession
+from results.reports.base import Report, Table
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import KINDS, with_options
 
@@ -91,3 +93,12 @@ PROJECT = ProjectFacts(
     studies=[STEP_3, BASELINE],
     models=[ModelFacts("CLIP_x", {1: (True, True, True, False), 4: (True, True, True, True), 3: (True,) * 4})],
 )
+
+
+def by_title(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table, each as title of the column -> cell."""
+    return [dict(zip([column.title for column in table.columns], row, strict=True)) for row in table.rows]
+
+
+def rows(report: Report, name: str) -> list[dict[str, Any]]:
+    return by_title(report.table(name))

@@ -11,7 +11,7 @@ from results.reports.base import Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, PartFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import with_options
-from tests.results.reports.small import IMAGES, PROJECT, STEP_3
+from tests.results.reports.small import IMAGES, PROJECT, STEP_3, rows
 
 ANN, BEN, CLEO = 1, 2, 3
 OPTIONS = {"best_of_n": IMAGES, "image_to_text": ("caption", "negative_caption")}
@@ -39,12 +39,6 @@ def report(of: StudyFacts) -> Report:
     return report_of(replace(PROJECT, studies=[of], models=[], categories=categories))
 
 
-def rows(of: Report, name: str) -> list[dict[str, Any]]:
-    table = of.table(name)
-    titles = [column.title for column in table.columns]
-    return [dict(zip(titles, row, strict=True)) for row in table.rows]
-
-
 def measured(of: Report, kind: str, measure: str, labels: str = "options") -> dict[str, Any]:
     (found,) = [
         row
@@ -66,11 +60,11 @@ def test_kinds_are_never_put_together() -> None:
     assert measured(found, "best_of_n", "Percent agreement")["Value"] == 1
     means = [row["Pair"] for row in rows(found, "pairs") if row["Pair"].startswith("mean")]
     assert means == ["mean of 1", "mean of 1"]
-    (drawn,) = [plot for plot in found.plots if plot.name == "pairs"]
+    (drawn,) = [chart for chart in found.charts if chart.name == "pairs"]
     pair = "survey 1, seats 1 and 2"
     assert [point.label for series in drawn.series for point in series.points] == [
-        f"step-3: image_to_text, {pair}",
-        f"step-3: best_of_n, {pair}",
+        f"image_to_text, {pair}",
+        f"best_of_n, {pair}",
     ]
 
 

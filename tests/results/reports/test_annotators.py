@@ -48,20 +48,16 @@ def test_a_scale_is_called_one_and_shows_how_each_uses_it() -> None:
     assert {"MACE: scale 1 to 5", "Dawid-Skene: scale 1 to 5"} <= set(ann)
 
 
-def test_right_answers_are_counted_where_they_are_known() -> None:
+def test_right_answers_are_counted_with_the_interval_of_as_many_as_there_are() -> None:
     known = replace(ANN, kind="image_to_text", choice="caption", right="caption")
-    table = annotators_table([known, replace(known, question=2, choice="negative_caption")], KINDS)
-    assert row(table, "A-ANN")["Right"] == 0.5
-    assert "None of these" not in row(table, "A-ANN")
-
-
-def test_right_answers_have_the_interval_of_as_many_as_there_are() -> None:
-    known = replace(ANN, kind="image_to_text", choice="caption", right="caption")
-    table = annotators_table([replace(known, question=number, instance=number) for number in range(20)], KINDS)
-    found = row(table, "A-ANN")["Right, 95 % interval"]
+    half = annotators_table([known, replace(known, question=2, choice="negative_caption")], KINDS)
+    assert row(half, "A-ANN")["Right"] == 0.5
+    assert "None of these" not in row(half, "A-ANN")
+    twenty = annotators_table([replace(known, question=number, instance=number) for number in range(20)], KINDS)
+    interval = row(twenty, "A-ANN")["Right, 95 % interval"]
     # Wilson's of 20 of 20: from n / (n + z^2) = 20 / 23.8415.
-    assert (found.low, found.high) == (pytest.approx(0.8389, abs=5e-5), 1)
-    assert "Accepted by others" not in row(table, "A-ANN")
+    assert (interval.low, interval.high) == (pytest.approx(0.8389, abs=5e-5), 1)
+    assert "Accepted by others" not in row(twenty, "A-ANN")
 
 
 def test_what_somebody_says_of_one_instance_is_one_draw() -> None:
@@ -191,14 +187,12 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
 
 def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
     # One of five pairs clicks at random: no model can know which of the two, and none is asked.
-    table = annotators_table(
-        [replace(one, question=q) for q in range(20) for one in (ANN, replace(BEN, choice="none"))], KINDS
-    )
+    answers = [replace(one, question=q) for q in range(20) for one in (ANN, replace(BEN, choice="none"))]
+    table = annotators_table(answers, KINDS)
     for name in ("A-ANN", "A-BEN"):
         found = row(table, name)
         assert found["Agreement with others"] == 0
-        assert "A model needs 3 answers to a question" in found[MACE].reason
-        assert "A model needs 3 answers to a question" in found[DAWID_SKENE].reason
+        assert all("A model needs 3 answers to a question" in found[model].reason for model in (MACE, DAWID_SKENE))
 
 
 def test_kinds_are_told_apart_in_rows_of_their_own() -> None:

@@ -18,12 +18,23 @@ def rows(name: str) -> list[list[Any]]:
     return [list(row) for row in REPORT.table(name).rows]
 
 
-def test_the_report_has_the_tables_and_plots_of_the_papers() -> None:
+def test_the_report_has_the_tables_and_charts_of_the_papers() -> None:
     assert [table.name for table in REPORT.tables] == [
-        *("protocol", "funnel", "dataset", "pairs", "reliability", "filtering"),
-        *("compact", "scores", "intervals", "comparison", "models", "cost"),
+        *("dataset", "funnel", "protocol", "reliability", "filtering", "pairs"),
+        *("compact", "intervals", "scores", "models", "comparison", "cost"),
     ]
-    assert [plot.name for plot in REPORT.plots] == ["funnel", "pairs", "scores"]
+    assert [chart.name for chart in REPORT.charts] == ["funnel", "pairs", "scores"]
+    assert [card.name for card in REPORT.cards] == [
+        *("instances", "protocol", "agreement", "people", "models", "comparison", "cost")
+    ]
+
+
+def test_the_sentences_say_the_numbers_of_the_tables() -> None:
+    said = {card.name: card.sentence for card in REPORT.cards}
+    assert said["instances"] == "The dataset has 2 instances that step-3 accepted, from 4 imported instances."
+    assert said["people"].startswith("Humans get 50.0 % of groups right (95 % CI ")
+    assert said["people"].endswith("The model, CLIP_x, gets 50.0 %. Chance is 16.7 %.")
+    assert said["cost"] == ("USD 28.00 for 2 studies, without fees. The median wage is USD 12.00 an hour (2 sessions).")
 
 
 def test_the_funnel_counts_instances_per_type_and_subtype_in_the_order_of_the_pipeline() -> None:
@@ -42,21 +53,17 @@ def test_the_funnel_counts_instances_per_type_and_subtype_in_the_order_of_the_pi
 
 
 def test_the_dataset_is_what_the_declared_study_accepted_whatever_was_launched_later() -> None:
+    assert rows("dataset") == [["all", "all", 2, 8], ["add", "obj", 1, 4], ["swap", "att", 1, 4]]
+    assert REPORT.table("dataset").notes[0].startswith("The dataset is what step-3 accepted.")
     later = replace(STEP_3, slug="pilot", purpose="pilot", questions=[], answers=[])
     report = report_of(replace(PROJECT, studies=[STEP_3, BASELINE, later]))
     assert list(report.table("dataset").rows[0]) == ["all", "all", 2, 8]
     undeclared = report_of(replace(PROJECT, dataset=""))
     assert list(undeclared.table("dataset").rows[0]) == ["all", "all", 4, 16]
     assert "No study was declared" in undeclared.table("dataset").notes[0]
-
-
-def test_retrieval_examples_are_counted_only_where_a_baseline_asks_for_them() -> None:
-    report = report_of(replace(PROJECT, studies=[STEP_3]))
-    assert list(report.table("dataset").rows[0]) == ["all", "all", 2]
-
-
-def test_the_dataset_is_counted_per_type_and_subtype() -> None:
-    assert rows("dataset") == [["all", "all", 2, 8], ["add", "obj", 1, 4], ["swap", "att", 1, 4]]
+    # Retrieval examples are counted only where a baseline asks for them.
+    without_baseline = report_of(replace(PROJECT, studies=[STEP_3]))
+    assert list(without_baseline.table("dataset").rows[0]) == ["all", "all", 2]
 
 
 def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
@@ -74,37 +81,19 @@ def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
 
 def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:
     found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
-    assert _without_intervals(found["any image / None", "Percent agreement"]) == [
-        *(4, pytest.approx(0.75), 2, pytest.approx(1))
-    ]
-    assert _without_intervals(found["options", "Percent agreement"]) == [4, pytest.approx(0.5), 2, pytest.approx(0.5)]
-
-
-def _without_intervals(cells: list[Any]) -> list[Any]:
-    return [*cells[:2], *cells[3:5]]
-
-
-def test_agreement_before_filtering_has_its_interval_and_where_there_is_none_the_reason() -> None:
-    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
+    # Questions and value before filtering, and after it.
+    before_and_after = {key: [*cells[:2], *cells[3:5]] for key, cells in found.items()}
+    assert before_and_after["any image / None", "Percent agreement"] == [4, pytest.approx(0.75), 2, pytest.approx(1)]
+    assert before_and_after["options", "Percent agreement"] == [4, pytest.approx(0.5), 2, pytest.approx(0.5)]
+    # Of what was accepted nobody says None, which is declared: by chance 0, so that agreeing on all is 1 and defined.
+    assert found["any image / None", "Gwet's AC1"][4] == 1
     interval = found["any image / None", "Percent agreement"][2]
     assert 0 <= interval.low <= 0.75 <= interval.high <= 1
-    assert isinstance(found["any image / None", "Krippendorff's alpha"][5], Undefined)
-
-
-def test_agreement_on_what_was_filtered_is_undefined_with_its_reason() -> None:
-    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
-    after = found["any image / None", "Krippendorff's alpha"][4]
+    after, its_interval = found["any image / None", "Krippendorff's alpha"][4:6]
     assert isinstance(after, Undefined)
+    assert isinstance(its_interval, Undefined)
     assert "Unanimous" in after.reason
-
-
-def test_a_label_that_nobody_gave_after_filtering_still_could_have_been() -> None:
-    # Of what was accepted nobody says None, which is declared: by chance 0, so that agreeing on all is 1 and defined.
-    found = {(row[2], row[3]): row[4:] for row in rows("filtering")}
-    assert found["any image / None", "Gwet's AC1"][4] == 1
-
-
-def test_the_baseline_is_not_asked_about_agreement_before_filtering() -> None:
+    # The baseline is not asked.
     assert {row[0] for row in rows("filtering")} == {"step-3"}
 
 
@@ -116,9 +105,6 @@ def test_scores_of_people_and_of_the_model_on_the_same_instances() -> None:
     assert found["baseline", "Humans", "swap", "att"] == [1, 1, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0]
     assert found["baseline", "CLIP_x", "all", "all"] == [None, 2, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.5]
     assert found["baseline", "CLIP_x", "add", "obj"][4] == 0.0
-
-
-def test_models_are_scored_on_all_that_was_kept_too() -> None:
     assert rows("models")[0][:4] == ["CLIP_x", "all", "all", 2]
 
 
@@ -152,15 +138,11 @@ def test_cost_and_wage() -> None:
 
 def test_tables_that_nothing_could_fill_are_left_out() -> None:
     report = report_of(replace(PROJECT, studies=[replace(STEP_3, answers=[])], models=[]))
-    assert [table.name for table in report.tables] == ["protocol", "funnel", "dataset", "cost"]
-    assert [plot.name for plot in report.plots] == ["funnel"]
+    assert [table.name for table in report.tables] == ["dataset", "funnel", "protocol", "cost"]
+    assert [chart.name for chart in report.charts] == ["funnel"]
 
 
-def test_the_same_rows_make_the_same_report() -> None:
+def test_the_same_rows_make_the_same_report_without_an_id_of_an_annotator() -> None:
     assert report_of(PROJECT) == REPORT
-
-
-def test_no_id_of_an_annotator_is_in_the_report() -> None:
-    assert not any(
-        str(cell) in {"901", "902", "903", "904"} for table in REPORT.tables for row in table.rows for cell in row
-    )
+    cells = {str(cell) for table in REPORT.tables for row in table.rows for cell in row}
+    assert not cells & {"901", "902", "903", "904"}

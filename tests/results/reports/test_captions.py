@@ -39,7 +39,3 @@ def test_models_of_files_that_name_no_pictures_are_called_declared() -> None:
 def test_without_a_study_there_is_nothing_that_was_kept_but_the_models_are_told() -> None:
     report = report_of(replace(PROJECT, studies=[], models=[CHOSE]))
     assert [table.name for table in report.tables] == ["funnel", "captions"]
-
-
-def test_what_was_kept_names_the_study_that_kept_it() -> None:
-    assert report_of(PROJECT).table("dataset").notes[0].startswith("The dataset is what step-3 accepted.")

@@ -12,7 +12,8 @@ import pytest
 from analytics.language import NO_PARSER
 from analytics.outcomes import Outcome
 from results.reports.base import Range, Report, Undefined
-from results.reports.build import report_of
+from results.reports.build import report_of, report_of_study
+from results.reports.cards import StudyAnswers
 from results.reports.facts import (
     AnswerFacts,
     DescribedSets,
@@ -24,7 +25,6 @@ from results.reports.facts import (
     WrittenFacts,
 )
 from results.reports.sections import descriptions
-from results.reports.study_report import report_of_study
 from studies.kinds.base import Scale
 from tests.results.reports.small import PROJECT, STEP_3
 
@@ -263,7 +263,7 @@ def test_sets_and_descriptions_by_split_and_type() -> None:
 
 def test_the_report_of_the_study_alone_has_the_same_tables_and_others_have_none() -> None:
     alone = replace(PROJECT, categories=CATEGORIES, studies=[study()], models=[])
-    names = {table.name for table in report_of_study(alone, []).tables}
+    names = {table.name for table in report_of_study(alone, StudyAnswers([])).tables}
     new = {"descriptions", "retrieval-agreement", "retrieval-accuracy", "phenomena", "language"}
     assert new <= names
     assert not new & {table.name for table in report_of(PROJECT).tables}

@@ -1,5 +1,7 @@
 """What a study will be able to tell, from its plan."""
 
+import pytest
+
 from results.reports.base import Range
 from results.reports.expected_precision import Kind, PlannedStudy, expected_precision_table
 
@@ -32,12 +34,16 @@ def test_a_filter_in_pairs_is_told_its_agreement() -> None:
     assert all(isinstance(row[5], Range) for row in table.rows)
 
 
-def test_a_filter_with_one_answer_each_will_tell_neither() -> None:
-    assert not expected_precision_table(PlannedStudy(kinds=PICK, people=10, instances=400, answers=1)).rows
-
-
-def test_a_study_whose_questions_come_later_has_nothing_to_be_told_yet() -> None:
-    assert not expected_precision_table(PlannedStudy(kinds=ONE_RIGHT, people=0, instances=0, answers=2)).rows
+@pytest.mark.parametrize(
+    "plan",
+    [
+        PlannedStudy(kinds=PICK, people=10, instances=400, answers=1),
+        PlannedStudy(kinds=ONE_RIGHT, people=0, instances=0, answers=2),
+    ],
+    ids=["a filter with one answer each", "its questions come later"],
+)
+def test_a_study_that_will_tell_nothing_has_no_row(plan: PlannedStudy) -> None:
+    assert not expected_precision_table(plan).rows
 
 
 def test_the_four_questions_are_told_as_the_instances_that_their_scores_count() -> None:

@@ -15,7 +15,7 @@ from results.reports.sections.annotator_pairs import pair_agreements
 from results.reports.sections.annotators import PersonsAnswer, annotators_table
 from results.reports.sections.funnel import accepted_of
 from tests.results.reports.kinds import KINDS
-from tests.results.reports.small import BASELINE, PROJECT, STEP_3
+from tests.results.reports.small import BASELINE, PROJECT, STEP_3, rows
 
 UNANSWERED, OPEN, COMPLETE = Progress
 
@@ -89,11 +89,8 @@ def leads(predicted_by: Mapping[str, Set[int]], baseline: StudyFacts = BASELINE)
     report = report_of(replace(PROJECT, studies=[STEP_3, baseline], models=models, predicted_by=predicted_by))
     found: dict[tuple[str, str], str] = {}
     for name in ("models", "scores", "intervals", "comparison"):
-        table = report.table(name)
-        titles = [column.title for column in table.columns]
-        for row in table.rows:
-            said = dict(zip(titles, row, strict=True))
-            if "CLIP_x" in row and said.get("Type", "all") == "all":
+        for said in rows(report, name):
+            if "CLIP_x" in said.values() and said.get("Type", "all") == "all":
                 found |= {(name, title): cell.query for title, cell in said.items() if isinstance(cell, LinkedCount)}
     return found
 

@@ -1,9 +1,9 @@
+import html
 import json
 import re
 import shutil
 import subprocess
 import tomllib
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from results.reports.base import Cell, Column, Plot, Point, Range, Report, Series, Shown, Table, Undefined
+from results.reports.base import Card, Cell, Chart, Column, Point, Range, Report, Series, Shown, Table, Undefined
 from results.reports.build import report_of
+from results.reports.charts import Drawing
 from results.reports.formats import FORMATS, get_files
 from results.reports.formats.md import escape as md_escape
 from results.reports.formats.tex import escape as tex_escape
-from results.reports.plots import svg
 from results.reports.text import cell_text
 from tests.results.reports.small import PROJECT
 
@@ -29,8 +29,22 @@ TABLE = Table(
     [["a|b $5", 7512, 0.5, Undefined("Only one rater.")], ["c", 0, None, Range(-0.25, 0.5)]],
     ["50 % of {all}."],
 )
-PLOT = Plot("p", "T", "D <d>", "bars", "count", "Things", [Series("", [Point("x", 3)])])
-REPORT = Report("Odd & <named>", [TABLE], [PLOT])
+CHART = Chart("p", "T", "D <d>", "bars", "count", "Things", [Series("", [Point("x", 3)])])
+DRAWING = Drawing({}, "<svg><path fill='var(--chart-1)'/></svg>", b"PNG", b"PDF")
+
+
+def report_with(*tables: Table, chart: Chart | None = None) -> Report:
+    return Report(
+        "Odd & <named>", [Card("any", "cost", "Is it <so>?", "50 % & more.", tables, chart, "Simulated: all.")]
+    )
+
+
+REPORT = report_with(TABLE, chart=CHART)
+
+
+def written(format: str, report: Report = REPORT) -> str:
+    """Return the report itself in a format, with its chart drawn."""
+    return get_files(format)(report, {"p": DRAWING})[f"report.{format}"].decode()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +58,7 @@ REPORT = Report("Odd & <named>", [TABLE], [PLOT])
         (0.0004, "p", "< 0.001"),
         (0.0215, "p", "0.022"),
         (Decimal("1234.5"), "money", "1,234.50"),
-        (Range(0.84, 0.955), "share", "84.00 to 95.50"),
+        (Range(0.84, 0.955), "share", "84.00–95.50"),
         (None, "count", ""),
         ("none", "text", "none"),
     ],
@@ -54,9 +68,9 @@ def test_a_number_is_rounded_once_and_half_up(cell: Cell, shown: Shown, expected
 
 
 def test_markdown_shows_the_table_and_why_a_number_is_missing() -> None:
-    text = get_files("md")(REPORT)["report.md"]
+    text = written("md")
     assert "| Na\\_me | n | Share (%) | Kappa |\n| --- | ---: | ---: | ---: |" in text
-    assert "| a\\|b $5 | 7,512 | 50.00 | undefined (a) |" in text
+    assert "| a\\|b $5 | 7,512 | 50.00 | — (a) |" in text
     assert "(a) Only one rater." in text
     assert "| c | 0 |  | -0.25 to 0.50 |" in text
 
@@ -77,9 +91,9 @@ def test_latex_draws_no_two_signs_as_one(given: str, expected: str) -> None:
 
 
 def test_latex_has_a_row_per_row_and_as_many_cells_as_columns() -> None:
-    text = get_files("tex")(REPORT)["report.tex"]
+    text = written("tex")
     assert r"\begin{tabular}{lrrr}" in text
-    assert r"a\textbar{}b \$5 & 7,512 & 50.00 & undefined (a) \\" in text
+    assert r"a\textbar{}b \$5 & 7,512 & 50.00 & — (a) \\" in text
     assert r"\caption{A \& B \textless{}c\textgreater{}. 50 \% of \{all\}. (a) Only one rater.}" in text
 
 
@@ -89,7 +103,7 @@ LONG = Table("long", "Long", [Column("Who"), Column("Answers", "count")], [("a",
 
 
 def test_a_long_table_goes_on_in_further_floats_with_all_of_its_rows() -> None:
-    text = get_files("tex")(Report("R", [LONG], []))["report.tex"]
+    text = written("tex", report_with(LONG))
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 3
     assert text.count(r"\caption{Long. Counted.}") == 1
     assert text.count(r"\caption{Long (continued)}") == 2
@@ -99,7 +113,7 @@ def test_a_long_table_goes_on_in_further_floats_with_all_of_its_rows() -> None:
 
 def test_a_wide_table_is_made_as_narrow_as_the_text() -> None:
     wide = Table("wide", "Wide", [Column("How often people said it")], [("x",)])
-    text = get_files("tex")(Report("R", [wide], []))["report.tex"]
+    text = written("tex", report_with(wide))
     assert r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%" in text
     assert r"\shortstack[l]{How often \\ people said \\ it} \\" in text
 
@@ -109,7 +123,7 @@ def test_a_wide_table_is_made_as_narrow_as_the_text() -> None:
 )
 def test_the_first_lines_name_the_packages_that_the_letters_need(cell: str, package: str) -> None:
     table = Table("t", "T", [Column("Who")], [(cell,)])
-    head = get_files("tex")(Report("R", [table], []))["report.tex"].partition(r"\begin")[0]
+    head = written("tex", report_with(table)).partition(r"\begin")[0]
     assert package in head
     assert ("lualatex" in head) == (package == "fontspec")
 
@@ -117,7 +131,7 @@ def test_the_first_lines_name_the_packages_that_the_letters_need(cell: str, pack
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_sets_the_small_report_with_the_packages_that_it_names(tmp_path: Path) -> None:
     report = report_of(PROJECT)
-    text = get_files("tex")(replace(report, tables=[*report.tables, ROW_STARTS, LONG]))["report.tex"]
+    text = written("tex", replace(report, cards=[*report.cards, *report_with(ROW_STARTS, LONG).cards]))
     packages = re.findall(r"\\usepackage(?:\[\w+\])?\{\w+\}", text)
     assert len(packages) == 3
     (tmp_path / "report.tex").write_text(text, encoding="utf-8")
@@ -132,31 +146,35 @@ def test_latex_sets_the_small_report_with_the_packages_that_it_names(tmp_path: P
 
 
 def test_latex_takes_no_cell_for_an_argument_of_the_row_before() -> None:
-    lines = get_files("tex")(Report("R", [ROW_STARTS], []))["report.tex"].splitlines()
+    lines = written("tex", report_with(ROW_STARTS)).splitlines()
     assert lines[lines.index(r"\midrule") + 1 :][:3] == [r"A \\", r"{[}CLS] model \\", r"{*}best{*} \\"]
 
 
-def test_markdown_marks_are_shown_as_they_are() -> None:
-    assert md_escape("a_b *c*\n<d>") == r"a\_b \*c\* \<d\>"
-
-
-def test_markdown_shows_the_name_of_a_sign_and_not_the_sign() -> None:
-    assert md_escape("&copy; &#35; R&D; A & B") == r"\&copy; \&#35; R\&D; A & B"
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a_b *c*\n<d>", r"a\_b \*c\* \<d\>"),
+        # The name of a sign is shown and not the sign.
+        ("&copy; &#35; R&D; A & B", r"\&copy; \&#35; R\&D; A & B"),
+    ],
+)
+def test_markdown_marks_are_shown_as_they_are(given: str, expected: str) -> None:
+    assert md_escape(given) == expected
 
 
 def test_html_is_one_page_that_shows_text_as_text_and_asks_for_nothing() -> None:
-    page = BeautifulSoup(get_files("html")(REPORT)["report.html"], "html.parser")
+    page = BeautifulSoup(written("html"), "html.parser")
     assert page.h1 is not None
     assert page.h1.get_text() == "Odd & <named>"
     assert [cell.get_text() for cell in page.select("tbody tr")[0].select("td")] == [
-        *("a|b $5", "7,512", "50.00", "undefined (a)")
+        *("a|b $5", "7,512", "50.00", "— (a)")
     ]
     assert not page.select("script, link, img, [src], [href]")
     assert page.svg is not None
 
 
 def test_json_holds_exact_values_and_reasons() -> None:
-    (table,) = json.loads(get_files("json")(REPORT)["report.json"])["tables"]
+    (table,) = json.loads(written("json"))["tables"]
     assert table["rows"] == [
         {"Na_me": "a|b $5", "n": 7512, "Share": 0.5, "Kappa": None},
         {"Na_me": "c", "n": 0, "Share": None, "Kappa": {"low": -0.25, "high": 0.5}},
@@ -166,62 +184,49 @@ def test_json_holds_exact_values_and_reasons() -> None:
 
 def test_json_says_what_made_it_and_when() -> None:
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-    written = [get_files("json")(report_of(PROJECT, made_at=noon))["report.json"] for _ in range(2)]
-    assert json.loads(written[0])["made"] == {
-        "report_version": 4,
+    twice = [written("json", report_of(PROJECT, made_at=noon)) for _ in range(2)]
+    assert json.loads(twice[0])["made"] == {
+        "report_version": 5,
         "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
         "at": "2026-03-01T12:00:00+00:00",
         "seed": 7,
         "resamples": 1000,
     }
-    assert written[0] == written[1]
+    assert twice[0] == twice[1]
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_writes_the_whole_small_report_twice_the_same(format: str) -> None:
-    files = get_files(format)(report_of(PROJECT))
+    drawings = {"funnel": DRAWING, "scores": DRAWING}
+    files = get_files(format)(report_of(PROJECT), drawings)
     assert next(iter(files)) == f"report.{format}"
-    assert files == get_files(format)(report_of(PROJECT))
-    drawn = [f"{name}.svg" in files for name in ("funnel", "pairs", "scores")]
-    assert all(drawn) or not any(drawn)
+    assert files == get_files(format)(report_of(PROJECT), drawings)
+    beside = {"md": {"funnel.svg", "scores.svg"}, "tex": {"funnel.pdf", "scores.pdf"}}.get(format, set())
+    assert set(files) - {f"report.{format}"} == beside
+    assert all(b"var(--" not in content for content in files.values())
 
 
-def test_every_plot_is_well_formed_and_described_in_words() -> None:
-    for plot in report_of(PROJECT).plots:
-        root = ElementTree.fromstring(svg(plot))  # noqa: S314 (made by ourselves)
-        space = "{http://www.w3.org/2000/svg}"
-        assert root.get("role") == "img"
-        assert [root.findtext(f"{space}title"), root.findtext(f"{space}desc")] == [plot.title, plot.description]
-        assert not any(element.get("style") for element in root.iter())
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_has_the_sentences_in_the_order_of_the_cards(format: str) -> None:
+    text = html.unescape(written(format, report_of(PROJECT)).replace("\\", ""))
+    places = [text.find(card.sentence.partition(" %")[0].partition("_")[0]) for card in report_of(PROJECT).cards]
+    assert -1 not in places
+    assert places == sorted(places)
 
 
-def test_the_axis_of_every_plot_says_what_it_measures() -> None:
-    axes = {plot.name: plot.axis for plot in report_of(PROJECT).plots}
-    assert axes == {
+def test_the_charts_say_what_their_axes_measure() -> None:
+    assert {chart.name: chart.axis for chart in report_of(PROJECT).charts} == {
         "funnel": "Instances",
         "pairs": "Cohen's kappa, with its 95 % interval",
         "scores": "Group score, with its 95 % interval",
     }
-    for plot in report_of(PROJECT).plots:
-        words = [e.text for e in ElementTree.fromstring(svg(plot)).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
-        assert plot.axis in words
 
 
-def test_the_plot_of_scores_says_on_how_many_instances_each_bar_stands() -> None:
-    (plot,) = [plot for plot in report_of(PROJECT).plots if plot.name == "scores"]
-    assert [point.label for point in plot.series[0].points] == ["all (n = 2)", "add obj (n = 1)", "swap att (n = 1)"]
+def test_the_chart_of_scores_says_on_how_many_instances_each_point_stands() -> None:
+    (chart,) = [chart for chart in report_of(PROJECT).charts if chart.name == "scores"]
+    assert [point.label for point in chart.series[0].points] == ["all (n = 2)", "add obj (n = 1)", "swap att (n = 1)"]
     # One person right and one wrong, means that vary by 1/4, are worth 1/4 over 1/4 = one answer, half of it right.
     # Wilson's limit is (1 - t / sqrt(1 + t^2)) / 2, where t with one degree of freedom is the tangent of .475 pi.
-    first = plot.series[0].points[0]
+    first = chart.series[0].points[0]
     assert first.low == pytest.approx((1 - sin(0.475 * pi)) / 2)
     assert first.high == pytest.approx((1 + sin(0.475 * pi)) / 2)
-
-
-def test_bars_are_as_long_as_their_values() -> None:
-    points = [Point("a", 0.25), Point("b", 0.5), Point("c", None)]
-    plot = Plot("p", "T", "D", "bars", "share", "Share", [Series("", points)])
-    root = ElementTree.fromstring(svg(plot))  # noqa: S314
-    bars = [e for e in root.iter("{http://www.w3.org/2000/svg}rect") if e.get("fill") == "#0072b2"]
-    short, long = (float(bar.get("width", "0")) for bar in bars)
-    assert long == pytest.approx(2 * short)
-    assert "undefined" in svg(plot)

@@ -16,7 +16,7 @@ from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFac
 from results.reports.sections.people import UnitScore
 from results.reports.sections.scores import people_score
 from tests.results.reports.kinds import KINDS
-from tests.results.reports.small import BASELINE, PROJECT, four
+from tests.results.reports.small import BASELINE, PROJECT, four, rows
 
 ANN, BEN, CLEO = 1, 2, 3
 # What a person says to the four questions about an instance: right where "1".
@@ -47,12 +47,6 @@ def study(said: Mapping[int, Mapping[int, str]], *, wanted: int = 1, slug: str =
 def project(*studies: StudyFacts, models: Sequence[ModelFacts] = ()) -> ProjectFacts:
     categories = dict.fromkeys(range(1, 60), ("add", "obj"))
     return replace(PROJECT, categories=categories, studies=studies, models=models, dataset="")
-
-
-def rows(report: Report, name: str) -> list[dict[str, Any]]:
-    table = report.table(name)
-    titles = [column.title for column in table.columns]
-    return [dict(zip(titles, row, strict=True)) for row in table.rows]
 
 
 def value(report: Report, score: str, *, of: str = "baseline") -> Any:

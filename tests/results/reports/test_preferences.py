@@ -9,9 +9,9 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, LabelSpace, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.sections.multi_part_answers import units_plot, units_table
-from results.reports.sections.preferences import preferences_of, preferences_plot, preferences_table
-from tests.results.reports.small import STEP_3
+from results.reports.sections.multi_part_answers import units_chart, units_table
+from results.reports.sections.preferences import preferences_chart, preferences_of, preferences_table
+from tests.results.reports.small import STEP_3, by_title
 
 SAME, FIT, NICE = "no difference", "Fits", "Is nicer"
 
@@ -48,8 +48,7 @@ FACTS = study(
 
 def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
     table = preferences_table(preferences_of(LIKES))
-    titles = [column.title for column in table.columns]
-    rows = [dict(zip(titles, row, strict=True)) for row in table.rows]
+    rows = by_title(table)
     of_fit = [row for row in rows if row["Criterion"] == FIT]
     counted = [
         (row["Rank"], row["Image"], row["Comparisons"], row["Preferred"], row["No difference"]) for row in of_fit
@@ -66,13 +65,13 @@ def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
     assert table.rests_on == ["likes"]
 
 
-def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_plot() -> None:
+def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_chart() -> None:
     found = preferences_of(LIKES)
     rows = [row for row in preferences_table(found).rows if NICE in row]
     assert [(row[4], *row[8:11]) for row in rows] == [("all", 6, 4, 2), ("a", 6, 4, 2), ("b", 6, 0, 2)]
     assert rows[1][5] == Undefined("Nothing else was ever preferred to a, so that no score is high enough.")
-    plot = preferences_plot(found)
-    assert [(series.name, [point.label for point in series.points]) for series in plot.series] == [(FIT, ["a", "b"])]
+    chart = preferences_chart(found)
+    assert [(series.name, [point.label for point in series.points]) for series in chart.series] == [(FIT, ["a", "b"])]
 
 
 def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
@@ -86,7 +85,7 @@ def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
     assert {row[7] for row in table.rows} == {
         Undefined("One instance was answered about, which says nothing about other instances.")
     }
-    assert [series.name for series in units_plot(FACTS).series] == ["true", "false"]
+    assert [series.name for series in units_chart(FACTS).series] == ["true", "false"]
 
 
 def test_the_report_of_a_project_has_both() -> None:

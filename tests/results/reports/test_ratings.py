@@ -9,9 +9,9 @@ from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, LabelSpace, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
-from results.reports.sections.ratings import ratings_of, ratings_plot, ratings_table
+from results.reports.sections.ratings import ratings_chart, ratings_of, ratings_table
 from studies.kinds.base import Scale
-from tests.results.reports.small import STEP_3
+from tests.results.reports.small import STEP_3, by_title
 
 STEPS = ["1", "2", "3", "4", "5"]
 ON_FIVE = LabelSpace(options=STEPS, last=STEPS, scale=Scale("interval", {step: float(step) for step in STEPS}))
@@ -68,8 +68,7 @@ def test_the_interval_of_a_mean_rating_is_by_person_and_instance() -> None:
 
 def test_the_table_and_the_plot_have_a_row_and_a_bar_for_each_role() -> None:
     table = ratings_table(ratings_of(BOTH))
-    titles = [column.title for column in table.columns]
-    rows = [dict(zip(titles, row, strict=True)) for row in table.rows]
+    rows = by_title(table)
     means = {row["Image role"]: row for row in rows if row["Step"] == "all" and row["Type"] == "all"}
     assert {role: (row["Mean"], row["Answers"], row["People"]) for role, row in means.items()} == {
         "drawn": (3.5, 4, 2),
@@ -78,8 +77,11 @@ def test_the_table_and_the_plot_have_a_row_and_a_bar_for_each_role() -> None:
     assert isinstance(means["photo"]["95 % interval"], Range)
     steps = {row["Step"]: row["Times"] for row in rows if row["Image role"] == "photo" and row["Type"] == "all"}
     assert steps == {"all": 4, "1": 0, "2": 0, "3": 0, "4": 1, "5": 3}
-    plot = ratings_plot(ratings_of(BOTH))
-    assert [series.name for series in plot.series] == ["rating, drawn", "rating, photo"]
+    project = ProjectFacts("shelves", "Shelves", {1: ("a", ""), 2: ("b", "")}, [BOTH])
+    assert report_of(project).table("ratings").rests_on == ["rates"]
+    chart = ratings_chart(ratings_of(BOTH))
+    assert [series.name for series in chart.series] == ["1", "2", "3", "4", "5"]
+    assert [(point.label, point.value) for point in chart.series[4].points][1] == ("rating, photo", 0.75)
 
 
 def test_one_person_has_a_mean_without_an_interval() -> None:
@@ -89,8 +91,3 @@ def test_one_person_has_a_mean_without_an_interval() -> None:
         3,
         Undefined("One person answered, and what one person does says nothing about others."),
     )
-
-
-def test_the_report_of_a_project_has_the_ratings() -> None:
-    project = ProjectFacts("shelves", "Shelves", {1: ("a", ""), 2: ("b", "")}, [BOTH])
-    assert report_of(project).table("ratings").rests_on == ["rates"]

@@ -1,11 +1,11 @@
-"""Tables that rest on a program's answers say so."""
+"""Cards that rest on a program's answers say so."""
 
 from dataclasses import replace
 
-from results.reports.build import report_of
+from results.reports.build import report_of, report_of_study
+from results.reports.cards import StudyAnswers
 from results.reports.facts import SimulatedStudy
 from results.reports.simulated_answers import simulation_notice
-from results.reports.study_report import report_of_study
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 PLAYED = replace(STEP_3, simulated=1)
@@ -14,26 +14,24 @@ NOTICE = "Simulated: 1 of 2 annotators of step-3. They are a program, so this sa
 
 def test_people_need_no_notice() -> None:
     assert simulation_notice([STEP_3, BASELINE]) == ""
-    assert not any("imulated" in note for table in report_of(PROJECT).tables for note in table.notes)
+    assert not any(card.simulated for card in report_of(PROJECT).cards)
 
 
-def test_every_table_that_rests_on_a_programs_answers_says_so() -> None:
+def test_every_card_that_rests_on_a_programs_answers_says_so() -> None:
     # Step 3 also decided about what the baseline and the models were asked.
     report = report_of(replace(PROJECT, studies=[PLAYED, replace(BASELINE, above=[SimulatedStudy("step-3", 1, 2)])]))
-    assert {table.name for table in report.tables if NOTICE in table.notes} == {
-        *("funnel", "dataset", "pairs", "reliability", "filtering"),
-        *("compact", "scores", "intervals", "comparison", "models", "cost"),
-    }
+    marked = {card.name for card in report.cards if card.simulated == NOTICE}
+    assert marked == {"instances", "agreement", "people", "comparison", "models", "cost"}
 
 
 def test_what_rests_on_people_alone_carries_no_notice() -> None:
     played = replace(BASELINE, simulated=2)
     report = report_of(replace(PROJECT, studies=[STEP_3, played]))
-    marked = {table.name for table in report.tables if any("imulated" in note for note in table.notes)}
-    assert {"scores", "intervals", "comparison", "funnel", "cost"} <= marked
-    assert not marked & {"dataset", "models", "filtering", "protocol"}
+    marked = {card.name for card in report.cards if card.simulated}
+    assert {"people", "comparison", "instances", "cost"} <= marked
+    assert not marked & {"models", "protocol"}
 
 
-def test_the_results_of_a_study_carry_it_in_every_table() -> None:
-    report = report_of_study(replace(PROJECT, studies=[PLAYED]), [])
-    assert all(NOTICE in table.notes for table in report.tables)
+def test_the_results_of_a_study_carry_it_in_every_card() -> None:
+    report = report_of_study(replace(PROJECT, studies=[PLAYED]), StudyAnswers([]))
+    assert all(card.simulated == NOTICE for card in report.cards)

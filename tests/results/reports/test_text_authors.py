@@ -8,6 +8,8 @@ import pytest
 from analytics.language import NO_PARSER
 from analytics.retrieval import Retrieval
 from results.reports.base import Range, Table, Undefined
+from results.reports.build import report_of_study
+from results.reports.cards import StudyAnswers
 from results.reports.sections import descriptions
 from results.reports.sections.text_authors import (
     NOBODY_LOOKED,
@@ -17,7 +19,6 @@ from results.reports.sections.text_authors import (
     texts_table,
     writers_table,
 )
-from results.reports.study_report import report_of_study
 from tests.results.reports.small import PROJECT, STEP_3
 
 DORA, EMIL, FAY = 1, 2, 3
@@ -52,8 +53,9 @@ def rows(table: Table) -> list[list[Any]]:
     return [list(row) for row in table.rows]
 
 
-def test_each_writer_stands_beside_what_others_found() -> None:
-    every, dora, emil, fay = rows(writers_table("tell", Writing(TEXTS, NAMES, [SEARCH], looked_for())))
+def test_each_writer_stands_beside_what_others_found_and_nobody_is_called_anything_for_a_paste() -> None:
+    table = writers_table("tell", Writing(TEXTS, NAMES, [SEARCH], looked_for()))
+    every, dora, emil, fay = rows(table)
     # Lengths 3, 6, 4, 5 and 3; recorded: no, yes, no; seconds 10, 30 and 5.
     assert every[:7] == ["all", 5, 4, 3, pytest.approx(1 / 3), 10, 7]
     # Dora's were found by 3 of 5, emil's by 1 of 2, and each counts once.
@@ -65,19 +67,15 @@ def test_each_writer_stands_beside_what_others_found() -> None:
     assert emil[8] == Undefined("One instance was answered about, which says nothing about other instances.")
     nothing, nobody = Undefined(NOT_RECORDED), Undefined(NOBODY_LOOKED)
     assert fay == ["A-FAY", 1, 3, 0, nothing, nothing, 0, nobody, nobody]
+    said = " ".join([table.title, *table.notes, *(column.title for column in table.columns)]).casefold()
+    assert "a paste proves nothing by itself" in said
+    assert not {"fraud", "cheat", "suspicious"} & set(said.split())
 
 
 def test_texts_for_which_nobody_has_looked_say_so() -> None:
     every, *_ = rows(writers_table("tell", Writing(TEXTS, NAMES)))
     assert every[6:] == [0, Undefined(NOBODY_LOOKED), Undefined(NOBODY_LOOKED)]
     assert rows(writers_table("tell", Writing([], NAMES))) == []
-
-
-def test_nobody_is_called_anything_for_a_paste() -> None:
-    table = writers_table("tell", Writing(TEXTS, NAMES, [SEARCH], looked_for()))
-    said = " ".join([table.title, *table.notes, *(column.title for column in table.columns)]).casefold()
-    assert "a paste proves nothing by itself" in said
-    assert not {"fraud", "cheat", "suspicious"} & set(said.split())
 
 
 def test_what_the_texts_are_like_and_those_that_others_accepted() -> None:
@@ -100,8 +98,8 @@ def test_what_the_texts_are_like_and_those_that_others_accepted() -> None:
 def test_the_results_of_a_study_hold_them_and_say_where_a_program_looked() -> None:
     played = replace(SEARCH, simulated=2, annotators=3)
     alone = replace(PROJECT, studies=[STEP_3], models=[])
-    report = report_of_study(alone, [], writing=Writing(TEXTS, NAMES, [played], looked_for()))
-    for name in ("writers", "texts"):
-        assert "2 of 3 annotators of search" in report.table(name).notes[-1]
-    assert not any("search" in note for note in report.table("decisions").notes)
-    assert not {"writers", "texts"} & {table.name for table in report_of_study(alone, []).tables}
+    report = report_of_study(alone, StudyAnswers([], writing=Writing(TEXTS, NAMES, [played], looked_for())))
+    simulated = {card.name: card.simulated for card in report.cards}
+    assert "2 of 3 annotators of search" in simulated["writing"]
+    assert simulated["decisions"] == ""
+    assert not {"writers", "texts"} & {table.name for table in report_of_study(alone, StudyAnswers([])).tables}

@@ -35,6 +35,14 @@ def address(what: str, *keys: str, **query: str) -> str:
     return f"{CHOSEN}/{what}/?{urlencode([*picks, *query.items()])}"
 
 
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """The jobs that are sent."""
+    caught: list[Job] = []
+    monkeypatch.setattr("results.views.bulk_actions.send", caught.append)
+    return caught
+
+
 def test_those_that_are_ticked_get_a_tag_and_are_found_by_it(client: Client) -> None:
     assert "Tag 2 instances" in words_of(client.get(address("tag", "vase-0", "vase-3")))
     sent = client.post(address("tag", "vase-0", "vase-3", type="swap"), {"name": " look again ", "do": "tag"})
@@ -77,11 +85,11 @@ def test_all_that_match_are_meant_and_no_more(client: Client) -> None:
     assert listed(client, tag="good") == ["vase-0", "vase-1"]
 
 
+@pytest.mark.usefixtures("jobs")
 @pytest.mark.parametrize("what", ["tag", "export", "ask-again"])
 def test_nothing_is_done_with_other_instances_than_the_page_was_about(
-    client: Client, project: Project, what: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, project: Project, what: str
 ) -> None:
-    monkeypatch.setattr("results.views.bulk_actions.send", lambda job: None)
     matching = address(what, which="all", type="swap")
     page = client.get(matching)
     (shown,) = re.findall(r'name="shown" value="(\w+)"', words_of(page))
@@ -121,9 +129,7 @@ def test_nothing_chosen_leads_back(client: Client, what: str, query: str) -> Non
     assert client.post(f"{CHOSEN}/{what}/?{query}", {"name": "b", "study": "step-3"}).status_code == 409
 
 
-def test_an_export_holds_those_that_were_chosen(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs: list[Job] = []
-    monkeypatch.setattr("results.views.bulk_actions.send", jobs.append)
+def test_an_export_holds_those_that_were_chosen(client: Client, jobs: list[Job]) -> None:
     assert "<option selected>step-3</option>" in words_of(client.get(address("export", "vase-1", study="step-3")))
     wanted = {"study": "step-3", "format": "jsonl"}
     sent = client.post(address("export", "vase-1", "vase-2"), wanted)
@@ -138,24 +144,14 @@ def test_an_export_holds_those_that_were_chosen(client: Client, monkeypatch: pyt
     assert "of 2 chosen instances" in words_of(client.get("/projects/vases/events/"))
 
 
-@pytest.mark.parametrize(
-    ("format", "rows"), [("jsonl", 1), ("responses", 1), ("decisions", 2), ("predictions", 0), ("parquet", 1)]
-)
-def test_every_sort_of_rows_can_be_narrowed(
-    client: Client, monkeypatch: pytest.MonkeyPatch, format: str, rows: int
-) -> None:
-    jobs: list[Job] = []
-    monkeypatch.setattr("results.views.bulk_actions.send", jobs.append)
+@pytest.mark.parametrize(("format", "rows"), [("responses", 1), ("decisions", 2), ("predictions", 0), ("parquet", 1)])
+def test_every_sort_of_rows_can_be_narrowed(client: Client, jobs: list[Job], format: str, rows: int) -> None:
     client.post(address("export", "vase-1", "vase-2"), {"study": "step-3", "format": format})
     run_now(jobs.pop())
     assert Export.objects.get().rows_done == rows
 
 
-def test_an_export_of_some_does_not_overwrite_that_of_all_nor_one_of_others(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    jobs: list[Job] = []
-    monkeypatch.setattr("results.views.bulk_actions.send", jobs.append)
+def test_an_export_of_some_does_not_overwrite_that_of_all_nor_one_of_others(client: Client, jobs: list[Job]) -> None:
     for key in ("vase-1", "vase-2"):
         client.post(address("export", key), {"study": "step-3", "format": "jsonl"})
         run_now(jobs.pop())
@@ -193,15 +189,19 @@ def test_a_study_that_another_feeds_is_asked_again_about_what_that_accepted(clie
     assert (again.design.instances.from_study, again.design.instances.keys) == ("step-3", ("vase-1", "vase-3"))
 
 
-def test_why_it_cannot_be_asked_again_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = client.post(address("ask-again", "vase-1"), {"study": "step-3", "name": "step-4"})
-    assert (taken.status_code, "already has a study called step-4" in words_of(taken)) == (409, True)
-    unnamed = client.post(address("ask-again", "vase-1"), {"study": "step-3", "name": "B B"})
-    assert (unnamed.status_code, "study" in words_of(unnamed)) == (409, True)
+@pytest.mark.parametrize(
+    ("keys", "name", "problem"),
+    [
+        (["vase-1"], "step-4", "already has a study called step-4"),
+        (["vase-1"], "B B", "study"),
+        (["vase-1", "vase-2"], "b", "2 instances are chosen, and a study file names at most 1"),
+    ],
+    ids=["taken", "no name", "too many"],
+)
+def test_why_it_cannot_be_asked_again_is_told(
+    client: Client, monkeypatch: pytest.MonkeyPatch, keys: list[str], name: str, problem: str
+) -> None:
     monkeypatch.setattr("studies.actions.drafts.MOST_NAMED", 1)
-    many = client.post(address("ask-again", "vase-1", "vase-2"), {"study": "step-3", "name": "b"})
-    assert (many.status_code, "2 instances are chosen, and a study file names at most 1" in words_of(many)) == (
-        409,
-        True,
-    )
+    refused = client.post(address("ask-again", *keys), {"study": "step-3", "name": name})
+    assert (refused.status_code, problem in words_of(refused)) == (409, True)
     assert Study.objects.count() == 2

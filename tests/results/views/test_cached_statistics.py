@@ -26,27 +26,16 @@ def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_before_there_are_numbers_the_page_says_what_is_going_on(client: Client, sent: list[Job], address: str) -> None:
+def test_a_page_says_how_old_its_numbers_are(client: Client, study: Study, sent: list[Job], address: str) -> None:
     page = client.get(address)
     assert page.status_code == 200
     assert "made in the background" in page.content.decode()
     assert len(sent) == 1
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_kept_numbers_are_shown_with_their_moment(client: Client, sent: list[Job], address: str) -> None:
-    client.get(address)
     run_now(sent.pop())
     page = client.get(address)
     assert "nothing has changed since" in page.content.decode()
     assert page.context.get("findings") or page.context["progress"].answers.given == 1
     assert sent == []
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_old_numbers_say_that_they_are_old(client: Client, study: Study, sent: list[Job], address: str) -> None:
-    client.get(address)
-    run_now(sent.pop())
     answer(sit_down(study, "ben"), questions(study)[1], "none", send_ms=4000)
     assert "something has changed since" in client.get(address).content.decode()
 

@@ -1,6 +1,7 @@
 import csv
 import io
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,9 +26,16 @@ def answered(study: Study) -> Study:
     return study
 
 
-def ask(client: Client, capture: DjangoCaptureOnCommitCallbacks, **form: str) -> Any:
-    with capture(execute=True):
-        return client.post(ASK, {"name": "v1", "format": "jsonl", **form}, follow=True)
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def ask(client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Ask:
+    def request(address: str = ASK, **form: str) -> Any:
+        with django_capture_on_commit_callbacks(execute=True):
+            return client.post(address, {"name": "v1", "format": "jsonl", **form}, follow=True)
+
+    return request
 
 
 @pytest.fixture
@@ -35,34 +43,22 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: run_job.apply(args=args, throw=True))
 
 
-@pytest.mark.usefixtures("at_once")
-def test_a_release_is_frozen_made_and_downloaded(
-    client: Client, answered: Study, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    assert (
-        "Waiting for the worker" in ask(client, django_capture_on_commit_callbacks, licence="CC0-1.0").content.decode()
-    )
+@pytest.mark.usefixtures("at_once", "answered")
+def test_a_release_is_frozen_made_and_downloaded_and_made_again_in_another_format(client: Client, ask: Ask) -> None:
+    assert "Waiting for the worker" in ask(licence="CC0-1.0").content.decode()
     release = Release.objects.get()
     assert (release.licence, release.instances, release.responses) == ("CC0-1.0", 4, 4)
     assert release.made_by
     assert release.made_by.username == "researcher"
     assert release.sha256 in client.get(ASK).content.decode()
-    export = Export.objects.get()
-    response = client.get(f"/exports/{export.pk}/download/")
+    response = client.get(f"/exports/{Export.objects.get().pk}/download/")
     assert response["Content-Type"] == "application/zip"
     assert 'filename="birds-step-3-v1.zip"' in response["Content-Disposition"]
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as packed:  # type: ignore[attr-defined]
         assert "birds-step-3-v1/instances.jsonl" in packed.namelist()
         assert not [name for name in packed.namelist() if b"c0ffee" in packed.read(name)]
-
-
-@pytest.mark.usefixtures("at_once")
-def test_the_same_name_in_another_format_is_the_same_release(
-    client: Client, answered: Study, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    ask(client, django_capture_on_commit_callbacks)
-    ask(client, django_capture_on_commit_callbacks, format="csv")
-    assert Release.objects.count() == 1
+    ask(format="csv")
+    assert Release.objects.get() == release
     assert list(Export.objects.order_by("pk").values_list("format", "state")) == [("jsonl", "ready"), ("csv", "ready")]
 
 
@@ -77,20 +73,16 @@ def of_two(answered: Study) -> Release:
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("slug", ["birds-step-3", "birds-step-4"])
-def test_a_release_of_several_studies_is_made_again_from_the_page_of_each(
-    client: Client, of_two: Release, slug: str, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        response = client.post(f"/studies/birds/{slug}/releases/", {"name": "v1", "format": "jsonl"})
-    assert response.status_code == 302
+def test_a_release_of_several_studies_is_made_again_from_the_page_of_each(of_two: Release, ask: Ask, slug: str) -> None:
+    assert ask(f"/studies/birds/{slug}/releases/").redirect_chain
     assert [(each.release, each.state) for each in Export.objects.all()] == [(of_two, "ready")]
     assert [study.slug for study in Release.objects.get().studies()] == ["birds-step-3", "birds-step-4"]
 
 
-def test_a_release_of_several_studies_is_not_made_again_as_one_of_a_third(client: Client, of_two: Release) -> None:
+def test_a_release_of_several_studies_is_not_made_again_as_one_of_a_third(of_two: Release, ask: Ask) -> None:
     make_launched(make_study(of_two.project, "birds-step-5"))
-    response = client.post("/studies/birds/birds-step-5/releases/", {"name": "v1", "format": "jsonl"})
-    assert "is one of birds-step-3 and birds-step-4. Choose another name." in response.content.decode()
+    page = ask("/studies/birds/birds-step-5/releases/").content.decode()
+    assert "is one of birds-step-3 and birds-step-4. Choose another name." in page
 
 
 @pytest.mark.both
@@ -110,14 +102,11 @@ def test_a_release_of_several_studies_is_not_made_again_as_one_of_a_third(client
         ({"citation": "@misc{birds}\0"}, "The citation of the release cannot be used. The text has a NUL character"),
     ],
 )
+@pytest.mark.usefixtures("answered")
 def test_what_cannot_be_made_is_refused_in_words_and_the_form_is_kept(
-    client: Client,
-    answered: Study,
-    form: dict[str, str],
-    sentence: str,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    ask: Ask, form: dict[str, str], sentence: str
 ) -> None:
-    response = ask(client, django_capture_on_commit_callbacks, **{"citation": "@misc{birds}", **form})
+    response = ask(**{"citation": "@misc{birds}", **form})
     assert response.status_code == 409
     assert sentence in response.content.decode()
     assert "@misc{birds}" in response.content.decode()
@@ -125,11 +114,9 @@ def test_what_cannot_be_made_is_refused_in_words_and_the_form_is_kept(
     assert not Release.objects.exists()
 
 
-@pytest.mark.usefixtures("at_once")
-def test_only_an_owner_gets_who_stands_behind_the_names(
-    client: Client, answered: Study, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    page = ask(client, django_capture_on_commit_callbacks).content.decode()
+@pytest.mark.usefixtures("at_once", "answered")
+def test_only_an_owner_gets_who_stands_behind_the_names(client: Client, ask: Ask) -> None:
+    page = ask().content.decode()
     address = f"/releases/{Release.objects.get().pk}/provider-ids/"
     assert address not in page
     assert client.get(address).status_code == 403

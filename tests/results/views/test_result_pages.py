@@ -48,6 +48,10 @@ def test_counts_of_instances_lead_to_them(client: Client) -> None:
     assert (
         '<td class="number"><a href="/projects/vases/instances/?study=step-3&amp;state=conflicting">2</a></td>' in page
     )
+    # Plots are pictures with words, and without styles.
+    assert (page.count("<svg"), page.count("<desc")) == (4, 4)
+    assert " style=" not in page
+    assert "<style" not in page
     # None is open, and none is no list.
     assert '<td class="number">0</td>' in page
     funnel = client.get(PROJECT).content.decode()
@@ -56,32 +60,19 @@ def test_counts_of_instances_lead_to_them(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("step_3")
-def test_plots_are_pictures_with_words_and_without_styles(client: Client) -> None:
-    page = client.get(STUDY).content.decode()
-    assert page.count("<svg") == 4
-    assert page.count("<desc") == 4
-    assert " style=" not in page
-    assert "<style" not in page
-
-
-@pytest.mark.usefixtures("step_3")
 def test_answers_of_somebody_who_withdrew_are_in_no_result(client: Client) -> None:
     withdraw(Project.objects.get(), "ben")
     assert table(client, STUDY, "rates")[0][4:6] == ["4", "1"]
 
 
-def test_a_draft_has_no_results_yet(client: Client, step_3: Study) -> None:
+def test_a_draft_has_no_results_yet_and_an_open_study_has_its_questions_counted(client: Client, step_3: Study) -> None:
     create_draft(step_3.project, study="later")
     page = client.get("/studies/vases/later/results/")
     assert page.context["findings"] == []
     assert "nobody has answered yet" in page.content.decode()
-
-
-def test_a_study_that_nobody_has_answered_has_its_questions_counted(client: Client, step_3: Study) -> None:
     open_study(step_3.project, STEP_3 | {"study": "new"})
-    assert table(client, "/studies/vases/new/results/", "decisions")[0][:7] == [
-        *("all", "all", "4", "4", "0", "0", "4")
-    ]
+    counted = table(client, "/studies/vases/new/results/", "decisions")[0][:7]
+    assert counted == ["all", "all", "4", "4", "0", "0", "4"]
 
 
 def test_the_results_of_a_project_are_those_of_the_whole_pipeline(client: Client, step_3: Study) -> None:

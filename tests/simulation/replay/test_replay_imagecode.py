@@ -79,6 +79,14 @@ def replay(folder: Path, **options: Any) -> str:
     return out.getvalue()
 
 
+def right_by_description(slug: str) -> dict[tuple[str, int], list[bool]]:
+    """Return whether each answer of a study is right, by set and description, in the order of the answers."""
+    rights: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    for each in Response.objects.filter(study__slug=slug).select_related("question__instance").order_by("pk"):
+        rights[each.question.instance.key, each.question.source_id].append(each.choice == each.question.right)
+    return dict(rights)
+
+
 def play() -> str:
     with TemporaryDirectory() as folder:
         return replay(Path(folder), accuracy=1.0, described=2)
@@ -167,9 +175,7 @@ def test_whoever_never_finds_anything_has_everything_filtered_out_without_a_thir
 @pytest.mark.django_db
 def test_accuracy_is_counted_over_the_answers_to_accepted_descriptions(tmp_path: Path) -> None:
     said = replay(tmp_path, accuracy=0.6, seed="some", described=0)
-    rights: dict[tuple[str, int], list[bool]] = defaultdict(list)
-    for each in Response.objects.filter(study__slug="imagecode-retrieve-valid").select_related("question__instance"):
-        rights[each.question.instance.key, each.question.source_id].append(each.choice == each.question.right)
+    rights = right_by_description("imagecode-retrieve-valid")
     accepted = [right for each in rights.values() if sum(each) >= 2 for right in each]
     everything = [right for each in rights.values() for right in each]
     assert sum(accepted) / len(accepted) != sum(everything) / len(everything)
@@ -197,36 +203,22 @@ def test_a_third_is_asked_exactly_where_one_of_two_found_it_and_the_same_seed_is
     replay(tmp_path, project="one", **asked)
     replay(tmp_path, project="two", **asked)
 
-    found: dict[str, dict[tuple[str, int], list[bool]]] = {}
-    for slug in ("one", "two"):
-        answers = defaultdict(list)
-        given = Response.objects.filter(study__slug=f"{slug}-retrieve-valid").select_related("question__instance")
-        for each in given.order_by("pk"):
-            about = (each.question.instance.key, each.question.source_id)
-            answers[about].append(each.choice == each.question.right)
-        found[slug] = dict(answers)
-    assert found["one"] == found["two"]
-    assert len(found["one"]) == 6
-    assert {len(right) for right in found["one"].values()} == {2, 3}
-    for right in found["one"].values():
+    found = right_by_description("one-retrieve-valid")
+    assert found == right_by_description("two-retrieve-valid")
+    assert len(found) == 6
+    assert {len(right) for right in found.values()} == {2, 3}
+    for right in found.values():
         assert len(right) == (3 if right[0] != right[1] else 2)
 
 
 @on_sqlite
 @pytest.mark.django_db
-def test_a_project_of_that_name_stops_it_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_project_of_that_name_or_files_whose_names_tell_no_split_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "mine.json"
+    other.write_text(json.dumps(SETS["train_data.json"]), encoding="utf-8")
+    with pytest.raises(CommandError, match="No image set is in the split train"):
+        replay(tmp_path, train=other, project="mine")
     Project.objects.create(slug="imagecode-written", name="There")
-
     with pytest.raises(CommandError, match="already a project called imagecode-written"):
         replay(tmp_path)
     assert not Project.objects.filter(slug="imagecode").exists()
-
-
-@on_sqlite
-@pytest.mark.django_db
-def test_files_whose_names_tell_no_split_are_refused(tmp_path: Path) -> None:
-    other = tmp_path / "mine.json"
-    other.write_text(json.dumps(SETS["train_data.json"]), encoding="utf-8")
-
-    with pytest.raises(CommandError, match="No image set is in the split train"):
-        replay(tmp_path, train=other)

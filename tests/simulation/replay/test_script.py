@@ -26,35 +26,30 @@ def kappa_by_hand(first: list[bool], second: list[bool]) -> float:
     return (observed - by_chance) / (1 - by_chance)
 
 
+def settled_by(chosen: int) -> dict[str, str]:
+    return {str(number): "candidate-1" if number < chosen else "none" for number in range(100)}
+
+
 @pytest.mark.parametrize("kappa", published_numbers.PAIR_KAPPAS)
 @pytest.mark.parametrize("chosen", [35, 44, 51])
-def test_a_pair_answers_a_hundred_questions_with_the_published_kappa(kappa: float, chosen: int) -> None:
-    settled = {str(number): "candidate-1" if number < chosen else "none" for number in range(100)}
-    pair = pair_answers(settled, kappa=kappa, seed="a seed")
-    first = [pair.first[key] != "none" for key in settled]
-    second = [pair.second[key] != "none" for key in settled]
-    assert round(kappa_by_hand(first, second), 2) == kappa
-
-
-def test_where_a_pair_agrees_it_gives_the_answer_that_stands_in_the_end() -> None:
-    settled = {str(number): "candidate-1" if number < 40 else "none" for number in range(100)}
-    pair = pair_answers(settled, kappa=0.56, seed="a seed")
-    agreed = [key for key in settled if pair.first[key] == pair.second[key]]
+def test_a_pair_answers_a_hundred_questions_with_the_published_kappa_and_agrees_on_what_stands_in_the_end(
+    kappa: float, chosen: int
+) -> None:
+    settled = settled_by(chosen)
+    first, second = pair_answers(settled, kappa=kappa, seed="a seed")
+    chosen_by = ([answers[key] != "none" for key in settled] for answers in (first, second))
+    assert round(kappa_by_hand(*chosen_by), 2) == kappa
+    agreed = [key for key in settled if first[key] == second[key]]
     assert len(agreed) > 50
-    assert all(pair.first[key] == settled[key] for key in agreed)
-
-
-def test_some_of_a_pair_choose_different_images() -> None:
-    settled = {str(number): "candidate-1" for number in range(50)} | {str(number): "none" for number in range(50, 100)}
-    pair = pair_answers(settled, kappa=0.43, seed="a seed")
-    both = [key for key in settled if "none" not in (pair.first[key], pair.second[key])]
-    assert sum(pair.first[key] != pair.second[key] for key in both) == -(-len(both) // 4)
+    assert all(first[key] == settled[key] for key in agreed)
+    both = [key for key in settled if "none" not in (first[key], second[key])]
+    # Every fourth of what both chose an image for.
+    assert sum(first[key] != second[key] for key in both) == -(-len(both) // 4)
 
 
 def test_the_same_seed_is_the_same_pair_and_another_seed_another() -> None:
-    settled = {str(number): "candidate-1" if number < 40 else "none" for number in range(100)}
-    assert pair_answers(settled, kappa=0.43, seed="a") == pair_answers(settled, kappa=0.43, seed="a")
-    assert pair_answers(settled, kappa=0.43, seed="a") != pair_answers(settled, kappa=0.43, seed="b")
+    one, same, other = (pair_answers(settled_by(40), kappa=0.43, seed=seed) for seed in "aab")
+    assert one == same != other
 
 
 def test_of_500_instances_452_have_both_texts_right_465_both_images_and_434_all_four() -> None:
@@ -111,21 +106,22 @@ def test_the_real_accepted_file_releases_2933_of_7512_rows_each_in_a_place_of_it
     assert sorted(row for row in rows.values() if row is not None) == list(range(2933))
 
 
-def test_an_accepted_file_without_its_columns_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "cannot be read"),
+        ("index,accepted\n1,true\n", "lacks the columns release_row"),
+        *(
+            (f"index,accepted,release_row\n{row}\n", r"Record 1 of accepted\.csv")
+            for row in ("1,maybe,0", "1,true,", "1,true,first")
+        ),
+    ],
+)
+def test_an_accepted_file_that_does_not_say_what_was_released_is_refused(
+    text: str | None, sentence: str, tmp_path: Path
+) -> None:
     file = tmp_path / "accepted.csv"
-    file.write_text("index,accepted\n1,true\n", encoding="utf-8")
-    with pytest.raises(CannotReplay, match="lacks the columns release_row"):
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(CannotReplay, match=sentence):
         read_accepted(file)
-
-
-@pytest.mark.parametrize("row", ["1,maybe,0", "1,true,", "1,true,first"])
-def test_a_row_that_does_not_say_what_was_released_is_refused(row: str, tmp_path: Path) -> None:
-    file = tmp_path / "accepted.csv"
-    file.write_text(f"index,accepted,release_row\n{row}\n", encoding="utf-8")
-    with pytest.raises(CannotReplay, match=r"Record 1 of accepted\.csv"):
-        read_accepted(file)
-
-
-def test_an_accepted_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotReplay, match="cannot be read"):
-        read_accepted(tmp_path / "nothing.csv")

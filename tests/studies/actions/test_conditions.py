@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from evaluation.blind.accuracy import BlindAccuracy
-from studies.actions.conditions import digest_of, note_blind_score, unmet
+from studies.actions.conditions import check_conditions, digest_of, note_blind_score
 from studies.design.model import BlindSolvability, LaunchConditions
+from studies.errors import StudyError
 from studies.models import BlindScore, Question, Study
 from tests.factories import NOON, create_draft, launch_study, redesign
 
@@ -44,13 +45,10 @@ def test_the_share_itself_is_held_against_the_bound() -> None:
     asked = [question("A cat.")]
     study = draft(at_most=0.7)
     note(study, asked)
-    assert unmet(study, asked) == []
+    check_conditions(study, asked)
     redesign(study, conditions=LaunchConditions(blind_solvability=BlindSolvability(baselines=(NGRAMS,), at_most=0.69)))
-    assert unmet(study, asked) == [
-        f"{NGRAMS} is right on 70.0 % of 1 question of which it sees only a part (guessing gives 50.0 %), and the "
-        "study file allows 69.0 %. Choose instances that cannot be told by a part of them, or change "
-        "`conditions.blind_solvability` in the study file."
-    ]
+    with pytest.raises(StudyError, match=r"is right on 70\.0 % of 1 question.*guessing gives 50\.0 %.* allows 69\.0 %"):
+        check_conditions(study, asked)
 
 
 def test_what_is_found_later_replaces_what_was_noted_of_a_draft() -> None:
@@ -65,7 +63,3 @@ def test_nothing_is_noted_of_a_study_that_was_launched() -> None:
     study = launch_study()
     note(study, [question("A cat.")])
     assert not BlindScore.objects.exists()
-
-
-def test_a_study_without_conditions_asks_for_none() -> None:
-    assert unmet(create_draft(), iter([])) == []

@@ -19,13 +19,10 @@ def test_an_event_names_who_changed_what_when_and_how() -> None:
     assert (event.by, event.by_name, event.at, event.details) == (anna, "anna", NOON, {"seats": 8})
 
 
-def test_people_who_have_a_name_are_called_by_it() -> None:
+def test_people_are_called_by_their_name_and_a_command_is_somebody_without_an_account() -> None:
     anna = make_person("anna")
     anna.first_name, anna.last_name = "Anna", "Etxeberria"
     assert record(project=make_project(), what=What.DATASET_SET, by=anna, now=NOON).by_name == "Anna Etxeberria"
-
-
-def test_a_command_is_somebody_without_an_account() -> None:
     event = record(project=make_project(), what=What.INSTANCES_IMPORTED, by="command line", now=NOON)
     assert (event.by, event.by_name, event.study) == (None, "command line", None)
 

@@ -1,6 +1,7 @@
 """Pictures in storages that are no folder of ours (S3 and the like); folders are tested by the imports and the view."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 
 import pytest
 from django.core.files.storage import default_storage
@@ -24,9 +25,7 @@ def _no_folder(settings: Settings) -> None:
 def test_a_picture_is_stored_and_served_from_any_storage(client: Client) -> None:
     data = picture_bytes(size=(400, 300))
     sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
-    Image.objects.create(
-        sha256=sha256, width=facts.width, height=facts.height, format=facts.format, byte_size=len(data)
-    )
+    Image.objects.create(sha256=sha256, byte_size=len(data), **asdict(facts))
     with default_storage.open(original_name(sha256)) as file:
         assert file.read() == data
     for size in ("card", "view", "full"):
@@ -56,13 +55,8 @@ def test_the_same_picture_taken_in_at_once_is_stored_once(storage: str, settings
 def test_a_rendition_that_several_ask_for_at_once_is_made_once() -> None:
     data = picture_bytes(size=(900, 700))
     sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
-    Image.objects.create(
-        sha256=sha256, width=facts.width, height=facts.height, format=facts.format, byte_size=len(data)
-    )
+    Image.objects.create(sha256=sha256, byte_size=len(data), **asdict(facts))
     default_storage.delete(rendition_name(sha256, "view"))
     assert {rendition(sha256=sha256, size="view") for _ in range(3)} == {rendition_name(sha256, "view")}
-
-
-def test_there_is_no_rendition_of_an_unknown_picture() -> None:
     with pytest.raises(NoSuchPicture, match="There is no such image here"):
         rendition(sha256="0" * 64, size="view")

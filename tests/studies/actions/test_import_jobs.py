@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.files.storage import default_storage
@@ -97,16 +98,13 @@ def test_a_second_run_of_a_job_and_a_second_import_add_nothing(file: Path) -> No
     assert Event.objects.filter(what="instances imported").count() == 1
 
 
-def test_what_is_asked_for_twice_before_it_is_done_is_one_import(file: Path) -> None:
-    assert asked(file) == asked(file)
-    assert asked(file, images_later=True) != asked(file)
-    assert Event.objects.filter(what="import requested").count() == 2
-
-
-def test_a_new_project_is_there_at_once_with_its_owner(file: Path) -> None:
+def test_what_is_asked_for_twice_is_one_import_in_a_new_project_that_is_there_at_once(file: Path) -> None:
     anna = make_person("anna")
-    asked(file, project=Project(slug="cups", name="cups"), owner=anna)
+    first = asked(file, project=Project(slug="cups", name="cups"), owner=anna)
     assert Project.objects.get().memberships.get().user == anna
+    assert asked(file, project=first.project) == first
+    assert asked(file, project=first.project, images_later=True) != first
+    assert Event.objects.filter(what="import requested").count() == 2
 
 
 @pytest.mark.parametrize(
@@ -130,19 +128,14 @@ def test_a_file_that_has_changed_or_gone_since_is_refused(file: Path) -> None:
     changed = asked(file)
     # As long as before, and with the old date: only its digest tells.
     file.write_bytes(content.replace(b"Vase 2", b"Vase 3"))
-    changed = done(changed)
-    assert changed.error == "vases.jsonl is not what it was when the import was asked for. Ask for it anew."
+    assert done(changed).error.startswith("vases.jsonl is not what it was when the import was asked for.")
     file.write_bytes(content)
     gone = asked(file)
     file.unlink()
-    assert done(gone).error == (
-        "vases.jsonl cannot be read any more, as it could when the import was asked for. "
-        "Put it back where it was, and try again."
-    )
+    assert done(gone).error.startswith("vases.jsonl cannot be read any more")
     assert_nothing_imported()
     file.write_bytes(content)
-    again = request_again(wanted=done(gone), by=make_person("anna"), now=NOON)
-    assert done(again).error == ""
+    assert done(request_again(wanted=done(gone), by=make_person("anna"), now=NOON)).error == ""
     assert Instance.objects.count() == 2
 
 
@@ -237,11 +230,8 @@ def killed_after_images(wanted: Import, monkeypatch: pytest.MonkeyPatch) -> None
     class Killed(BaseException):
         pass
 
-    def kill(*arguments: Any) -> None:
-        raise Killed
-
     with monkeypatch.context() as patch:
-        patch.setattr(importer, "save", kill)
+        patch.setattr(importer, "save", Mock(side_effect=Killed))
         patch.setattr(importer, "remove_unused", lambda names: None)
         with pytest.raises(Killed):
             run_now(job_of(wanted), now=NOON, message="one")
@@ -289,26 +279,18 @@ def test_a_worker_that_was_taken_for_lost_leaves_the_pictures_to_the_one_that_ha
 def test_while_the_database_is_away_it_waits_and_a_full_disk_is_told(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted, complaint = asked(file), ["server closed the connection"]
-
-    def refuse(*arguments: Any) -> None:
-        raise OperationalError(*complaint)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(importer, "save", refuse)
-        assert done(wanted).is_unfinished
-        assert Job.objects.get().state == JobState.WAITING
-        complaint[0] = "database or disk is full"
-        assert done(wanted).error == "The disk is full. Nothing was imported; make room and import again."
+    wanted = asked(file)
+    monkeypatch.setattr(importer, "save", Mock(side_effect=OperationalError("server closed the connection")))
+    assert done(wanted).is_unfinished
+    assert Job.objects.get().state == JobState.WAITING
+    monkeypatch.setattr(importer, "save", Mock(side_effect=OperationalError("database or disk is full")))
+    assert done(wanted).error == "The disk is full. Nothing was imported; make room and import again."
 
 
 def test_problems_are_told_even_when_there_is_no_room_to_store_them_all(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(name: str, content: object) -> str:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(default_storage, "save", full)
+    monkeypatch.setattr(default_storage, "save", Mock(side_effect=OSError(28, "No space left on device")))
     file.write_bytes(json_lines(row(1), row(1)))
     found = done(asked(file))
     assert (found.problem_count, found.problems_file, len(found.first_problems)) == (1, "", 1)

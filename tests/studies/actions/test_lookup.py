@@ -20,13 +20,11 @@ def birds() -> Study:
     return make_study(make_project("birds"), "step-3")
 
 
-def test_a_study_is_found_by_its_project_and_name(birds: Study) -> None:
+def test_a_study_is_found_by_its_project_and_name_or_its_name_alone(birds: Study) -> None:
     assert find_study("birds/step-3") == birds
     assert full_name(find_study("fish/step-3")) == "fish/step-3"
-
-
-def test_its_name_alone_is_enough_where_only_one_has_it(birds: Study) -> None:
     assert full_name(find_study("step-4")) == "fish/step-4"
+    assert find_study_of(birds.project, "step-3") == find_study_of(birds.project, "birds/step-3") == birds
 
 
 @pytest.mark.parametrize(
@@ -45,10 +43,6 @@ def test_a_name_that_names_no_study_gets_a_sentence(birds: Study, name: str, sen
     with pytest.raises(StudyError) as refused:
         find_study(name)
     assert str(refused.value) == sentence
-
-
-def test_a_study_of_a_project_is_found_by_either_name(birds: Study) -> None:
-    assert find_study_of(birds.project, "step-3") == find_study_of(birds.project, "birds/step-3") == birds
 
 
 @pytest.mark.parametrize(

@@ -30,18 +30,13 @@ def test_whom_the_version_before_calls_a_researcher_is_an_editor(project: Projec
     assert list(projects_where(person, Verb.RUN)) == [project]
 
 
-def test_a_role_that_nobody_knows_gives_no_right(project: Project) -> None:
-    person = make_member(project, "boss")
+@pytest.mark.parametrize("role", ["boss", ""], ids=["a role that nobody knows", "a stranger"])
+def test_without_a_known_role_there_is_no_right(project: Project, role: str) -> None:
+    person = make_member(project, role) if role else make_person("stranger")
     assert role_in(person, project) is None
     assert rights_in(person, project) == frozenset()
+    assert not any(may(person, verb, project) for verb in Verb)
     assert not projects_where(person, Verb.VIEW).exists()
-
-
-def test_a_stranger_may_nothing(project: Project) -> None:
-    stranger = make_person("stranger")
-    assert role_in(stranger, project) is None
-    assert not any(may(stranger, verb, project) for verb in Verb)
-    assert not projects_where(stranger, Verb.VIEW).exists()
 
 
 def test_a_superuser_may_everything_everywhere_whatever_their_role(project: Project) -> None:

@@ -9,12 +9,11 @@ from django.db import DatabaseError, connection, models, transaction
 from annotation.models import Decision, Seat, Slot
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.models import Prediction
-from studies.actions.imports.importer import import_instances
 from studies.actions.table_statistics import refresh_statistics
 from studies.models import Image, Instance, InstanceImage, Question, SurveyQuestion
 from tests.factories import NOON, TESTS, launch_study, make_project
 from tests.predictions.result_files import add_instance, result, write_results
-from tests.studies.source_files import manifest_bytes, manifest_row, write_images
+from tests.studies.source_files import import_file, manifest_bytes, manifest_row, write_images
 from tests.workers import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,14 +80,7 @@ def test_a_table_that_is_empty_is_not_written_down_as_empty() -> None:
 def test_an_import_leaves_the_numbers_of_its_rows(tmp_path: Path) -> None:
     file = tmp_path / "manifest.csv"
     file.write_bytes(manifest_bytes(manifest_row(0), manifest_row(1), manifest_row(2)))
-    import_instances(
-        project=make_project(),
-        file=file,
-        format="bivlc-manifest",
-        by=TESTS,
-        now=NOON,
-        images_dir=write_images(tmp_path / "pictures"),
-    )
+    import_file(file, write_images(tmp_path / "pictures"))
     assert [believed(model) for model in (Instance, InstanceImage, Image)] == [3, 12, 4]
 
 

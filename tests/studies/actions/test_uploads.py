@@ -39,6 +39,7 @@ def test_a_file_grows_piece_by_piece(upload: Upload) -> None:
     assert received(upload, "rows") == {}
     upload.refresh_from_db()
     assert upload.byte_size == 7
+    assert receive(upload, "images", "b", BytesIO(b"12345"), offset=0, most=3) == 3
 
 
 @pytest.mark.parametrize("offset", [0, 3, 5])
@@ -103,10 +104,6 @@ def test_no_disk_is_filled(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(uploads, "LEFT_FREE", 1 << 62)
     with pytest.raises(StudyError, match="The disk of the server is nearly full"):
         receive(upload, "images", "a", BytesIO(b"1"), offset=0)
-
-
-def test_a_piece_ends_where_pieces_do(upload: Upload) -> None:
-    assert receive(upload, "images", "a", BytesIO(b"12345"), offset=0, most=3) == 3
 
 
 def test_archives_are_unpacked_beside_the_other_images_and_go(upload: Upload) -> None:

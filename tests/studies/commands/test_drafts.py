@@ -25,12 +25,6 @@ def test_a_file_replaces_the_draft_of_its_name_when_asked_to(tmp_path: Path) -> 
     assert [(study.pk, study.design.answers) for study in Study.objects.all()] == [(draft.pk, 3)]
 
 
-def test_a_file_does_not_replace_what_was_launched(tmp_path: Path) -> None:
-    launch_study()
-    with pytest.raises(CommandError, match=r"best-vase was launched, so it is no draft any more\. Duplicate it"):
-        call_command("create_study", write(tmp_path), project="vases", replace=True)
-
-
 def test_a_study_is_duplicated_under_another_name(capsys: pytest.CaptureFixture[str]) -> None:
     make_member(launch_study().project, "editor", name="anna")
     call_command("duplicate_study", "best-vase", "again", by="anna")
@@ -40,13 +34,10 @@ def test_a_study_is_duplicated_under_another_name(capsys: pytest.CaptureFixture[
     assert Event.objects.get(what="study duplicated").by_name == "anna"
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [("best-vase", "already has a study called best-vase"), ("B B", "small letters, digits and single hyphens")],
-)
-def test_a_copy_that_cannot_be_made_is_told_why(name: str, sentence: str) -> None:
+@pytest.mark.parametrize("name", ["best-vase", "B B"])
+def test_a_copy_that_cannot_be_made_is_told_why(name: str) -> None:
     create_draft()
-    with pytest.raises(CommandError, match=sentence):
+    with pytest.raises(CommandError, match=r"best-vase was not duplicated:\n.*(best-vase|small letters)"):
         call_command("duplicate_study", "best-vase", name)
 
 

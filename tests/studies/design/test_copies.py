@@ -17,21 +17,11 @@ answers: 3
 """
 
 
-def test_a_copy_keeps_the_comments_and_the_order() -> None:
+def test_a_copy_keeps_the_comments_and_the_order_and_is_dealt_anew_unless_its_file_names_a_seed() -> None:
     copy = copy_source(BY_HAND, read_design(BY_HAND), study="best-vase-2", title="Which vase: again?")
-    assert copy == (
-        "# The pilot of March.\n"
-        "title: 'Which vase: again?'   # annotators read this\n"
-        "study: best-vase-2\n"
-        "kind: best_of_n\n"
-        "\n"
-        "# Three, as in the paper.\n"
-        "answers: 3\n"
-    )
-
-
-def test_a_copy_is_dealt_anew_unless_its_file_names_a_seed() -> None:
-    assert read_design(copy_source(BY_HAND, read_design(BY_HAND), study="b", title="T")).seed == "b"
+    retitled = BY_HAND.replace('"Which vase?"', "'Which vase: again?'")
+    assert copy == retitled.replace("study: best-vase", "study: best-vase-2")
+    assert read_design(copy).seed == "best-vase-2"
     seeded = BY_HAND + "seed: best-vase\n"
     assert read_design(copy_source(seeded, read_design(seeded), study="b", title="T")).seed == "best-vase"
 
@@ -79,20 +69,14 @@ def test_a_copy_of_a_file_that_selects_nothing_can_name_instances_too(source: st
     assert copy == original.model_copy(update=NAMES | {"instances": only})
 
 
-def test_a_file_that_says_something_else_by_now_is_written_anew() -> None:
+@pytest.mark.parametrize("source", [BY_HAND, "study: birds\n", "", "[", "- a\n"])
+def test_a_file_that_says_something_else_or_nothing_by_now_is_written_anew(source: str) -> None:
     """Ids of any form were let in before there was a line about it."""
     design = read_design(BY_HAND)
-    recruitment = design.recruitment.model_copy(update={"any_ids": True})
-    before = design.model_copy(update={"recruitment": recruitment})
-    copy = copy_source(BY_HAND, before, study="b", title="T")
+    before = design.model_copy(update={"recruitment": design.recruitment.model_copy(update={"any_ids": True})})
+    copy = copy_source(source, before, study="b", title="T")
     assert read_design(copy) == before.model_copy(update=NAMES)
     assert copy.startswith("# Written by Lineup")
-
-
-def test_a_file_that_cannot_be_read_any_more_is_written_anew() -> None:
-    design = read_design(BY_HAND)
-    for lost in ("study: birds\n", "", "[", "- a\n"):
-        assert read_design(copy_source(lost, design, study="b", title="T")) == design.model_copy(update=NAMES)
 
 
 @pytest.mark.parametrize(

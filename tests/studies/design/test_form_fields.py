@@ -35,58 +35,39 @@ def test_every_option_of_every_kind_has_a_field_with_what_holds_without_it(name:
     options = get_kind(name).ask_schema["properties"]
     assert {each.path[-1] for each in fields.values() if each.path[0] == "ask"} == options.keys()
     for option, part in options.items():
-        shown = fields[f"ask.{option}"].shown
         usual = part.get("default", "")
-        expected = (
-            "\n".join(usual)
-            if isinstance(usual, list)
-            else str(usual).lower()
-            if usual in (True, False) and isinstance(usual, bool)
-            else str(usual)
-        )
-        assert shown == expected
+        expected = "\n".join(usual) if isinstance(usual, list) else str(usual)
+        shown = fields[f"ask.{option}"].shown
+        assert shown == (expected.lower() if isinstance(usual, bool) else expected)
 
 
-def test_what_is_wrong_stands_beside_its_field_and_the_rest_above() -> None:
-    source = apply_changes(FILE, {("answers",): "many", ("title",): None, ("ask", "steps"): 99})
+SMALL = "study: a\ntitle: b\nkind: rating\n"
+MISTAKEN = apply_changes(FILE, {("answers",): "many", ("title",): None, ("ask", "steps"): 99})
+
+
+@pytest.mark.parametrize(
+    ("source", "beside", "above"),
+    [
+        (MISTAKEN, {"answers", "title", "ask.steps"}, []),
+        (f"{FILE}colour: red\n", set(), ["`colour`"]),
+        # What is wrong with a section stands beside the field that is named.
+        (f"{SMALL}recruitment: {{any_ids: true, prolific: false, invite: false}}\n", {"recruitment.prolific"}, []),
+        # What is missing in an entry stands beside the field that is to say it.
+        (f"{SMALL}eligibility:\n- rule: not_author\n- rule: in_group\n", {"eligibility.1.group"}, []),
+    ],
+    ids=["values", "unknown", "section", "entry"],
+)
+def test_what_is_wrong_stands_beside_its_field_and_the_rest_above(
+    source: str, beside: set[str], above: list[str]
+) -> None:
     values, lines = read_values(source)
     with pytest.raises(DesignRefused) as refused:
         read_design(source)
     form = build_form(values, lines, refused.value.problems)
-    beside = {each.name: each.problems for section in form.sections for each in section.all_fields() if each.problems}
-    assert beside.keys() == {"answers", "title", "ask.steps"}
-    assert "must be a whole number" in beside["answers"][0]
-    assert form.elsewhere == []
-
-
-def test_what_stands_in_no_field_is_told_above() -> None:
-    source = FILE + "colour: red\n"
-    values, lines = read_values(source)
-    with pytest.raises(DesignRefused) as refused:
-        read_design(source)
-    assert [problem.message[:8] for problem in build_form(values, lines, refused.value.problems).elsewhere] == [
-        "`colour`"
-    ]
-
-
-def test_what_is_wrong_with_a_section_stands_beside_the_field_that_is_named() -> None:
-    source = "study: a\ntitle: b\nkind: rating\nrecruitment:\n  any_ids: true\n  prolific: false\n  invite: false\n"
-    values, lines = read_values(source)
-    with pytest.raises(DesignRefused) as refused:
-        read_design(source)
-    form = build_form(values, lines, refused.value.problems)
-    beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
-    assert beside == {"recruitment.prolific"}
-
-
-def test_what_is_missing_in_an_entry_stands_beside_the_field_that_is_to_say_it() -> None:
-    source = "study: a\ntitle: b\nkind: rating\neligibility:\n- rule: not_author\n- rule: in_group\n"
-    values, lines = read_values(source)
-    with pytest.raises(DesignRefused) as refused:
-        read_design(source)
-    form = build_form(values, lines, refused.value.problems)
-    beside = {each.name for section in form.sections for each in section.all_fields() if each.problems}
-    assert beside == {"eligibility.1.group"}
+    found = {each.name: each.problems for section in form.sections for each in section.all_fields() if each.problems}
+    assert found.keys() == beside
+    assert "answers" not in beside or "must be a whole number" in found["answers"][0]
+    assert [problem.message[:8] for problem in form.elsewhere] == above
 
 
 def test_an_entry_shows_what_its_rule_knows_and_what_another_one_left_there() -> None:

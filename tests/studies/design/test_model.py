@@ -58,35 +58,44 @@ def test_a_design_of_the_first_version_has_what_came_later() -> None:
     assert design.endings == Endings(stopped="return", time_over="return")
 
 
-def test_a_design_of_version_2_keeps_nobody_out() -> None:
-    written = Design.from_stored(stored()).to_stored()
-    del written["eligibility"]
-    design = Design.from_stored(written | {"version": 2})
-    assert (design.version, design.eligibility) == (5, ())
+PLAIN = "study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n"
+
+
+def older(version: int, *lacking: str, source: str = PLAIN, **changed: Any) -> Design:
+    """Return a design as `version` stored it: without the entries that came later."""
+    written: dict[str, Any] = read_design(source).to_stored() | changed
+    for path in lacking:
+        section, _, name = path.rpartition(".")
+        del (written[section] if section else written)[name]
+    return Design.from_stored(written | {"version": version})
 
 
 def test_a_design_of_version_1_has_what_came_with_version_2() -> None:
-    written = Design.from_stored(stored(recruitment=stored()["recruitment"] | {"any_ids": False})).to_stored()
-    del (
-        written["language"],
-        written["contact"],
-        written["answering"],
-        written["endings"],
-        written["lobby"],
-        written["time"]["more_minutes"],
-    )
-    design = Design.from_stored(written | {"version": 1})
+    design = older(1, "language", "contact", "answering", "endings", "lobby", "time.more_minutes")
     assert (design.version, design.language, design.recruitment.any_ids) == (5, "", False)
     assert design.endings == Endings(stopped="return", time_over="return")
 
 
-def test_a_design_of_version_2_records_nothing_of_how_texts_are_written() -> None:
-    written = Design.from_stored(stored(recruitment=stored()["recruitment"] | {"any_ids": False})).to_stored()
-    del written["answering"]["record_writing"]
-    answering = written["answering"] | {"last_look": True}
-    design = Design.from_stored(written | {"version": 2, "answering": answering})
-    assert (design.version, design.answering) == (5, Answering(one_action="off", last_look=True, record_writing=False))
+def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
+    design = older(2, "lobby", "eligibility", "answering.record_writing")
+    # It keeps nobody out, lets nobody wait, and records nothing of how texts are written.
+    assert (design.version, design.contact, design.eligibility) == (5, "Ada", ())
+    assert design.lobby == Lobby(minutes=0, pay=Decimal(0), either_role=False)
+    assert design.answering == Answering(one_action="off", last_look=False, record_writing=False)
     assert Design.from_stored(design.to_stored()) == design
+
+
+def test_a_design_of_version_3_is_launched_without_conditions() -> None:
+    design = older(3, "conditions", source=f"{PLAIN}lobby: {{either_role: true}}\n")
+    assert (design.version, design.conditions.blind_solvability) == (5, None)
+    assert design.lobby.either_role
+
+
+def test_a_design_of_version_4_pays_every_finished_session_in_full() -> None:
+    live = "study: a\ntitle: T\nkind: ambiguity\ninstances: {from: b}\npay: {per_session: '2.00'}\n"
+    assert read_design(live).pay.least_answers == 100
+    design = older(4, "pay.least_answers", source=live)
+    assert (design.version, design.pay.least_answers) == (5, 1)
 
 
 @pytest.mark.parametrize(
@@ -105,22 +114,6 @@ def test_how_texts_are_written_is_recorded_where_there_are_some_and_the_consent_
     assert read_design(f"study: a\ntitle: T\nkind: {kind}\n{lines}\n").records_writing is recorded
 
 
-def test_a_design_of_version_2_has_what_came_with_version_3() -> None:
-    written = read_design("study: a\ntitle: T\nkind: best_of_n\ncontact: Ada\n").to_stored()
-    del written["lobby"]
-    design = Design.from_stored(written | {"version": 2})
-    assert (design.version, design.contact) == (5, "Ada")
-    assert design.lobby == Lobby(minutes=0, pay=Decimal(0), either_role=False)
-
-
-def test_a_design_of_version_3_is_launched_without_conditions() -> None:
-    written = read_design("study: a\ntitle: T\nkind: best_of_n\nlobby: {either_role: true}\n").to_stored()
-    del written["conditions"]
-    design = Design.from_stored(written | {"version": 3})
-    assert (design.version, design.conditions.blind_solvability) == (5, None)
-    assert design.lobby.either_role
-
-
 def test_conditions_are_stored_as_they_are_read() -> None:
     design = read_design(
         "study: a\ntitle: T\nkind: image_to_text\n"
@@ -130,11 +123,13 @@ def test_conditions_are_stored_as_they_are_read() -> None:
     assert Design.from_stored(design.to_stored()) == design
 
 
-def test_a_new_design_without_the_lines_is_english() -> None:
+def test_a_new_design_without_the_lines_is_english_and_strict_about_ids() -> None:
+    """An older one is not."""
     design = read_design("study: a\ntitle: T\nkind: best_of_n\n")
     assert (design.language, design.contact, design.time.more_minutes) == ("en", "", 0)
     assert design.answering == Answering(one_action="off", last_look=False, record_writing=True)
     assert design.endings == Endings(stopped="return", time_over="return")
+    assert design.recruitment.any_ids is False
 
 
 def test_an_older_study_of_questions_with_right_answers_was_a_baseline() -> None:
@@ -157,11 +152,6 @@ def test_what_an_older_design_says_is_kept() -> None:
     assert (design.max_answers, design.purpose, design.dataset) == (5, "pilot", False)
     assert (design.instances.from_study, design.instances.sample, design.instances.keys) == ("step-3", 7, ("a",))
     assert design.recruitment.any_ids is False
-
-
-def test_a_new_design_without_the_line_is_strict_about_ids() -> None:
-    """An older design without it is not."""
-    assert read_design("study: a\ntitle: T\nkind: best_of_n\n").recruitment.any_ids is False
 
 
 def test_what_a_kind_has_learnt_to_be_asked_is_filled_in() -> None:
@@ -199,10 +189,7 @@ def test_the_version_before_finds_the_first_part_at_the_top() -> None:
         ({"version": 6}, "The stored design is of version 6; this Lineup reads versions up to 5. Go back to"),
         ({"lottery": "all"}, "not one of version 5. `lottery`: Extra inputs are not permitted."),
         ({"eligibility": ["all"]}, "`eligibility.0`: Input should be"),
-        (
-            {"eligibility": [{"rule": "in_study"}]},
-            "`eligibility.0`: Value error, missing or unknown in in_study: study",
-        ),
+        ({"eligibility": [{"rule": "in_study"}]}, "`eligibility.0`: Value error, missing or unknown in in_study"),
         ({"surveys": {"size": 100}}, "`surveys.double_seats`: Field required."),
         ({"pay": "8.00"}, "`pay`: Input should be a valid dictionary"),
     ],
@@ -219,14 +206,6 @@ def test_a_design_cannot_be_changed(name: str) -> None:
     with pytest.raises(ValidationError, match="frozen"):
         setattr(design, name, getattr(design, name))
     assert not isinstance(design.parts[0].ask, MutableMapping)
-
-
-def test_a_design_of_version_4_pays_every_finished_session_in_full() -> None:
-    live = "study: a\ntitle: T\nkind: ambiguity\ninstances: {from: b}\npay: {per_session: '2.00'}\n"
-    written = read_design(live).to_stored()
-    assert written["pay"].pop("least_answers") == 100
-    design = Design.from_stored(written | {"version": 4})
-    assert (design.version, design.pay.least_answers) == (5, 1)
 
 
 @pytest.mark.parametrize(

@@ -42,24 +42,8 @@ title: Which vase?
 # the end
 pay: {currency: GBP}
 """
-BACK = """\
-# For the paper.
-study: vases
-# what
-kind: check  # one by one
-# the roles
-ask:
-  # of the sets
-  image: left
-instructions: |
-  # Look
-
-    closely
-  and long
-title: Which vase?
-# the end
-pay: {currency: GBP}
-"""
+# The title stays behind what is asked.
+BACK = ALONE.replace("title: Which vase?\n", "").replace("# the end\n", "title: Which vase?\n# the end\n")
 
 
 def test_what_is_asked_moves_with_its_comments() -> None:

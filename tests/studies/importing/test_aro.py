@@ -26,6 +26,7 @@ REGION = {
 RELATION = REGION | {"relation_name": "eating"}
 ATTRIBUTION = REGION | {"attributes": ["brown", "green"]}
 OPTIONS = ["A cat naps.", "A cat naps .", "naps cat A .", "cat A naps .", ". A cat naps"]
+SHUFFLED = ["nouns_and_adjectives", "other_words", "within_trigrams", "trigrams"]
 ORDER = {"image": "val2014/1.jpg", "caption_options": OPTIONS}
 TRIPLES = "\ttitle\tfilepath\tneg_caption\tneg_image\n"
 
@@ -43,10 +44,7 @@ def test_a_region_with_a_true_and_a_false_caption_becomes_a_record(case: Any, ty
         Record(
             row=row,
             key=f"{type}/{row - 1}",
-            captions={
-                "caption": "the horse is eating the grass",
-                "negative_caption": "the grass is eating the horse",
-            },
+            captions={"caption": case["true_caption"], "negative_caption": case["false_caption"]},
             images=[SourceImage(role="image", filename="7.jpg#xywh=160,120,320,240")],
             type=type,
             subtype=subtype,
@@ -61,13 +59,7 @@ def test_a_caption_and_its_other_orders_become_a_record_by_what_was_shuffled() -
     assert record == Record(
         row=1,
         key="order/coco/0",
-        captions={
-            "caption": "A cat naps.",
-            "nouns_and_adjectives_shuffled": "A cat naps .",
-            "other_words_shuffled": "naps cat A .",
-            "within_trigrams_shuffled": "cat A naps .",
-            "trigrams_shuffled": ". A cat naps",
-        },
+        captions=dict(zip(["caption", *(f"{what}_shuffled" for what in SHUFFLED)], OPTIONS, strict=True)),
         images=[SourceImage(role="image", filename="val2014/1.jpg")],
         type="order",
         # "A cat naps ." is the caption itself but for a space: nobody can say which of the two is right.
@@ -118,37 +110,17 @@ MALFORMED: list[tuple[str, Any, str]] = [
     ("a region of words", [RELATION | {"bbox_x": "1"}], "Record 1, bbox_x: The region must be four whole numbers of p"),
     ("half a pixel", [RELATION | {"bbox_w": 1.5}], "Record 1, bbox_x: The region must be four whole numbers of p"),
     ("beyond the edge", [RELATION | {"bbox_y": -1}], "Record 1, bbox_x: The region must be four whole numbers of p"),
-    (
-        "three attributes",
-        [ATTRIBUTION | {"attributes": ["a", "b", "c"]}],
-        "Record 1, attributes: The field must be a t",
-    ),
+    ("three attributes", [ATTRIBUTION | {"attributes": ["a", "b", "c"]}], "Record 1, attributes: The field must be a"),
     ("a number for a caption", [RELATION | {"true_caption": 3}], "Record 1, true_caption: The field must be a text, n"),
     ("an empty caption", [RELATION | {"false_caption": " "}], "Record 1, negative_caption: The caption is empty."),
     ("four options", [ORDER | {"caption_options": OPTIONS[:4]}], "Record 1, caption_options: The field must be a list"),
-    (
-        "no caption",
-        [ORDER | {"caption_options": [None, *OPTIONS[1:]]}],
-        "Record 1, caption_options: The caption itself",
-    ),
-    (
-        "a number to choose",
-        [ORDER | {"caption_options": [*OPTIONS[:4], 5]}],
-        "Record 1, caption_options: The field mus",
-    ),
+    ("no caption", [ORDER | {"caption_options": [None, *OPTIONS[1:]]}], "Record 1, caption_options: The caption"),
+    ("a number to choose", [ORDER | {"caption_options": [*OPTIONS[:4], 5]}], "Record 1, caption_options: The field"),
     ("a way out", [ORDER | {"image": "../a.jpg"}], "Record 1, image: The file name ../a.jpg leads out"),
     ("another table", b"a\tb\n1\t2\n", "The file: It lacks the columns title, filepath, neg_caption."),
-    (
-        "no python list",
-        (TRIPLES + "0\tA.\ta.jpg\tA yak.\t[]\n").encode(),
-        "Record 1, neg_caption: The field must be a l",
-    ),
+    ("no python list", (TRIPLES + "0\tA.\ta.jpg\tA yak.\t[]\n").encode(), "Record 1, neg_caption: The field must be"),
     ("a call", (TRIPLES + "0\tA.\ta.jpg\tprint(1)\t[]\n").encode(), "Record 1, neg_caption: The field must be a list"),
-    (
-        "no wrong caption",
-        (TRIPLES + "0\tA.\ta.jpg\t[]\t[]\n").encode(),
-        "Record 1, neg_caption: The field must be a list",
-    ),
+    ("no wrong caption", (TRIPLES + "0\tA.\ta.jpg\t[]\t[]\n").encode(), "Record 1, neg_caption: The field must be a"),
 ]
 
 

@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,12 +48,10 @@ def test_a_list_of_descriptions_keeps_its_targets_to_itself_and_may_repeat_a_tex
     record = record_of({VIDEO: ["A girl.", "Two girls.", "A girl."]}, "test_data_unlabeled.json")
     assert record.captions == {"description_1": "A girl.", "description_2": "Two girls.", "description_3": "A girl."}
     assert (record.type, record.split, record.reference) == ("video", "test", {})
-
-
-@pytest.mark.parametrize("nothing", [[], {}])
-def test_a_set_may_have_no_description_yet(nothing: Any) -> None:
-    record = record_of({STATIC: nothing})
-    assert (record.captions, record.reference, len(record.images)) == ({}, {}, 10)
+    nothing: list[Any] = [[], {}]
+    for descriptions in nothing:
+        record = record_of({STATIC: descriptions})
+        assert (record.captions, record.reference, len(record.images)) == ({}, {}, 10)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +67,6 @@ def test_a_set_may_have_no_description_yet(nothing: Any) -> None:
 )
 def test_what_a_folder_begins_with_says_whether_it_is_static_or_video(directory: str, kind: str) -> None:
     assert record_of({directory: ["A cup."]}).type == kind
-
-
-def test_a_folder_that_begins_otherwise_is_told_what_to_do() -> None:
-    (problem,) = items_of({"kitchen": ["A cup."]})
-    assert str(problem) == (
-        "Record 1, directory: Nothing says whether 'kitchen' is static or video: its name begins with none of "
-        "open-images, MSR-VTT-, video-storytelling-, YouCook-, static-, video-. Call it static-... or video-..., or "
-        'write a line of JSON for each set with its "kind".'
-    )
 
 
 @pytest.mark.parametrize(
@@ -123,13 +113,9 @@ def test_a_line_names_its_images_which_stand_by_their_numbers() -> None:
     assert record.reference == {"targets": [0], "other": {"topic": "cups"}}
 
 
-def test_images_without_numbers_stand_as_they_are_listed() -> None:
+def test_images_without_numbers_stand_as_they_are_listed_and_those_without_names_by_their_place() -> None:
     names = [f"{letter}.png" for letter in "qwertyuiop"]
-    record = record_of(json_lines(LINE | {"images": names}))
-    assert [image.filename for image in record.images] == names
-
-
-def test_a_line_may_leave_the_names_to_the_folder() -> None:
+    assert [image.filename for image in record_of(json_lines(LINE | {"images": names})).images] == names
     record = record_of(json_lines({"directory": "cups", "kind": "static"}))
     assert record.images[9].filename == "cups/#9of10"
 
@@ -172,9 +158,8 @@ def test_phenomena_are_noted_as_far_as_they_were_looked_for() -> None:
 
 def test_a_file_may_say_what_was_looked_for_in_each_description() -> None:
     about = {"5": {"annotation": "v", "looked_for": "v, con"}, "7": {"annotation": "", "looked_for": ""}}
-    assert items_of({STATIC: about}, "manual_annotation_valid.json") == [
-        Note(1, STATIC, {"5": {"tags": ["v"], "looked_for": ["con", "v"]}})
-    ]
+    (note,) = items_of({STATIC: about}, "manual_annotation_valid.json")
+    assert note == Note(1, STATIC, {"5": {"tags": ["v"], "looked_for": ["con", "v"]}})
 
 
 PAIR = {"directory": STATIC, "pos_idx": 5, "neg_idx": 3, "caption": "A deer head."}
@@ -194,15 +179,16 @@ def test_an_image_with_two_different_pairs_is_refused() -> None:
 
 
 MALFORMED: list[tuple[str, Any, str]] = [
+    (
+        "no known folder",
+        {"kitchen": ["A cup."]},
+        "Record 1, directory: Nothing says whether 'kitchen' is static or video",
+    ),
     ("an empty file", b"", "The file: It is neither a JSON object nor a YAML mapping of items by key."),
     ("an empty list", [], "The file: It is not a JSON list of objects."),
     ("a list of texts", ["a"], "Record 1: The item is a text, not an object."),
     ("a list of sets", [{STATIC: {"1": "a"}}], "Record 1, directory: The field must be a text, not null. A list holds"),
-    (
-        "half a pair",
-        [{"directory": STATIC, "pos_idx": 5}],
-        "Record 1, neg_idx: The field must be a number from 0 to 9.",
-    ),
+    ("half a pair", [{"directory": STATIC, "pos_idx": 5}], "Record 1, neg_idx: The field must be a number from 0 to"),
     ("a pair in texts", [PAIR | {"pos_idx": "5"}], "Record 1, pos_idx: The field must be a number from 0 to 9."),
     ("a pair of truths", [PAIR | {"pos_idx": True}], "Record 1, pos_idx: The field must be a number from 0 to 9."),
     ("an eleventh image", [PAIR | {"neg_idx": 10}], "Record 1, neg_idx: The field must be a number from 0 to 9."),
@@ -229,23 +215,11 @@ MALFORMED: list[tuple[str, Any, str]] = [
         "Record 1, 5: The code 'zz' under looked_for is unknown.",
     ),
     ("no codes", {STATIC: {"1": {"annotation": "s"}, "2": {}}}, "Record 1, 2: The description has no text under anno"),
-    (
-        "nine images",
-        json_lines(LINE | {"images": NAMES[:9]}),
-        "Record 1, images: An image set has 10 images; the row n",
-    ),
+    ("nine images", json_lines(LINE | {"images": NAMES[:9]}), "Record 1, images: An image set has 10 images; the row"),
     ("no list", json_lines(LINE | {"images": "a.jpg"}), "Record 1, images: The field must be a list of file names."),
     ("a number twice", json_lines(LINE | {"images": [*NAMES[:9], "img02.jpg"]}), "Record 1, images: Two of its images"),
-    (
-        "an unknown kind",
-        json_lines(LINE | {"kind": "film"}),
-        "Record 1, kind: 'film' is unknown; it must be one of stat",
-    ),
-    (
-        "a number for a split",
-        json_lines(LINE | {"split": 3}),
-        "Record 1, split: The field must be a text, not a number.",
-    ),
+    ("an unknown kind", json_lines(LINE | {"kind": "film"}), "Record 1, kind: 'film' is unknown; it must be one of"),
+    ("a number for a split", json_lines(LINE | {"split": 3}), "Record 1, split: The field must be a text, not a"),
     ("a broken line", json_lines(LINE) + b"{", "Record 2: The line is not JSON"),
 ]
 
@@ -256,6 +230,11 @@ def test_what_is_malformed_is_named(content: Any, sentence: str) -> None:
     assert [str(problem)[: len(sentence)] for problem in problems] == [sentence]
 
 
+def real_items(path: Path) -> list[Record | Note]:
+    with path.open("rb") as file:
+        return [item for item in read(file) if not isinstance(item, RowProblem)]
+
+
 @needs_real_data
 @pytest.mark.parametrize(
     ("name", "sets", "descriptions", "static"), [("train", 7317, 16594, 1281), ("valid", 1039, 2302, 155)]
@@ -263,8 +242,7 @@ def test_what_is_malformed_is_named(content: Any, sentence: str) -> None:
 def test_the_real_files_have_the_published_numbers_of_sets(
     name: str, sets: int, descriptions: int, static: int
 ) -> None:
-    with (IMAGECODE / f"{name}_data.json").open("rb") as file:
-        records = [item for item in read(file) if isinstance(item, Record)]
+    records = [item for item in real_items(IMAGECODE / f"{name}_data.json") if isinstance(item, Record)]
     assert Counter(record.type for record in records) == {"static": static, "video": sets - static}
     assert sum(len(record.captions) for record in records) == descriptions
     assert {record.split for record in records} == {name}
@@ -272,25 +250,18 @@ def test_the_real_files_have_the_published_numbers_of_sets(
 
 @needs_real_data
 def test_the_real_companions_have_the_published_numbers() -> None:
-    with (IMAGECODE / "annotator_split_valid.json").open("rb") as file:
-        authors = Counter(
-            each["author"] for note in read(file) if isinstance(note, Note) for each in note.about.values()
-        )
-    assert authors == {"unseen_worker": 1800, "train_worker": 502}
-    with (IMAGECODE / "manual_annotation_valid.yaml").open("rb") as file:
-        found = [each for note in read(file) if isinstance(note, Note) for each in note.about.values()]
-    assert Counter(tag for each in found for tag in each["tags"]) == PHENOMENA
-    looked_for = Counter(code for each in found for code in each["looked_for"])
+    authors, found = (
+        [about for note in real_items(IMAGECODE / name) if isinstance(note, Note) for about in note.about.values()]
+        for name in ("annotator_split_valid.json", "manual_annotation_valid.yaml")
+    )
+    assert Counter(about["author"] for about in authors) == {"unseen_worker": 1800, "train_worker": 502}
+    assert Counter(tag for about in found for tag in about["tags"]) == PHENOMENA
+    looked_for = Counter(code for about in found for code in about["looked_for"])
     assert (looked_for["con"], looked_for["t"]) == (1002, 200)
 
 
 @needs_real_data
 def test_the_25_real_sets_are_all_read() -> None:
-    with (REAL_DATA / "images" / "sets_of_10.jsonl").open("rb") as file:
-        records = [item for item in read(file) if isinstance(item, Record)]
-    assert Counter((record.type, record.subtype) for record in records) == {
-        ("video", ""): 13,
-        ("static", ""): 5,
-        ("static", "burst"): 5,
-        ("static", "multiview"): 2,
-    }
+    records = [item for item in real_items(REAL_DATA / "images/sets_of_10.jsonl") if isinstance(item, Record)]
+    counted = Counter(f"{record.type} {record.subtype}" for record in records)
+    assert counted == {"video ": 13, "static ": 5, "static burst": 5, "static multiview": 2}

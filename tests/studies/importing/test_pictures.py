@@ -109,23 +109,36 @@ def test_metadata_is_not_shown() -> None:
     assert b"ICCP" not in shown
 
 
-def test_transparent_parts_are_white() -> None:
-    assert decoded_pixel(encoded(Image.new("RGBA", (2, 2), (255, 0, 0, 0)), "PNG")) == (255, 255, 255)
-    assert decoded_pixel(encoded(Image.new("LA", (2, 2), (0, 0)), "PNG")) == (255, 255, 255)
-    palette = Image.new("P", (2, 2), 0)
-    palette.putpalette([200, 0, 0])
-    assert decoded_pixel(encoded(palette, "PNG", transparency=0)) == (255, 255, 255)
-    assert decoded_pixel(encoded(palette, "PNG")) == (200, 0, 0)
-    assert decoded_pixel(encoded(Image.new("RGB", (2, 2), "red"), "PNG", transparency=(255, 0, 0))) == (255, 255, 255)
+def palette() -> Image.Image:
+    image = Image.new("P", (2, 2), 0)
+    image.putpalette([200, 0, 0])
+    return image
 
 
-def test_sixteen_bit_grey_keeps_its_tones() -> None:
-    assert decoded_pixel(encoded(Image.new("I;16", (2, 2), 0x8000), "PNG")) == (0x80, 0x80, 0x80)
-    assert decoded_pixel(encoded(Image.new("I;16", (2, 2), 0xFFFF), "PNG")) == (255, 255, 255)
+WHITE = (255, 255, 255)
 
 
-def test_black_and_white_and_cmyk_come_out_right() -> None:
-    assert decoded_pixel(encoded(Image.new("1", (8, 8), 1), "PNG")) == (255, 255, 255)
+@pytest.mark.parametrize(
+    ("image", "save", "shown"),
+    [
+        (Image.new("RGBA", (2, 2), (255, 0, 0, 0)), {}, WHITE),
+        (Image.new("LA", (2, 2), (0, 0)), {}, WHITE),
+        (palette(), {"transparency": 0}, WHITE),
+        (palette(), {}, (200, 0, 0)),
+        (Image.new("RGB", (2, 2), "red"), {"transparency": (255, 0, 0)}, WHITE),
+        (Image.new("I;16", (2, 2), 0x8000), {}, (0x80, 0x80, 0x80)),
+        (Image.new("I;16", (2, 2), 0xFFFF), {}, WHITE),
+        (Image.new("1", (8, 8), 1), {}, WHITE),
+        (Image.new("RGB", (2, 2), (128, 64, 32)), {"icc_profile": b"no profile"}, (128, 64, 32)),
+    ],
+)
+def test_transparent_parts_are_white_and_every_mode_keeps_its_tones(
+    image: Image.Image, save: dict[str, Any], shown: tuple[int, int, int]
+) -> None:
+    assert decoded_pixel(encoded(image, "PNG", **save)) == shown
+
+
+def test_cmyk_comes_out_right() -> None:
     red = decoded_pixel(encoded(Image.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG", quality=95))
     assert red[0] > 200
     assert max(red[1:]) < 60
@@ -138,11 +151,6 @@ def test_a_colour_profile_is_turned_into_srgb() -> None:
     red = Image.new("RGB", (2, 2), (255, 0, 0))
     assert decoded_pixel(encoded(red, "PNG", icc_profile=srgb)) == (255, 0, 0)
     assert decoded_pixel(encoded(red, "PNG", icc_profile=swapped)) == (0, 255, 0)
-
-
-def test_a_broken_colour_profile_is_ignored() -> None:
-    data = encoded(Image.new("RGB", (2, 2), (128, 64, 32)), "PNG", icc_profile=b"no profile")
-    assert decoded_pixel(data) == (128, 64, 32)
 
 
 def test_samples_without_a_known_range_are_refused() -> None:

@@ -1,5 +1,4 @@
 import json
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,6 @@ def test_the_name_may_have_a_folder_and_the_file_a_byte_order_mark() -> None:
 def test_a_file_whose_name_does_not_say_its_category_is_refused(name: str) -> None:
     (problem,) = items_of({"0": ITEM}, name)
     assert str(problem).startswith(f"The file: Its name {name!r} does not say which type and subtype it is of.")
-
-
-def test_a_stream_without_a_name_is_refused_and_not_guessed() -> None:
-    (problem,) = read(BytesIO(json.dumps({"0": ITEM}).encode()))
-    assert isinstance(problem, RowProblem)
 
 
 MALFORMED: list[tuple[str, Any, str]] = [

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from studies.design import DesignRefused, read_design
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, NotAnAnswer, get_kind, last_keys, usual_ask
 
 CHECK = get_kind("check")
@@ -69,28 +68,3 @@ def test_made_up_people_agree_more_often_than_not() -> None:
         labels = [posted[name] for posted in said]
         assert max(map(labels.count, set(labels))) > 150
         assert len(set(labels)) == 3
-
-
-@pytest.mark.parametrize(
-    ("ask", "sentence"),
-    [
-        ("{captions: []}", "Nothing is asked about the image"),
-        ("{captions: [a, a]}", "names something twice"),
-        ("{captions: [rain], statements: [rain]}", "called like a caption's role"),
-        ("{statements: ['']}", "is empty"),
-        (f"{{statements: {[str(number) for number in range(20)]}}}", "These are 21 statements about one image"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_when_the_study_is_made(ask: str, sentence: str) -> None:
-    with pytest.raises(DesignRefused, match=sentence):
-        read_design(f"study: facts\ntitle: Facts\nkind: check\nask: {ask}\n")
-
-
-def test_answers_are_collected_and_practice_has_nothing_to_say() -> None:
-    design = read_design("study: facts\ntitle: Facts\nkind: check\n")
-    assert (design.rule, design.purpose) == ("collected-v1", "collection")
-    with pytest.raises(DesignRefused, match="answers to check are not one option each"):
-        read_design(
-            "study: facts\ntitle: Facts\nkind: check\n"
-            "practice: {questions: [{instance: vase, right: 'true', feedback: Look.}]}\n"
-        )

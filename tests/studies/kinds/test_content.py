@@ -73,47 +73,36 @@ def test_another_text_picture_or_role_is_another_content(
     kind: str, content: dict[str, Any], other: dict[str, Any]
 ) -> None:
     assert hash_of(kind, content) != hash_of(kind, other)
-
-
-def test_the_same_material_asked_about_by_another_kind_is_another_content() -> None:
+    # So is the same material asked about by another kind.
     assert hash_of("text_to_image", T2I) != hash_of("best_of_n", T2I)
 
 
+RATING = {
+    "caption": "A cat.",
+    "images": IMAGES[:1],
+    "scale": {"steps": 5, "lowest": "a", "highest": "b", "level": "ordinal"},
+}
+OF_CAPTIONS = {"caption": Match("A cat.", ONE), "negative_caption": Match("A dog.", ONE)}
+OF_IMAGES = {"image": Match("A cat.", ONE), "negative_image": Match("A cat.", TWO)}
+
+
 def test_a_scale_in_other_words_is_another_content() -> None:
-    scale = {"steps": 5, "lowest": "not at all", "highest": "perfectly", "level": "ordinal"}
-    rating = {"caption": "A cat.", "images": IMAGES[:1], "scale": scale}
-    assert hash_of("rating", rating) != hash_of("rating", changed(rating, "scale", "lowest", to="badly"))
-
-
-def test_each_text_is_matched_with_the_picture_and_each_picture_with_the_text() -> None:
-    assert matches(get_kind("image_to_text"), I2T) == {
-        "caption": Match("A cat.", ONE),
-        "negative_caption": Match("A dog.", ONE),
-    }
-    assert matches(get_kind("text_to_image"), T2I) == {
-        "image": Match("A cat.", ONE),
-        "negative_image": Match("A cat.", TWO),
-    }
-
-
-def test_an_option_that_shows_nothing_has_no_match() -> None:
-    found = matches(get_kind("best_of_n"), {"caption": "A cat.", "options": IMAGES, "becomes": "negative_image"})
-    assert found == {"image": Match("A cat.", ONE), "negative_image": Match("A cat.", TWO)}
+    assert hash_of("rating", RATING) != hash_of("rating", changed(RATING, "scale", "lowest", to="badly"))
 
 
 @pytest.mark.parametrize(
-    ("kind", "content"),
+    ("kind", "content", "expected"),
     [
-        (
-            "rating",
-            {
-                "caption": "A cat.",
-                "images": IMAGES[:1],
-                "scale": {"steps": 5, "lowest": "a", "highest": "b", "level": "ordinal"},
-            },
-        ),
-        ("compare", {"caption": "A cat.", "criteria": ["Fits best"], "ties": True, "options": IMAGES}),
+        ("image_to_text", I2T, OF_CAPTIONS),
+        ("text_to_image", T2I, OF_IMAGES),
+        # An option that shows nothing has no match.
+        ("best_of_n", T2I | {"becomes": "negative_image"}, OF_IMAGES),
+        # What is asked otherwise has none.
+        ("rating", RATING, {}),
+        ("compare", T2I | {"criteria": ["Fits best"], "ties": True}, {}),
     ],
 )
-def test_what_is_asked_otherwise_has_no_matches(kind: str, content: dict[str, Any]) -> None:
-    assert matches(get_kind(kind), content) == {}
+def test_each_text_is_matched_with_the_picture_and_each_picture_with_the_text(
+    kind: str, content: dict[str, Any], expected: dict[str, Match]
+) -> None:
+    assert matches(get_kind(kind), content) == expected

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from studies.design import DesignRefused, read_design
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, NotAnAnswer, get_kind, in_shown_order, shown_order
 from studies.kinds import usual_ask as usual
+from studies.kinds.describe import OTHERS as OTHER_IMAGES
+from studies.kinds.describe import PLACE
 
 DESCRIBE = get_kind("describe")
 ASK = usual(DESCRIBE)
@@ -119,53 +120,44 @@ def test_a_text_that_is_empty_too_short_or_too_long_is_refused_with_the_numbers(
             assert DESCRIBE.parse(limits, [], {"text": allowed})
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("The third image, with the dog.", "third image"),
-        ("It is the first picture with a dog in it.", "first picture"),
-        ("The last frame of the dance.", "last frame"),
-        ("In the 5th frame she looks up.", "5th frame"),
-        ("The second to last frame.", "second to last frame"),
-        ("In image 4 the man smiles.", "image 4"),
-        ("Image 4 is the one with a smile.", "Image 4"),
-        ("See picture number 3 with the cup.", "picture number 3"),
-        ("Photo #2, he smiles.", "Photo #2"),
-        ("Image no. 7 shows her best.", "Image no. 7"),
-        ("The left image, where he sits.", "left image"),
-        ("Look at the leftmost picture.", "leftmost picture"),
-        ("The left one has its eyes closed.", "The left one"),
-        ("It's the middle one with the cup.", "It's the middle one"),
-        ("The fourth one.", "The fourth one"),
-        ("Number four.....", "Number four....."),
-    ],
-)
-def test_a_place_among_the_images_is_refused_with_the_words_that_name_it(text: str, words: str) -> None:
-    assert refusal(text) == (
-        f"“{words}” says where an image is. Others see the images in a different order. Describe what it shows instead."
-    )
+PLACES = [
+    ("The third image, with the dog.", "third image"),
+    ("It is the first picture with a dog in it.", "first picture"),
+    ("The last frame of the dance.", "last frame"),
+    ("In the 5th frame she looks up.", "5th frame"),
+    ("The second to last frame.", "second to last frame"),
+    ("In image 4 the man smiles.", "image 4"),
+    ("Image 4 is the one with a smile.", "Image 4"),
+    ("See picture number 3 with the cup.", "picture number 3"),
+    ("Photo #2, he smiles.", "Photo #2"),
+    ("Image no. 7 shows her best.", "Image no. 7"),
+    ("The left image, where he sits.", "left image"),
+    ("Look at the leftmost picture.", "leftmost picture"),
+    ("The left one has its eyes closed.", "The left one"),
+    ("It's the middle one with the cup.", "It's the middle one"),
+    ("The fourth one.", "The fourth one"),
+    ("Number four.....", "Number four....."),
+]
+OTHERS = [
+    ("Unlike the others, he smiles.", "Unlike the others"),
+    ("He smiles, and not in the other images.", "other images"),
+    ("In the other nine pictures she looks away.", "other nine pictures"),
+    ("It is darker compared to the rest.", "compared to the rest"),
+    ("Somehow different from the others.", "different from the others"),
+    ("The only image where the door is open.", "only image where"),
+    ("The only one with a red cup.", "The only one with"),
+    ("He smiles more than in the next frame.", "next frame"),
+    ("Like the previous image, but darker.", "previous image"),
+    ("A dog is in all the images, here it barks.", "all the images"),
+    ("The darkest of these ten photos.", "of these ten photos"),
+]
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Unlike the others, he smiles.", "Unlike the others"),
-        ("He smiles, and not in the other images.", "other images"),
-        ("In the other nine pictures she looks away.", "other nine pictures"),
-        ("It is darker compared to the rest.", "compared to the rest"),
-        ("Somehow different from the others.", "different from the others"),
-        ("The only image where the door is open.", "only image where"),
-        ("The only one with a red cup.", "The only one with"),
-        ("He smiles more than in the next frame.", "next frame"),
-        ("Like the previous image, but darker.", "previous image"),
-        ("A dog is in all the images, here it barks.", "all the images"),
-        ("The darkest of these ten photos.", "of these ten photos"),
-    ],
+    ("text", "words", "message"), [(*row, PLACE) for row in PLACES] + [(*row, OTHER_IMAGES) for row in OTHERS]
 )
-def test_other_images_are_refused_with_the_words_that_name_them(text: str, words: str) -> None:
-    assert refusal(text) == (
-        f"“{words}” refers to other images. Readers have only your words. Describe what this image shows."
-    )
+def test_places_and_other_images_are_refused_with_the_words_that_name_them(text: str, words: str, message: str) -> None:
+    assert refusal(text) == message % {"words": words}
 
 
 # From ImageCoDe's train and valid, word for word (MIT licence).
@@ -229,18 +221,14 @@ JOINERS = ["\u200c", "\u200d", "\ufe0f"]
 def test_what_nobody_sees_makes_no_text_differ_or_longer_and_hides_no_word(unseen: str) -> None:
     same = f"The wo{unseen}man holds{unseen} a cup."
     assert DESCRIBE.duplicate_key({"text": same}) == "the woman holds a cup"
+    # What no script needs is not kept.
+    kept = same if unseen in JOINERS else "The woman holds a cup."
+    assert DESCRIBE.parse(content_of(), [], {"text": same}).value == {"text": kept}
     assert refusal(f"It is in the thi{unseen}rd image.").startswith("“third image” says where")
     assert refusal(f"Unlike the oth{unseen}ers, he smiles.").startswith("“Unlike the others” refers to")
     assert refusal(unseen * 20) == refusal("")
     # Eleven characters can be seen.
     assert refusal(f"A wom{unseen * 9}an sat").startswith("This is too short")
-
-
-@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
-def test_what_nobody_sees_and_no_script_needs_is_not_kept(unseen: str) -> None:
-    assert DESCRIBE.parse(content_of(), [], {"text": f"The wo{unseen}man holds a cup."}).value == {
-        "text": "The woman holds a cup."
-    }
 
 
 def test_joiners_and_variants_that_scripts_and_signs_are_written_with_are_kept() -> None:
@@ -267,23 +255,3 @@ def test_made_up_people_hardly_ever_write_the_same_and_sometimes_nothing() -> No
 def test_made_up_people_write_what_they_are_told_to() -> None:
     posts = [DESCRIBE.simulate(content_of(), [], dice=random.Random(3), label="The dog sits.") for _ in range(200)]
     assert posts == [{"text": "The dog sits."}] * 200
-
-
-@pytest.mark.parametrize(
-    ("ask", "sentence"),
-    [
-        ("{targets: 0}", "targets"),
-        ("{targets: 11}", "targets"),
-        ("{min_characters: 0}", "min_characters"),
-        ("{min_characters: 100, max_characters: 99}", "more characters at least than at most"),
-        ("{images: ''}", "images"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_when_the_study_is_made(ask: str, sentence: str) -> None:
-    with pytest.raises(DesignRefused, match=sentence):
-        read_design(f"study: sets\ntitle: Sets\nkind: describe\nask: {ask}\n")
-
-
-def test_descriptions_are_collected() -> None:
-    design = read_design("study: sets\ntitle: Sets\nkind: describe\n")
-    assert (design.rule, design.purpose) == ("collected-v1", "collection")

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from studies.design import read_design
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, get_kind, posted_values, shown_order, usual_ask
 from studies.kinds.base import digits_of
 
@@ -43,12 +42,8 @@ def test_nothing_of_a_question_but_its_right_answer_tells_the_target() -> None:
     assert (first.right, other.right) == ("image_3", "image_10")
 
 
-def test_a_static_set_stands_in_another_order_for_everybody() -> None:
-    assert len(orders(content_of(image_set("static")))) == 40
-    assert len(orders(content_of(image_set("")))) == 40
-
-
-def test_a_video_stands_in_the_order_of_time_for_everybody_and_posts_the_place() -> None:
+def test_images_stand_in_another_order_for_everybody_but_those_of_a_video_in_time() -> None:
+    assert len(orders(content_of(image_set("static")))) == len(orders(content_of(image_set("")))) == 40
     content = content_of(image_set("video"))
     assert orders(content) == {tuple(PLACES)}
     assert posted_values(RETRIEVE, content, PLACES) == {str(place): f"image_{place}" for place in range(1, 11)}
@@ -79,9 +74,3 @@ def test_ten_images_have_ten_keys_of_the_keyboard() -> None:
 def test_what_it_cannot_ask_about_is_said(instance: InstanceFacts, sentence: str) -> None:
     with pytest.raises(CannotAsk, match=sentence):
         content_of(instance)
-
-
-def test_a_study_of_it_decides_about_descriptions_and_is_no_baseline_unless_it_says_so() -> None:
-    design = read_design("study: find\ntitle: Find\nkind: retrieve\n")
-    assert (design.purpose, design.rule) == ("filter", "retrieved-1-of-1-v1")
-    assert read_design("study: find\ntitle: Find\nkind: retrieve\npurpose: baseline\n").purpose == "baseline"

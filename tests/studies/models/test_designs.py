@@ -4,7 +4,6 @@ import json
 
 import pytest
 from django.core import serializers
-from django.core.management import call_command
 from django.db import connection
 from django.db.models import JSONField
 from django.db.models.functions import Cast
@@ -43,12 +42,6 @@ def test_a_dump_holds_it_and_gives_it_back(form: str) -> None:
     for row in serializers.deserialize(form, dumped):
         row.save()
     assert Study.objects.get().design == study.design
-
-
-def test_dumpdata_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
-    study = make_study(make_project())
-    call_command("dumpdata", "studies.study")
-    assert json.loads(capsys.readouterr().out)[0]["fields"]["design"] == study.design.to_stored()
 
 
 def test_a_whole_row_is_found_sound() -> None:

@@ -1,7 +1,5 @@
 """The rule `collected-v1`."""
 
-import pytest
-
 from studies.rules import State, Vote, VoteContext, decide
 
 
@@ -10,8 +8,3 @@ def test_a_collected_question_is_accepted_without_a_winner_once_its_answers_are_
     assert (first.state, first.more) == (State.UNDECIDED, True)
     both = decide("collected-v1", VoteContext(wanted=2), [Vote("4"), Vote("1")])
     assert (both.state, both.winner) == (State.ACCEPTED, None)
-
-
-def test_a_question_that_wants_no_answer_is_an_error() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        decide("collected-v1", VoteContext(wanted=0), [])

@@ -18,15 +18,15 @@ from django_htmx.http import reswap, retarget
 from background.tasks import send
 from results.models import Release
 from results.queries.exports.available_exports import removed_since
-from results.views.guards import Guarded, Response, refusal, signed_in, visible_projects
-from results.views.releases import release_view
+from results.views.guards import Guarded, Response, refusal, row_view, signed_in, visible_projects
+from results.views.releases import RELEASES
 from studies.permissions import Verb
 from workspace.actions.hub import PushRefused, cancel_push, request_push
 from workspace.models import HubPush
 
 
 @sensitive_post_parameters("token")
-@release_view(Verb.EXPORT)
+@row_view(RELEASES, Verb.EXPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def pushes(request: HttpRequest, release: Release) -> HttpResponse:
     """List the pushes of a release, and request more."""

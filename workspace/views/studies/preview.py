@@ -19,7 +19,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.actions.answering.practice import Terms
 from annotation.language import interface_language, lang_attribute
 from annotation.money import format_pay
-from annotation.pages import QUESTIONS_AHEAD, Bar, QuestionPage, Urls, practice_feedback, question_html, question_page
+from annotation.pages import (
+    QUESTIONS_AHEAD,
+    Bar,
+    QuestionPage,
+    practice_feedback,
+    question_html,
+    question_page,
+    session_urls,
+)
 from annotation.views.guards import wants_json
 from annotation.views.page_context import study_context
 from annotation.views.practice import feedback_in_place
@@ -188,22 +196,24 @@ def _terms(study: Study, steps: list[Step]) -> Terms:
     return Terms(sum(bool(one.practice) for one in steps) // 2, asked.needed, asked.rounds)
 
 
+def _asked(step: Step) -> Question:
+    return Question(kind=step.asked["kind"], content=step.asked["content"])
+
+
 def _practice_page(study: Study, steps: list[Step], index: int, choice: str) -> tuple[QuestionPage, list[str]]:
     """Return a practice question with `choice` as its answer, and the order of its options."""
-    step = steps[index]
-    kind_name, content = step.asked["kind"], step.asked["content"]
-    kind = get_kind(kind_name)
-    order = shown_order(kind, content, seed=study.seed, annotator=0, question=step.practice)
+    step, asked = steps[index], _asked(steps[index])
+    kind = get_kind(asked.kind)
+    order = shown_order(kind, asked.content, seed=study.seed, annotator=0, question=step.practice)
     page = question_page(
+        asked,
         study=study.pk,
-        kind_name=kind_name,
-        content=content,
         order=order,
         slot=step.practice,
         number=step.practice,
         total=sum(bool(one.practice) for one in steps) // 2,
         action=_address(study, step),
-        chosen_key=posted_values(kind, content, order).get(choice, ""),
+        chosen_key=posted_values(kind, asked.content, order).get(choice, ""),
     )
     return page, order
 
@@ -212,14 +222,8 @@ def _feedback(study: Study, steps: list[Step], index: int, choice: str) -> dict[
     """Return the feedback page after a practice question; the next step follows it."""
     step = steps[index]
     page, order = _practice_page(study, steps, index, choice)
-    told = practice_feedback(
-        page,
-        content=step.asked["content"],
-        kind_name=step.asked["kind"],
-        order=order,
-        right=step.asked["right"],
-        feedback=step.asked["feedback"],
-    )
+    right, feedback = step.asked["right"], step.asked["feedback"]
+    told = practice_feedback(page, _asked(step), order=order, right=right, feedback=feedback)
     return told | {"onward": _address(study, steps[index + 1])}
 
 
@@ -234,10 +238,6 @@ def _show_practice(request: HttpRequest, study: Study, steps: list[Step], place:
     return render(request, "annotation/practice_feedback.html", context | _feedback(study, steps, place, choice))
 
 
-def _urls(address: str) -> Urls:
-    return Urls(*[address] * len(Urls.__dataclass_fields__))
-
-
 def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
     here = _address(study, step)
     return study_context(study, part=step.part, provider="prolific") | {
@@ -249,18 +249,17 @@ def _context(study: Study, step: Step, total: int) -> dict[str, Any]:
             pay=format_pay(study.design.pay),
             is_preview=True,
         ),
-        "urls": _urls(here),
+        "urls": dict.fromkeys(session_urls("preview"), here),
         "language": translation.get_language(),
     }
 
 
 def _question(study: Study, step: Step, total: int) -> QuestionPage:
-    kind, content = step.asked["kind"], step.asked["content"]
+    asked = _asked(step)
     return question_page(
+        asked,
         study=study.pk,
-        kind_name=kind,
-        content=content,
-        order=shown_order(get_kind(kind), content, seed=study.seed, annotator=0, question=step.number),
+        order=shown_order(get_kind(asked.kind), asked.content, seed=study.seed, annotator=0, question=step.number),
         slot=step.number,
         number=step.number,
         total=total,
