@@ -41,7 +41,7 @@ from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from simulation.actions.announcement import announce_replay, announce_simulation
 from studies.actions import drafts
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
-from studies.actions.imports.importer import import_files, import_instances
+from studies.actions.imports.importer import import_files
 from studies.actions.projects import membership, projects, tags
 from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
@@ -226,7 +226,6 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "request_import": ("import requested", lambda folder: with_fixed(request_import, **files_of(jsonl(folder)))),
     "request_again": ("import requested", lambda folder: with_fixed(request_again, wanted=_cancelled_import(folder))),
     "cancel_import": ("import cancelled", lambda folder: with_fixed(cancel_import, wanted=_wanted(folder))),
-    "import_instances": ("instances imported", lambda folder: with_fixed(import_instances, **jsonl(folder))),
     "export_into": (
         "export written",
         lambda folder: with_fixed(export_into, study=visited(), format="jsonl", folder=folder, report=quiet),

@@ -44,10 +44,10 @@ def wait(study: Study, person: str, *, now: datetime = NOON) -> Session:
     return session
 
 
-def accept_one(first: Study) -> None:
+def accept_one(first: Study, *, now: datetime = NOON) -> None:
     """Let ann accept one instance of the study that feeds the other."""
-    session = arrive_at_work(first, "ann")
-    send(session, next_slot(session), "1")
+    session = arrive_at_work(first, "ann", now=now)
+    send(session, next_slot(session), "1", now=now)
 
 
 def update(session: Session, *, minutes: float = 0) -> str:

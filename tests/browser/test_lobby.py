@@ -120,7 +120,7 @@ def test_a_network_that_drops_replies_only_delays_it(
 
     wait_in_the_lobby(page, live_server, second)
     page.route(re.compile("/wait/$"), drop_the_first)
-    accept_one(arrive_at_work(first, now=timezone.now()))
+    accept_one(first, now=timezone.now())
     page.locator("[data-stage]").wait_for(timeout=PATIENCE_MS)
     assert len(asked) == 2
 

@@ -21,7 +21,8 @@ from studies.design import Design, read_design
 from studies.models import CompletionCode, Study
 from tests.annotation.test_growing_sittings import find, led_on, write
 from tests.annotation.test_lobby import MINUTE, make_roles, wait
-from tests.annotation.test_withdrawn_texts import look, send
+from tests.annotation.test_responses import send
+from tests.annotation.test_withdrawn_texts import look
 from tests.factories import NOON, arrive_at_work, make_member
 from tests.removing import exclude, withdraw
 

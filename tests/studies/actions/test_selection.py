@@ -10,7 +10,7 @@ from results.queries.studies.overview import study_lines
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from tests.annotation.test_lobby import accept_one
-from tests.factories import NOON, TESTS, arrive_at_work, create_draft, launch_study, make_instance, make_project
+from tests.factories import NOON, TESTS, create_draft, launch_study, make_instance, make_project
 
 pytestmark = pytest.mark.django_db
 TEN = {"images": "candidate"}
@@ -82,7 +82,7 @@ def test_a_live_study_is_launched_before_anything_is_accepted_and_says_what_it_w
     assert waits_for(second, now=NOON) == "Waiting for accepted instances from best-vase"
     lines = {line.study.slug: line.waits_for for line in study_lines(project, now=NOON)}
     assert lines == {"best-vase": "", "second": "Waiting for accepted instances from best-vase"}
-    accept_one(arrive_at_work(first, "ann"))
+    accept_one(first)
     assert waits_for(second, now=NOON) == ""
     assert waits_for(first, now=NOON) == ""
     assert [line.waits_for for line in study_lines(project, now=NOON)] == ["", ""]
