@@ -1,11 +1,11 @@
 """Charts of pages: drawn by a worker, and stored by the hash of their data."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from background.jobs import request_job
-from background.models import Job
+from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
 from results.models import StoredChart
 from results.reports import charts
@@ -36,9 +36,8 @@ def look_up_charts(
     old = [row.pk for row in stored.values() if row.asked_at < now - ONE_DAY]
     if old:
         StoredChart.objects.filter(pk__in=old).update(asked_at=now)
-    jobs = [_request(row, now) for row in stored.values() if row.drawn_at is None]
     found = {chart.name: stored[digest] for digest, chart in wanted.items() if digest in stored}
-    return found, [job for job in jobs if job is not None]
+    return found, _request_jobs([row for row in stored.values() if row.drawn_at is None], now)
 
 
 def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
@@ -46,12 +45,16 @@ def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
     return {row.digest: row for row in rows.defer("png", "pdf", "specification", "values")}
 
 
-def _request(row: StoredChart, now: datetime) -> Job | None:
-    """Return the new job that draws the chart; None if it waits already, or failed."""
-    if Job.objects.filter(kind=KIND, key=str(row.pk), state="failed").exists():
-        return None
-    job, is_new = request_job(kind=KIND, arguments={"chart": row.pk}, by=None, now=now, key=str(row.pk))
-    return job if is_new else None
+def _request_jobs(undrawn: Sequence[StoredChart], now: datetime) -> list[Job]:
+    """Return the new jobs that draw these charts; none for a chart whose job waits, runs or has failed."""
+    keys = {str(row.pk): row for row in undrawn}
+    if not keys:
+        return []
+    requested = Job.objects.filter(kind=KIND, key__in=list(keys), state__in=[*UNFINISHED, JobState.FAILED])
+    for key in requested.values_list("key", flat=True):
+        keys.pop(key, None)
+    jobs = [request_job(kind=KIND, arguments={"chart": row.pk}, by=None, now=now, key=key) for key, row in keys.items()]
+    return [job for job, is_new in jobs if is_new]
 
 
 def _draw(job: RunningJob) -> None:

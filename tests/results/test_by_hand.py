@@ -146,8 +146,9 @@ def cells(rows: list[dict[str, Any]], names: Sequence[str], columns: Sequence[st
 
 
 def page_of(client: Client, study: str) -> dict[str, list[list[str]]]:
-    findings = client.get(f"/studies/sets/{study}/results/").context["findings"]
-    return {finding.text.table.name: [list(row) for row in finding.text.rows] for finding in findings}
+    cards = client.get(f"/studies/sets/{study}/results/").context["cards"]
+    tables = [table for shown in cards for table in shown.card.tables]
+    return {table.name: [[cell.text for cell in row] for row in table.cells] for table in tables}
 
 
 def exported(study: str, format: str, tmp_path: Path) -> list[dict[str, Any]]:

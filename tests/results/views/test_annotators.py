@@ -23,8 +23,8 @@ def step_3(researcher: User) -> Study:
 
 
 def rows(client: Client) -> dict[str, list[str]]:
-    (finding,) = client.get(PAGE).context["findings"]
-    return {cells[0]: cells[1:] for cells in ([cell for cell, *_ in row] for row in finding.rows)}
+    (table,) = client.get(PAGE).context["tables"]
+    return {cells[0]: cells[1:] for cells in ([cell.text for cell in row] for row in table.cells)}
 
 
 @pytest.mark.usefixtures("step_3")
@@ -42,8 +42,8 @@ def test_everybody_but_who_withdrew_stands_there_by_pseudonym_with_what_their_an
 def test_a_study_that_nobody_has_answered_says_so(client: Client, step_3: Study) -> None:
     create_draft(step_3.project, study="later")
     page = client.get("/studies/vases/later/annotators/")
-    assert page.context["findings"] == []
-    assert "Nobody has answered yet." in page.content.decode()
+    assert page.context["tables"] == []
+    assert "No answers yet." in page.content.decode()
 
 
 def test_more_answers_take_no_more_queries(
@@ -53,13 +53,13 @@ def test_more_answers_take_no_more_queries(
     # Session, user, study; who has no name yet; what can be answered, to the first question and to all; names, answers,
     # who is simulated. Of who counts: how many people, those of the page, their answers, removals; events; whether an
     # owner asks.
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(19):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(19):
         client.get("/studies/vases/again/annotators/")
 
 

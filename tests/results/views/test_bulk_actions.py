@@ -117,7 +117,7 @@ def test_what_is_no_name_of_a_tag_is_refused(client: Client, name: str, problem:
 
 def test_instances_of_another_project_cannot_be_chosen(client: Client) -> None:
     elsewhere = make_instance(make_project("maps"), "elsewhere")
-    assert "No instance is chosen" in words_of(client.get(f"{CHOSEN}/tag/?pick={elsewhere.pk}"))
+    assert "No instance is selected" in words_of(client.get(f"{CHOSEN}/tag/?pick={elsewhere.pk}"))
     assert client.post(f"{CHOSEN}/tag/?pick={elsewhere.pk}", {"name": "mine", "do": "tag"}).status_code == 409
     assert Tag.objects.get().name == "odd"
 
@@ -125,7 +125,7 @@ def test_instances_of_another_project_cannot_be_chosen(client: Client) -> None:
 @pytest.mark.parametrize("what", ["tag", "export", "ask-again"])
 @pytest.mark.parametrize("query", ["", "pick=x", f"pick={2**63}", "which=all&type=none-such"])
 def test_nothing_chosen_leads_back(client: Client, what: str, query: str) -> None:
-    assert "No instance is chosen" in words_of(client.get(f"{CHOSEN}/{what}/?{query}"))
+    assert "No instance is selected" in words_of(client.get(f"{CHOSEN}/{what}/?{query}"))
     assert client.post(f"{CHOSEN}/{what}/?{query}", {"name": "b", "study": "step-3"}).status_code == 409
 
 
@@ -133,14 +133,14 @@ def test_an_export_holds_those_that_were_chosen(client: Client, jobs: list[Job])
     assert "<option selected>step-3</option>" in words_of(client.get(address("export", "vase-1", study="step-3")))
     wanted = {"study": "step-3", "format": "jsonl"}
     sent = client.post(address("export", "vase-1", "vase-2"), wanted)
-    assert sent["Location"] == "/studies/vases/step-3/#exports"
+    assert sent["Location"] == "/studies/vases/step-3/exports/"
     run_now(jobs.pop())
     export = Export.objects.get()
     with default_storage.open(export.file) as file:
         rows = [json.loads(line) for line in file]
     # vase-2 was not accepted.
     assert [row["key"] for row in rows] == ["vase-1"]
-    assert "jsonl, 2 chosen instances" in words_of(client.get("/studies/vases/step-3/"))
+    assert "jsonl, 2 chosen instances" in words_of(client.get("/studies/vases/step-3/exports/"))
     assert "of 2 chosen instances" in words_of(client.get("/projects/vases/events/"))
 
 

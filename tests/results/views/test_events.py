@@ -64,15 +64,15 @@ def test_what_people_have_typed_is_shown_as_text(client: Client, study: Study) -
 def test_there_are_fifty_on_a_page_and_more_ask_no_more_queries(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    assert "Nothing has been noted yet." in client.get(PAGE).content.decode()
+    assert "No activity yet." in client.get(PAGE).content.decode()
     happened(study, What.STUDY_PAUSED, minutes=1)
     happened(study, What.ANNOTATOR_LET_BACK, minutes=60, annotator=1, **FOLLOWED)
     # Session, user and project; how many, the events with their studies, and the names of annotators.
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(8):
         client.get(PAGE)
     for number in range(2, 51):
         happened(study, What.STUDY_RESUMED, minutes=number)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(8):
         assert len(told(client)) == 50
     assert told(client, f"{PAGE}?page=2") == ["The command line paused birds-step-3 20 Nov 2026, 12:01 UTC"]
     assert len(told(client, f"{PAGE}?page=nonsense")) == 50

@@ -87,7 +87,7 @@ def test_the_results_lead_to_them_from_every_count(client: Client) -> None:
 
 def test_a_project_without_models_says_so(client: Client, project: Project) -> None:
     project.models.all().delete()
-    assert "no question that people and models both answered and part on" in client.get(PAGE).content.decode()
+    assert "no question on which people and models disagree" in client.get(PAGE).content.decode()
     assert PAGE not in client.get("/projects/birds/results/").content.decode()
 
 

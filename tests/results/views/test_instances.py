@@ -168,12 +168,12 @@ def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     # Session, user, project; studies, page, images, decisions, tags; what they may do, who is simulated, categories,
-    # models, all tags.
-    with django_assert_num_queries(13):
+    # models, all tags; places and studies in the rail.
+    with django_assert_num_queries(15):
         client.get(LIST)
     for number in range(10):
         make_instance(project, f"late-{number}")
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(15):
         client.get(LIST)
 
 
@@ -319,12 +319,13 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     client.get(f"{LIST}{key}/")
     # Session, user, project; names to give, instance, studies, questions, responses, names,
-    # images, who is simulated; where it stands in the list, the ones beside it, tags.
-    with django_assert_num_queries(15):
+    # images, who is simulated; where it stands in the list, the ones beside it, tags; what they
+    # may do; places and studies in the rail.
+    with django_assert_num_queries(18):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(18):
         client.get(f"{LIST}{key}/")
 
 
@@ -335,7 +336,7 @@ def test_what_is_large_is_counted_behind_the_page(
     monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
     monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
     first = client.get(LIST, {"state": "rejected"})
-    assert (first.context["count"], "made in the background" in first.content.decode()) == (0, True)
+    assert (first.context["count"], "computed in the background" in first.content.decode()) == (0, True)
     run_now(jobs.pop())
     second = client.get(LIST, {"state": "rejected"})
     assert (second.context["count"], "nothing has changed since" in second.content.decode()) == (1, True)
@@ -350,7 +351,7 @@ def test_what_is_large_is_counted_behind_the_page(
 )
 def test_the_list_says_where_the_page_that_led_to_it_counted_others(client: Client, counted: str, told: bool) -> None:
     page = client.get(LIST, {"state": "rejected", "counted": counted})
-    assert (page.context["count"], "The page that led here counted" in page.content.decode()) == (1, told)
+    assert (page.context["count"], "That page counted" in page.content.decode()) == (1, told)
 
 
 def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:

@@ -127,7 +127,7 @@ def test_only_an_owner_gets_who_stands_behind_the_names(client: Client, ask: Ask
 
 
 def test_a_study_that_was_not_launched_has_nothing_to_release(client: Client, draft: Study) -> None:
-    assert "There is nothing to release yet" in client.get(ASK).content.decode()
+    assert "Nothing to release yet" in client.get(ASK).content.decode()
 
 
 def test_as_many_queries_for_many_releases_as_for_few(

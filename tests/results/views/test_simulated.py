@@ -29,10 +29,10 @@ def project(researcher: User) -> Project:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_results_of_a_project_begin_with_what_a_program_answered(client: Client) -> None:
+def test_the_cards_of_a_project_say_what_a_program_answered(client: Client) -> None:
     Session.objects.filter(annotator__provider_id="ben").update(provider_study_id=f"{SIMULATED_STUDY}1")
-    before_the_tables = client.get("/projects/vases/results/").content.decode().split("<h2")[0]
-    assert NOTICE in before_the_tables
+    first_card = client.get("/projects/vases/results/").content.decode().split("</h3>")[0]
+    assert NOTICE in first_card
 
 
 @pytest.mark.usefixtures("project")

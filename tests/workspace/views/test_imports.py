@@ -158,10 +158,10 @@ def test_what_was_looked_over_is_imported_by_one_button_that_goes_meanwhile(clie
     assert "Checked. Nothing is imported yet." in shown(client)
     assert "Import it now" in shown(client)
     going_on = waiting(project, upload=upload)
-    assert "Looked over.<" in shown(client)
+    assert "Checked.<" in shown(client)
     assert "Import it now" not in shown(client)
     # Its files are gone once they are imported.
     Import.objects.update(upload=None)
     Import.objects.filter(pk=going_on.pk).update(finished_at=NOON)
-    assert "Looked over.<" in shown(client)
+    assert "Checked.<" in shown(client)
     assert '<a href="/projects/vases/">Go on with' in shown(client)

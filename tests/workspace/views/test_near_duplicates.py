@@ -15,7 +15,7 @@ from tests.predictions.near import put, saved
 
 pytestmark = pytest.mark.django_db
 PAGE = "/projects/birds/near-duplicates/"
-HIDDEN = "A picture of a project that you may not see."
+HIDDEN = "An image of a project that you may not see."
 
 
 @pytest.fixture

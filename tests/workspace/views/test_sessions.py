@@ -71,7 +71,7 @@ def test_every_open_session_has_a_button_on_its_row_that_frees_its_seat(owner: C
     name = Pseudonym.objects.get().name
     assert f"Release the place of {name}?" in asked
     assert f"{name} has answered 1 of 3 questions" in asked
-    assert "What they have answered stays and counts." in asked
+    assert "Their answers are kept and count." in asked
     assert "65f00000000000000000" not in asked
     session.refresh_from_db()
     assert session.state == SessionState.WORKING

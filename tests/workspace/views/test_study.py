@@ -231,7 +231,7 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 def _wanted(address: str) -> int:
     # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
-    return 24 if address == PAGE else 17
+    return 23 if address == PAGE else 17
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
@@ -264,8 +264,7 @@ def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> Non
     response = client.post(f"{PAGE}launch/", follow=True)
     draft.refresh_from_db()
     assert draft.state == StudyState.OPEN
-    told = "Annotators can come in. Send them a link from below, or give Prolific the address for it."
-    assert f"The study is open. {told}" in response.content.decode()
+    assert "The study is open. Send annotators a link from the Recruit page" in response.content.decode()
 
 
 def test_images_that_are_awaited_are_told_before_launching(client: Client, draft: Study) -> None:
