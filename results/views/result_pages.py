@@ -20,8 +20,8 @@ from results.queries.studies.simulated_answers import simulated_in_study
 from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.facts import Disagreement
-from results.reports.formats.one_table import WRITERS
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
+from results.reports.table_files import WRITERS
 from results.views.cached_statistics import numbers_for
 from results.views.guards import project_view, study_view
 from results.views.human_model_disagreement import counted

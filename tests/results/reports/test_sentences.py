@@ -204,7 +204,10 @@ def test_times_are_medians_by_kind() -> None:
 
 def test_cost_is_summed_by_currency() -> None:
     titles = "Study|Currency|Cost without fees|Hourly wage, median|Sessions timed"
-    rows = [("a", "USD", Decimal("41.20"), Decimal("9.5"), 20), ("b", "USD", Decimal("0.80"), NOTHING, 0)]
+    rows: list[Sequence[Cell]] = [
+        ("a", "USD", Decimal("41.20"), Decimal("9.5"), 20),
+        ("b", "USD", Decimal("0.80"), NOTHING, 0),
+    ]
     rows.append(("c", "GBP", Decimal("3"), Decimal("8.1"), 1))
     assert sentences.say_cost(table(titles, *rows)) == (
         "USD 42.00 and GBP 3.00 for 3 studies, without fees. "

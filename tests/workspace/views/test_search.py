@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 
 from studies.models import Study
-from tests.factories import make_person
+from tests.factories import make_person, questions
 from tests.pages import signed_in, words_of
 
 
@@ -20,7 +20,7 @@ def test_search_finds_studies_projects_and_pages(client: Client, study: Study, w
 
 
 def test_search_finds_instances_by_key(client: Client, study: Study) -> None:
-    key = study.questions.first().instance.key
+    key = questions(study)[0].instance.key
     assert f">{key}</a>" in words_of(client.get("/search/", {"q": key}))
 
 
