@@ -36,7 +36,7 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "tables": tables,
         "kept": kept,
         "simulated": simulated_in_study(study),
-        "people": people_lines(study, who=who, page=request.GET.get("page")),
+        "people": people_lines(study.project, study=study, who=who, page=request.GET.get("page")),
         "who": who,
         "events": events_about_people(study.project),
         "providers": PROVIDERS,

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
 from annotation.models import Session
@@ -19,10 +19,14 @@ from results import tasks
 from results.actions import participants
 from results.actions.participant_changes import ACTS
 from results.actions.participants import NamedAnnotator
+from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
+from results.queries.people.participants import people_lines
+from results.queries.studies.events import events_about_people
+from results.queries.studies.simulated_answers import simulated_in_project
 from results.sentences import in_numbers, told
 from results.views.form_values import typed
-from results.views.guards import project_view, signed_in
+from results.views.guards import may_do, project_view, signed_in
 from studies.models import Project, Study
 from studies.permissions import Verb
 
@@ -111,6 +115,23 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         "study": _study(project, person, typed(request.GET, "study")),
     }
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def people(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show everybody who took part in the project, under their pseudonyms."""
+    name_annotators(project=project)
+    who = typed(request.GET, "who")
+    context = {
+        "project": project,
+        "people": people_lines(project, who=who, page=request.GET.get("page")),
+        "who": who,
+        "may": may_do(request, project),
+        "events": events_about_people(project),
+        "simulated": simulated_in_project(project),
+    }
+    return render(request, "results/people/project.html", context)
 
 
 def _called(project: Project, name: str) -> NamedAnnotator:

@@ -22,6 +22,7 @@ PAGES = (
     ("Imports", "project_imports"),
     ("New import", "new_import"),
     ("New study", "new_study"),
+    ("People", "project_people"),
     ("Models", "project_models"),
     ("Results", "project_results"),
     ("Releases", "project_releases"),

@@ -53,13 +53,13 @@ def test_more_answers_take_no_more_queries(
     # Session, user, study; who has no name yet; what can be answered, to the first question and to all; names, answers,
     # who is simulated. Of who counts: how many people, those of the page, their answers, removals; events; whether an
     # owner asks.
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(20):
         client.get(PAGE)
     open_study(step_3.project, STEP_3 | {"study": "again", "answers": 2})
     for person in ("ann", "cleo"):
         sit_through(Study.objects.get(slug="again"), person, "none")
     client.get("/studies/vases/again/annotators/")
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(20):
         client.get("/studies/vases/again/annotators/")
 
 

@@ -58,6 +58,7 @@ PRIVATE = {
     # Of somebody who is not excluded.
     "/projects/birds/people/A-34679/include/": changing((409, 409)),
     "/projects/birds/people/A-34679/reopen/": changing((409, 409)),
+    "/projects/birds/people/": all_alike(LOOK),
     "/projects/birds/people/find/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/results/": all_alike(LOOK),
     "/projects/birds/people-and-models/": all_alike(LOOK),
