@@ -92,6 +92,9 @@ def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
             elif row == 1 and line.lstrip().startswith("["):
                 yield RowProblem(0, "", "It is a JSON list. Write one JSON object on each line, without the list.")
                 return
+            elif row == 1 and not line.lstrip().startswith("{") and "," in line:
+                yield RowProblem(0, "", "It looks like CSV, not JSON lines. Choose a CSV format, or save it as JSONL.")
+                return
             else:
                 yield RowProblem(row, "", outcome)
     except _Unreadable as error:
@@ -204,6 +207,17 @@ def text_of(row: int, fields: Mapping[str, Any], name: str, problems: list[RowPr
     return value
 
 
+# What files that are no text begin with.
+NO_TEXT = {
+    b"PK\x03\x04": "a zip archive",
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "a compressed file",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"%PDF": "a PDF",
+}
+
+
 def _lines(stream: BinaryIO) -> Iterator[str]:
     position = 0
     while line := stream.readline(LONGEST_LINE + 1):
@@ -217,6 +231,10 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
 def _decoded(data: bytes, position: int) -> str:
     """Return the decoded text of `data`, which starts at byte `position` of the file."""
     start = len(BYTE_ORDER_MARK) if position == 0 and data.startswith(BYTE_ORDER_MARK) else 0
+    if position == 0:
+        for sign, what in NO_TEXT.items():
+            if data.startswith(sign):
+                raise _Unreadable(f"It is {what}, not a text file. Choose the file with the rows.")
     try:
         return data[start:].decode("utf-8")
     except UnicodeDecodeError as error:

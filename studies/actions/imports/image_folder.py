@@ -15,7 +15,7 @@ from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 class ImageFolder:
     """An image folder; each folder in it is listed once, at first use."""
 
-    remedy = "Put it there, or let it wait with --images-later."
+    remedy = "Put it there, or let it come later (--images-later)."
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -90,7 +90,9 @@ class ImportSummary:
                 f"{self.corrected:,} images that were there already {have} another source, licence or generator now."
             )
         if self.waiting:
-            parts.append(f"{self.waiting:,} images are still to come: import the same file again with --images.")
+            parts.append(
+                f"{self.waiting:,} images are still to come: import the same file again with its images (--images)."
+            )
         return " ".join(parts)
 
 

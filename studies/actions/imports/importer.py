@@ -202,7 +202,10 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
 
 def _stop_if_refused(source: Source) -> None:
     if source.tally["without folder"]:
-        reason = "Its rows name images. Name their folder with --images, or import without it with --images-later."
+        reason = (
+            "The rows name images, but there are none. Choose their folder or zip (--images), or let them come later "
+            "(--images-later)."
+        )
         source.refuse(RowProblem(0, "", reason))
     if source.problem_count:
         problems = sorted(source.problems, key=lambda problem: problem.row)

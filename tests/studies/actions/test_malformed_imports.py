@@ -75,6 +75,18 @@ BAD_FILES = [
     ),
     Bad("an open quote", "bivlc-manifest", GOOD + b'"a', "Record 3: The row cannot be read as CSV"),
     Bad("a stray quote", "bivlc-manifest", GOOD + b'"a"b",1\n', "Look for a stray or missing quote."),
+    Bad(
+        "CSV as JSON lines",
+        "jsonl",
+        b"key,caption\na,A cat.\n",
+        "It looks like CSV, not JSON lines. Choose a CSV format",
+    ),
+    Bad(
+        "a zip as rows",
+        "jsonl",
+        b"PK\x03\x04\x14\x00",
+        "It is a zip archive, not a text file. Choose the file with the rows",
+    ),
     Bad("a JSON list", "jsonl", b"[\n{}\n]", "It is a JSON list. Write one JSON object on each line"),
     Bad("broken JSON", "jsonl", json_lines(SET) + b'{"key": ', "Record 2: The line is not JSON (Expecting value"),
     Bad("a line that is no object", "jsonl", b"3\n", "The line is a number. Write one JSON object on each line."),

@@ -104,7 +104,7 @@ def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path
     ("arguments", "options", "sentence"),
     [
         (("cats", "{tmp}/none.csv"), {}, r"none.csv cannot be opened \(No such file or directory\)\. Check the name\."),
-        (("cats", "{file}"), {}, "Name their folder with --images, or import without it with --images-later"),
+        (("cats", "{file}"), {}, "Choose their folder or zip \\(--images\\), or let them come later"),
         (("cats", "{tmp}"), {}, "is a folder. Name the file inside it."),
         (("cats", "/dev/null"), {}, "is not a regular file."),
         (("cats", "{file}", "--images", "{tmp}/none"), {}, "none is not there or is no folder."),
