@@ -27,7 +27,7 @@ from results.queries.reports.answers import answer_details, answer_times, facts_
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.progress import study_progress
-from results.reports.base import Report
+from results.reports.base import Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
 from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table
@@ -217,11 +217,16 @@ def whole_report(study: Study) -> Report:
     return report_of_study(alone, StudyAnswers(details, answer_times(study), writing))
 
 
-def annotators_tables(study: Study) -> list[PageTable]:
-    """Return the table of a study's annotators under their pseudonyms; none without answers."""
+def annotators_of(study: Study) -> Table:
+    """Return the table of a study's annotators under their pseudonyms."""
     name_annotators(project=study.project)
     kinds = with_all_labels(study, label_spaces(study))
-    table = annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug)
+    return annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug)
+
+
+def annotators_tables(study: Study) -> list[PageTable]:
+    """Return the table of a study's annotators for its page; none without answers."""
+    table = annotators_of(study)
     return [page_table(table, most_rows=MOST_ANNOTATORS)] if table.rows else []
 
 

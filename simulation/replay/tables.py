@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from results.reports.base import Column, Report, Table
+from results.reports.base import Column, Table
 from results.reports.build import report_of
 from results.reports.facts import ProjectFacts
+from results.reports.formats.md import write_tables
 from simulation.replay import paper_comparison
 from simulation.replay.paper_comparison import Check
 from simulation.replay.pipeline import Replay
@@ -14,14 +15,14 @@ from simulation.replay.result_files import detectors_table, sugarcrepe_table, te
 from simulation.replay.script import KEPT_PER_AMBIGUOUS
 
 
-def report(replay: Replay, facts: ProjectFacts, found: list[Check], results: Path | None) -> Report:
-    """Return the report of a replay, without its plots, which cannot be printed."""
+def report(replay: Replay, facts: ProjectFacts, found: list[Check], results: Path | None) -> str:
+    """Return the tables of a replay as Markdown."""
     size = "at the paper's size" if replay.is_whole else f"in small, {len(replay.outcomes):,} rows"
     tables: list[Table] = [_inputs(replay), *report_of(facts).tables]
     if results is not None:
         tables += [sugarcrepe_table(results), detectors_table(results), text_detectors_table(results)]
     tables += [_people(replay), paper_comparison.comparison_table(found, is_whole=replay.is_whole)]
-    return Report(f"BiVLC replayed {size}", [each for each in tables if each.rows], [])
+    return write_tables(f"BiVLC replayed {size}", [each for each in tables if each.rows])
 
 
 def _inputs(replay: Replay) -> Table:

@@ -143,7 +143,7 @@ def test_a_button_frees_all_places_of_a_network_and_no_others() -> None:
     at = f"/studies/{study.project.slug}/{study.slug}/"
     assert words_of(browser.get(at)).count("Network: 5 open") == 5
     session = Session.objects.order_by("pk")[0]
-    assert "Free all 5 places" in words_of(browser.get(f"{at}sessions/{session.pk}/free/"))
+    assert "Release all 5 places" in words_of(browser.get(f"{at}sessions/{session.pk}/free/"))
     freed = browser.post(f"{at}sessions/{session.pk}/free-network/", follow=True)
     assert "5 places of that network are free." in words_of(freed)
     assert sorted(Session.objects.values_list("state", flat=True)) == ["instructions"] + ["returned"] * 5

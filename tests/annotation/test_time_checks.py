@@ -208,8 +208,8 @@ def test_a_researcher_sees_the_evidence_before_paying_and_accepts_the_times() ->
     for page in (browser.get(at), browser.get(f"{at}owed/")):
         assert "1 session with unlikely times" in words_of(page)
         assert "5 of 5 answers came faster than anybody can read and look" in words_of(page)
-    told = words_of(browser.get(at))
-    assert "On Prolific a code belongs to a study, not to a person" in told
+    told = words_of(browser.get(f"{at}recruit/"))
+    assert "A code belongs to the study, not to a person" in told
     assert "Finished with unlikely times" in told
     accepted = browser.post(f"{at}sessions/{session.pk}/accept-times/", {"from_owed": "1"}, follow=True)
     assert "The times are accepted." in words_of(accepted)

@@ -38,10 +38,12 @@ def test_a_study_file_is_mended_and_saved(page: Page, draft: Study) -> None:
 
 
 def test_a_draft_is_duplicated_and_the_copy_deleted(page: Page, draft: Study) -> None:
+    page.get_by_text("More actions").click()
     page.get_by_role("link", name="Duplicate").click()
     assert_accessible(page)
     page.get_by_label("Name of the copy, in addresses and commands").fill("again")
     page.get_by_role("button", name="Duplicate").click()
+    page.get_by_text("More actions").click()
     page.get_by_role("link", name="Delete").click()
     assert_accessible(page)
     page.get_by_role("button", name="Delete").click()

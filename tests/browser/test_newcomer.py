@@ -74,20 +74,20 @@ def sign_in(walker: Walker, site: str) -> None:
 def make_a_project(walker: Walker) -> None:
     walker.follow("New project")
     walker.page.locator("#name").fill(PROJECT)
-    walker.press("Make the project")
+    walker.press("Create project")
 
 
 def import_what_is_on_the_laptop(walker: Walker, rows: bytes, pictures: bytes) -> None:
     page = walker.page
     walker.follow("Import instances")
-    page.get_by_label("What the file is").select_option("jsonl")
+    page.get_by_label("Format", exact=True).select_option("jsonl")
     page.set_input_files("#rows", FilePayload(name="scenes.jsonl", mimeType="text/plain", buffer=rows))
     page.set_input_files("#images", FilePayload(name="scenes.zip", mimeType="application/zip", buffer=pictures))
-    walker.press("Send and look over")
+    walker.press("Upload and check")
     page.wait_for_url("**/imports/")
     do_all_jobs()
     page.reload()
-    expect(page.get_by_text("Looked over; nothing is imported yet.")).to_be_visible()
+    expect(page.get_by_text("Checked. Nothing is imported yet.")).to_be_visible()
     walker.press("Import it now")
     do_all_jobs()
     assert Import.objects.latest("pk").project.instances.count() == 7
@@ -95,11 +95,11 @@ def import_what_is_on_the_laptop(walker: Walker, rows: bytes, pictures: bytes) -
 
 def launch_a_study(walker: Walker) -> Study:
     walker.follow(PROJECT)
-    walker.follow("Make a study")
+    walker.follow("New study")
     walker.follow("Fill in a form with bivlc-step-3")
     for name, value in (("contact", "newcomer@lab.example"), ("surveys.size", "7"), ("surveys.double_seats", "0")):
         walker.page.locator(f'[name="{name}"]').last.fill(value)
-    walker.press("Make the draft")
+    walker.press("Create draft")
     walker.follow("Launch")
     walker.press("Launch")
     study = Study.objects.get()
@@ -117,18 +117,18 @@ def answer_all(study: Study) -> None:
 def close_the_study(walker: Walker) -> None:
     walker.follow(PROJECT)
     expect(walker.page.get_by_text("All answers of bivlc-step-3 are in.")).to_be_visible()
-    walker.follow("Close it, or ask more")
-    walker.follow("Close")
-    walker.press("Close")
+    walker.follow("Close or add answers")
+    walker.follow("Close study")
+    walker.press("Close study")
 
 
 def fetch_a_release(walker: Walker) -> Path:
     page = walker.page
     walker.follow(PROJECT)
-    walker.follow("Freeze a release")
+    walker.follow("New release")
     page.locator("#name").fill("v1")
     page.get_by_label("Format", exact=True).select_option("jsonl")
-    walker.press("Freeze")
+    walker.press("Create release")
     do_all_jobs()
     page.reload()
     with page.expect_download() as waited:

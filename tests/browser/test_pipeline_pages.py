@@ -112,6 +112,7 @@ def test_a_members_pictures_come_and_nobody_sees_them_after_signing_out(
     assert len(pictures) >= 5
     assert set(pictures.values()) == {200}
     address = next(iter(pictures))
+    signed_in.locator(".bar summary").click()
     signed_in.get_by_role("button", name="Sign out").click()
     signed_in.get_by_role("button", name="Sign in").wait_for()
     signed_in.goto(address)

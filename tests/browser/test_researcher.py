@@ -62,8 +62,13 @@ def signed_in(page: Page, live_server: LiveServer, study: Study) -> Page:
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Preview").wait_for()
+    page.get_by_role("heading", name="birds-step-3").or_(page.locator(".tabs")).first.wait_for()
     return page
+
+
+def sign_out(page: Page) -> None:
+    page.locator(".bar summary").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
 
 
 def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_window(
@@ -71,10 +76,20 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
 ) -> None:
     page = signed_in
     assert_no_wider_than_the_window(page)
+    page.get_by_text("More actions").click()
+    assert_accessible(page)
+    page.goto(f"{live_server.url}{STUDY}recruit/")
     page.get_by_text("Show codes").click()
+    assert_no_wider_than_the_window(page)
     assert_accessible(page)
     for address in (
         "/projects/birds/",
+        "/projects/birds/people/",
+        "/projects/birds/releases/",
+        "/projects/birds/results/",
+        "/search/?q=birds",
+        f"{STUDY}results/",
+        f"{STUDY}exports/",
         "/studies/birds/draft/",
         "/studies/birds/draft/launch/",
         "/studies/birds/draft/form/",
@@ -94,7 +109,7 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         page.goto(f"{live_server.url}{address}")
         assert_no_wider_than_the_window(page)
         assert_accessible(page)
-    page.get_by_role("button", name="Sign out", exact=True).click()
+    sign_out(page)
     page.get_by_role("heading", name="Sign in").wait_for()
     assert_accessible(page)
 
@@ -138,9 +153,10 @@ def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
     assert_accessible(page)
     page.goto(f"{live_server.url}{STUDY}")
     assert_accessible(page)
+    page.get_by_text("More actions").click()
     expect(page.get_by_role("link", name="Preview")).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("Pause|Close|Free"))).to_have_count(0)
-    expect(page.get_by_role("button")).to_have_text(["Sign out"])
+    expect(page.get_by_role("link", name=re.compile("Pause|Close|Release place"))).to_have_count(0)
+    expect(page.locator("main").get_by_role("button")).to_have_count(0)
     page.goto(f"{live_server.url}{STUDY}close/")
     expect(page.get_by_role("heading", name="You may not do this here")).to_be_visible()
     assert_accessible(page)
@@ -165,6 +181,7 @@ def test_progress_comes_by_itself_and_the_link_for_prolific_is_copied(signed_in:
     answer(late, open_slot.question, "none", now=timezone.now())
     expect(answers).to_contain_text("4 of 4", timeout=10_000)
     # The link for Prolific is copied whole.
+    signed_in.get_by_role("link", name="Recruit").last.click()
     signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
     signed_in.get_by_role("button", name="Copy the study URL").click()
     expect(signed_in.locator("[data-copied]")).to_have_text("Copied.")
@@ -177,7 +194,8 @@ def test_an_export_is_asked_for_watched_and_downloaded(
 ) -> None:
     sent: list[int] = []
     monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: sent.append(*args))
-    signed_in.get_by_role("button", name="Make the export").click()
+    signed_in.get_by_role("link", name="Exports", exact=True).click()
+    signed_in.get_by_role("button", name="Export", exact=True).click()
     expect(signed_in.get_by_text("Waiting for the worker")).to_be_visible()
     run_job.apply(args=(sent[0],), throw=True)
     with signed_in.expect_download() as download:
@@ -193,7 +211,8 @@ def test_an_export_that_is_being_made_is_cancelled(
     signed_in: Page, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: None)
-    signed_in.get_by_role("button", name="Make the export").click()
+    signed_in.get_by_role("link", name="Exports", exact=True).click()
+    signed_in.get_by_role("button", name="Export", exact=True).click()
     now = timezone.now()
     Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=now, beat_at=now, done=3, total=7)
     expect(signed_in.get_by_text("3 of 7 rows")).to_be_visible()
@@ -203,15 +222,16 @@ def test_an_export_that_is_being_made_is_cancelled(
     expect(signed_in.get_by_text("4 of 7 rows")).to_be_visible()
     expect(button).to_be_focused()
     signed_in.keyboard.press("Enter")
-    expect(signed_in.get_by_text("Being cancelled")).to_be_visible()
+    expect(signed_in.get_by_text("Cancelling")).to_be_visible()
     jobs.mark_cancelled(job=Job.objects.get(), now=timezone.now())
     expect(signed_in.get_by_text("It was cancelled.")).to_be_visible()
 
 
 def test_a_study_is_closed_after_saying_what_that_means(signed_in: Page, study: Study) -> None:
-    signed_in.get_by_role("link", name="Close for good").click()
+    signed_in.get_by_text("More actions").click()
+    signed_in.get_by_role("link", name="Close study").click()
     expect(signed_in.get_by_text("A closed study cannot be opened again.")).to_be_visible()
-    signed_in.get_by_role("button", name="Close for good").click()
+    signed_in.get_by_role("button", name="Close study").click()
     expect(signed_in.get_by_text("The study is closed.")).to_be_visible()
     study.refresh_from_db()
     assert study.state == "closed"
@@ -219,6 +239,7 @@ def test_a_study_is_closed_after_saying_what_that_means(signed_in: Page, study: 
 
 def test_a_preview_is_gone_through_with_the_keyboard_and_stores_nothing(signed_in: Page, study: Study) -> None:
     page, before = signed_in, Response.objects.count()
+    page.get_by_text("More actions").click()
     page.get_by_role("link", name="Preview").click()
     page.get_by_role("button", name="I agree", exact=True).press("Enter")
     page.get_by_role("button", name="Start").press("Enter")

@@ -35,7 +35,7 @@ def large_zip() -> bytes:
 
 
 def choose(page: Page, rows: bytes, images: bytes) -> None:
-    page.get_by_label("What the file is").select_option("jsonl")
+    page.get_by_label("Format", exact=True).select_option("jsonl")
     page.set_input_files("#rows", FilePayload(name="vases.jsonl", mimeType="text/plain", buffer=rows))
     page.set_input_files("#images", FilePayload(name="some.zip", mimeType="application/zip", buffer=images))
 
@@ -68,7 +68,7 @@ def test_a_line_that_breaks_costs_nothing(signed_in: Page, live_server: LiveServ
     signed_in.route("**/uploads/**", weather)
     signed_in.goto(f"{live_server.url}{NEW}")
     choose(signed_in, rows, images)
-    signed_in.get_by_role("button", name="Send and look over").click()
+    signed_in.get_by_role("button", name="Upload and check").click()
     signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
     assert weather.pieces > 8
     upload = Upload.objects.get()
@@ -93,14 +93,14 @@ def test_after_a_reload_only_what_is_missing_is_sent(signed_in: Page, live_serve
 
     signed_in.route("**/uploads/*/*/?*", half)
     choose(signed_in, rows, images)
-    signed_in.get_by_role("button", name="Send and import at once").click()
+    signed_in.get_by_role("button", name="Upload and import").click()
     expect(signed_in.get_by_role("status")).to_contain_text("The connection is away. This goes on by itself.")
     signed_in.unroute("**/uploads/*/*/?*")
     again: list[int] = []
     signed_in.on("request", lambda request: again.append(len(request.post_data_buffer or b"")))
     signed_in.goto(f"{live_server.url}{NEW}")
     choose(signed_in, rows, images)
-    signed_in.get_by_role("button", name="Send and import at once").click()
+    signed_in.get_by_role("button", name="Upload and import").click()
     signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
     assert Import.objects.get().dry_run is False
     assert (folder_of(Upload.objects.get(), IMAGES) / "some.zip").read_bytes() == images
@@ -113,13 +113,13 @@ def test_what_the_server_refuses_is_told_and_can_be_mended(
     settings.UPLOAD_MAX_BYTES = 1000
     signed_in.goto(f"{live_server.url}{NEW}")
     choose(signed_in, row("red", "1.jpg"), large_zip())
-    signed_in.get_by_role("button", name="Send and look over").click()
+    signed_in.get_by_role("button", name="Upload and check").click()
     expect(signed_in.get_by_role("status")).to_have_text(
         "At most 1,000 bytes are taken at once. Send less, or import on the server."
     )
-    expect(signed_in.get_by_role("button", name="Send and look over")).to_be_enabled()
+    expect(signed_in.get_by_role("button", name="Upload and check")).to_be_enabled()
     settings.UPLOAD_MAX_BYTES = 10**9
-    signed_in.get_by_role("button", name="Send and look over").click()
+    signed_in.get_by_role("button", name="Upload and check").click()
     signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
 
 
@@ -131,7 +131,7 @@ def test_what_is_refused_stays_told_while_another_file_arrives(
     signed_in.route("**/uploads/*/rows/?*", lambda route: arriving.append(route))
     signed_in.goto(f"{live_server.url}{NEW}")
     choose(signed_in, row("red", "1.jpg"), large_zip())
-    signed_in.get_by_role("button", name="Send and look over").click()
+    signed_in.get_by_role("button", name="Upload and check").click()
     told = signed_in.get_by_role("status")
     expect(told).to_contain_text("At most 1,000 bytes are taken at once.")
     with signed_in.expect_response("**/uploads/*/rows/?*"):

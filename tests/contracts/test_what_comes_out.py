@@ -13,14 +13,13 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from results.reports.study_report import report_of_study
 
 from annotation.actions.arriving.eligibility import check
 from annotation.actions.launching.launch import launch
 from annotation.errors import NotEligible
 from annotation.models import Annotator
 from predictions.actions.import_predictions import ModelName, import_predictions
-from results.actions.cached_statistics import annotators_findings
+from results.actions.cached_statistics import annotators_of
 from results.actions.exports import write_export
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
@@ -30,6 +29,8 @@ from results.queries.people.annotators import persons_answers
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.studies.progress import Rate, study_progress
 from results.reports.base import Range, Report, Table, Undefined
+from results.reports.build import report_of_study
+from results.reports.cards import StudyAnswers
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.kinds import get_kind
@@ -46,7 +47,8 @@ def said(study: Study, *of_ann_and_ben: Sequence[Any]) -> Report:
     by_person = dict(zip(PEOPLE, of_ann_and_ben, strict=True))
     answered(study, say=lambda person, number: by_person[person][number - 1])
     alone = facts_alone(study)
-    return report_of_study(alone, answer_details(study, alone.studies[0].label_spaces), answer_times(study))
+    details = answer_details(study, alone.studies[0].label_spaces)
+    return report_of_study(alone, StudyAnswers(details, answer_times(study)))
 
 
 def rows(table: Table) -> list[dict[str, Any]]:
@@ -60,10 +62,8 @@ def names(report: Report) -> set[str]:
 
 def of_annotators(study: Study) -> Mapping[str, dict[str, Any]]:
     """Return the row of each annotator, by the id they came with."""
-    (finding,) = annotators_findings(study)
-    titles = [column.title for column in finding.text.table.columns]
+    found = rows(annotators_of(study))
     ids = dict(Pseudonym.objects.values_list("name", "annotator__provider_id"))
-    found = [dict(zip(titles, row, strict=True)) for row in finding.text.table.rows]
     return {ids[str(row["Annotator"])]: row for row in found}
 
 

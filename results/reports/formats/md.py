@@ -1,7 +1,7 @@
 """`md`: GitHub Markdown, with charts as separate SVG files."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from results.reports.base import Card, Report, Table
 from results.reports.charts import Drawing, in_light_colors
@@ -15,6 +15,11 @@ def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
         parts += [part for card in cards for part in _card(card, drawings)]
     pictures = {f"{name}.svg": in_light_colors(drawing.svg).encode() for name, drawing in drawings.items()}
     return {"report.md": ("\n\n".join(parts) + "\n").encode(), **pictures}
+
+
+def write_tables(title: str, tables: Iterable[Table]) -> str:
+    """Return a title and tables, without cards."""
+    return "\n\n".join([f"# {escape(title)}", *map(section, tables)]) + "\n"
 
 
 def _card(card: Card, drawings: Mapping[str, Drawing]) -> Iterator[str]:

@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.result_files import ResultsFileError
 from predictions.errors import PredictionsRefused
 from results.queries.reports.report_rows import project_facts
-from results.reports.formats import get_files
 from simulation.management.replay_command import hide_session_log, new_project, researcher
 from simulation.replay.paper_comparison import checks
 from simulation.replay.pipeline import Replay, Setting, run
@@ -67,7 +66,7 @@ class Command(BaseCommand):
             replay.setting.project.refresh_from_db()
             facts = project_facts(replay.setting.project)
             found = checks(replay, facts)
-            text = get_files("md")(report(replay, facts, found, results))["report.md"]
+            text = report(replay, facts, found, results)
         self.stdout.write(f"{text}\n{last_line(replay)}")
         wrong = [
             f"{check.what}: {check.published} published, {check.found} here" for check in found if not check.agrees

@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from results.queries.reports.report_rows import project_facts
-from results.reports.formats import get_files
 from simulation.management.commands.simulate import read_share
 from simulation.management.replay_command import (
     hide_session_log,
@@ -84,7 +83,7 @@ class Command(BaseCommand):
                 setting.project.refresh_from_db()
                 facts = project_facts(setting.project)
                 written = project_facts(replay.written.project) if replay.written else None
-                text = get_files("md")(report(replay, facts, written))["report.md"]
+                text = report(replay, facts, written)
             self.stdout.write(f"{text}\n{last_line(replay)}")
             if wrong := differences(replay.sets):
                 raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))

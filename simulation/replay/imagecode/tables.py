@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from analytics.imagecode import SetCounts
-from results.reports.base import Column, Report, Table
+from results.reports.base import Column, Table
 from results.reports.build import report_of
 from results.reports.facts import ProjectFacts
+from results.reports.formats.md import write_tables
 from results.reports.sections.descriptions import description_study
 from simulation.replay.imagecode.paper_tables import (
     language_table,
@@ -21,8 +22,8 @@ from simulation.replay.imagecode.studies import VALID
 from simulation.replay.placeholder_images import GENERATOR, HEIGHT, WIDTH
 
 
-def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) -> Report:
-    """Return the report of a replay, with that of the describers' project, if any, without plots."""
+def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) -> str:
+    """Return the tables of a replay, with those of the describers' project, if any, as Markdown."""
     described = {each.study.slug: each for each in description_study(facts.studies)}
     tables = [
         _inputs(replay),
@@ -35,7 +36,7 @@ def report(replay: Replay, facts: ProjectFacts, written: ProjectFacts | None) ->
         *_description_lines(replay, written),
         _played_lines(replay),
     ]
-    return Report("ImageCoDe replayed", [each for each in tables if each.rows], [])
+    return write_tables("ImageCoDe replayed", [each for each in tables if each.rows])
 
 
 def _inputs(replay: Replay) -> Table:

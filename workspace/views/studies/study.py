@@ -360,7 +360,7 @@ CHANGES = {
     ),
     "close": Change(
         "close",
-        "Close for good",
+        "Close study",
         "Nobody comes in any more; whoever is at work can finish. All answers stay. "
         "A closed study cannot be opened again.",
         "The study is closed.",
