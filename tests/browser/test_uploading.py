@@ -158,7 +158,7 @@ def test_the_pages_for_members_and_new_things_are_accessible_and_as_wide_as_the_
 def test_somebody_joins_by_keyboard_alone(signed_in: Page, live_server: LiveServer) -> None:
     make_person("benat")
     signed_in.goto(f"{live_server.url}/projects/vases/members/")
-    signed_in.get_by_label("Whom it is for").focus()
+    signed_in.get_by_label("For (a note for you)").focus()
     signed_in.keyboard.type("Amaia")
     for _ in range(3):
         signed_in.keyboard.press("Tab")

@@ -105,7 +105,7 @@ def test_nothing_that_a_provider_knows_people_by_leaves(format: str, study: Stud
 def test_an_export_is_asked_for_on_the_page_and_made_in_the_background(format: str, study: Study) -> None:
     client, member = Client(), make_person("owner", superuser=True)
     client.force_login(member)
-    assert f'value="{format}"' in client.get("/studies/shelves/things/").content.decode()
+    assert f'value="{format}"' in client.get("/studies/shelves/things/exports/").content.decode()
     export = request_export(study=study, format=format, by=member, now=NOON)
     make_export(export=export, now=lambda: NOON)
     export.refresh_from_db()
