@@ -32,7 +32,8 @@ class KeptFormsMiddleware:
             if offered is not None:
                 return offered
         response = self.get_response(request)
-        if request.method == "POST" and not request.user.is_authenticated and _leads_to_sign_in(response):
+        # The user last: asking for it reads the session, which annotators have none of.
+        if request.method == "POST" and _leads_to_sign_in(response) and not request.user.is_authenticated:
             _keep(request)
         return response
 
