@@ -15,7 +15,10 @@ from results.queries.studies.live_study_status import waiting_at_first
 from results.queries.studies.progress import Answers
 from results.reports.explorer_links import narrowed_to
 from studies.actions.questions import roles_asked, selected_instances
-from studies.models import Instance, InstanceImage, Project, Study, StudyState
+from studies.models import Event, Instance, InstanceImage, Project, Study, StudyState
+
+# Pictures of a project on the home page.
+MOSAIC = 4
 
 
 def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
@@ -32,14 +35,29 @@ def answers_sent(row: Study | Project) -> int:
 
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
-    """Annotate `projects` with `instance_count`, `study_count`, `open_study_count` and `answer_count`."""
+    """Annotate `projects` with counts (`instance_count`, `study_count`, `open_study_count`, `answer_count`), with
+    `last_change`, the time of the latest event, and with `first_instance`, an id or None."""
+    first = Instance.objects.filter(project=OuterRef("pk")).order_by("pk")
+    latest = Event.objects.filter(project=OuterRef("pk")).order_by("-pk")
     answers = Response.objects.counted().filter(study__project=OuterRef("pk"))
     return projects.annotate(
         instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
         study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),
         open_study_count=_count(Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN), "project"),
         answer_count=_count(answers, "study__project"),
+        last_change=Subquery(latest.values("at")[:1]),
+        first_instance=Subquery(first.values("pk")[:1]),
     )
+
+
+def mosaics(projects: Sequence[Project]) -> dict[int, list[InstanceImage]]:
+    """Return the id of each project -> pictures of its first instance, read with `project_counts`."""
+    owners = {vars(project)["first_instance"]: project.pk for project in projects}
+    found: dict[int, list[InstanceImage]] = {project.pk: [] for project in projects}
+    uses = InstanceImage.objects.filter(instance__in=[pk for pk in owners if pk], image__isnull=False)
+    for use in uses.order_by("role", "position", "pk"):
+        found[owners[use.instance_id]].append(use)
+    return {project: images[:MOSAIC] for project, images in found.items()}
 
 
 def _count(rows: QuerySet[Any], group: str) -> Coalesce:

@@ -37,6 +37,7 @@ def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> 
     page = client.get("/").content.decode()
     assert 'href="/projects/birds/"' in page
     assert "1 open" in page
+    assert page.count(" loading=") == 4, "pictures of its first instance"
     assert "somebody-elses" not in page
 
 
@@ -112,8 +113,8 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then one query of the home page, and the project with its rail and fourteen parts of its page.
-    with django_assert_num_queries(3):
+    # Session and user; then two queries of the home page, and the project with its rail and fourteen parts of its page.
+    with django_assert_num_queries(4):
         client.get("/")
     with django_assert_num_queries(21):
         client.get("/projects/birds/")

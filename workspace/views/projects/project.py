@@ -17,6 +17,7 @@ from results.queries.studies.overview import (
     categories,
     figures_of,
     latest_accepted,
+    mosaics,
     project_counts,
     study_lines,
     waiting_images,
@@ -40,7 +41,11 @@ EXPORTS_SHOWN, EVENTS_SHOWN, ACCEPTED_SHOWN = 10, 6, 6
 def home(request: HttpRequest) -> HttpResponse:
     # Archived projects last.
     projects = sorted(project_counts(visible_projects(request)), key=lambda project: project.archived_at is not None)
-    context = {"projects": projects, "may_make_projects": may_make_projects(signed_in(request))}
+    pictures = mosaics(projects)
+    context = {
+        "projects": [(project, pictures[project.pk]) for project in projects],
+        "may_make_projects": may_make_projects(signed_in(request)),
+    }
     return render(request, "workspace/home.html", context)
 
 
