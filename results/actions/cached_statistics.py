@@ -19,7 +19,7 @@ from background.work import RunningJob, Work
 from predictions.models import Prediction
 from results.actions.pseudonyms import name_annotators
 from results.actions.update_instance_stats import count_figures
-from results.models import InstanceFigures, KeptNumbers
+from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
 from results.queries.people.annotators import persons_answers
 from results.queries.people.text_authors import kinds_written, writing_in
@@ -131,7 +131,7 @@ NUMBERS = Work(run=_make, trouble="The server could not make these numbers.", da
 
 
 def drop(*, project: Project, now: datetime) -> None:
-    """Delete the stored statistics of `project` and cancel those being computed from old data."""
+    """Delete the stored statistics and charts of `project` and cancel those being computed from old data."""
     kept = KeptNumbers.objects.filter(project=project)
     # Jobs first: a job about to store its statistics does so before this continues, or not at all.
     for job in Job.objects.filter(
@@ -140,6 +140,7 @@ def drop(*, project: Project, now: datetime) -> None:
         cancel(job=job, now=now)
     kept.update(content=None, fingerprint="", as_of=None)
     InstanceFigures.objects.filter(study__project=project).delete()
+    StoredChart.objects.filter(project=project).delete()
 
 
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:

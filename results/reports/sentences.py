@@ -19,7 +19,15 @@ COUNTED_BY: Mapping[str, str] = {
     "T2I": "instances with both images",
 }
 # The coefficients that a sentence may name, the most general first.
-COEFFICIENTS = ("Krippendorff's alpha", "Fleiss' kappa", "Cohen's kappa", "Gwet's AC1", "Percent agreement")
+COEFFICIENTS = (
+    "Krippendorff's alpha (interval)",
+    "Krippendorff's alpha (ordinal)",
+    "Krippendorff's alpha",
+    "Fleiss' kappa",
+    "Cohen's kappa",
+    "Gwet's AC1",
+    "Percent agreement",
+)
 # A position bias with a smaller p is mentioned.
 LEVEL = 0.05
 EFFECT = "Cohen's w"
@@ -77,17 +85,20 @@ def say_protocol(table: Table) -> str:
 
 
 def say_agreement(reliability: Table) -> str:
-    """The most general coefficient of each study and kind of question, over all questions with several answers."""
+    """The most general coefficient of each study, kind and set of labels, over the answers asked of every question."""
     rows = [row for row in rows_of(reliability) if row["Filtering"] == "before"]
+    rows = [row for row in rows if not str(row["Answers used"]).startswith("added")]
     said = []
-    for about in dict.fromkeys((row["Study"], row["Kind"]) for row in rows):
-        known = [row for row in rows if (row["Study"], row["Kind"]) == about and _is_number(row["Value"])]
-        best = next((row for name in COEFFICIENTS for row in known if row["Measure"] == name), None)
-        best = best or next(iter(known), None)
+    for about in dict.fromkeys((row["Study"], row["Kind"], row["Labels"]) for row in rows):
+        alike = [
+            row for row in rows if (row["Study"], row["Kind"], row["Labels"]) == about and _is_number(row["Value"])
+        ]
+        best = next((row for name in COEFFICIENTS for row in alike if row["Measure"] == name), None)
+        best = best or next(iter(alike), None)
         if best is not None:
             said.append((best, _coefficient(best)))
     if said:
-        return _named(said, "Study", "Kind")
+        return _named(said, "Study", "Kind", "Labels")
     reason = next((row["Value"].reason for row in rows if isinstance(row["Value"], Undefined)), "")
     return reason or "No question has several answers yet, so agreement cannot be measured."
 
@@ -95,72 +106,96 @@ def say_agreement(reliability: Table) -> str:
 def _coefficient(row: Row) -> str:
     shown: Shown = "share" if row["Measure"] == "Percent agreement" else "coefficient"
     value = _text(row["Value"], "coefficient") if shown == "coefficient" else percent(_number(row["Value"]))
-    interval = row["95 % interval over questions"]
     sample = f"{_count(row['People'], 'person')}, {_count(row['Questions'], 'question')}"
-    return f"{row['Measure']} is {value} ({_interval(interval, 'coefficient')}{sample})"
+    return f"{row['Measure']} is {value} ({_interval(row['95 % interval over questions'], shown)}{sample})"
 
 
 def say_people(compact: Table, intervals: Table) -> str:
-    """The score of people with its interval, of the best model on the same instances, and chance; by study."""
+    """The score of people with its interval, of the best model on the same questions, and chance.
+
+    By study: the group score, or else the score of each kind of question.
+    """
     rows = rows_of(intervals)
     said = []
     for study in dict.fromkeys(row["Study"] for row in rows):
         of_study = [row for row in rows if row["Study"] == study]
         people = [row for row in of_study if row["Who"] == HUMANS]
-        main = _first(people, Score="Group") or (people[0] if people else None)
-        if main is not None:
-            said.append((str(study), _people_and_best_model(main, of_study, rows_of(compact))))
-    if not said:
-        return "Nobody has answered a question with a known right answer yet."
-    return said[0][1] if len(said) == 1 else " ".join(f"{study}: {words}" for study, words in said[:MOST_NAMED])
+        group = _first(people, Score="Group")
+        for row in [group] if group else people:
+            said.append((row, _people_and_best_model(row, of_study, rows_of(compact))))
+    return _named(said, "Study", "Score") if said else "Nobody has answered a question with a known right answer yet."
 
 
 def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[Row]) -> str:
     score, value = str(people["Score"]), people["Value"]
     if isinstance(value, Undefined):
-        return f"No score of people yet: {value.reason}"
-    what = COUNTED_BY.get(score, "questions")
+        return f"no score of people yet: {value.reason.removesuffix('.')}"
     unit = "instance" if people["Unit"] == "instance" else "question"
     sample = f"{_count(people['People'], 'person')}, {_count(people['Questions'], unit)}"
-    said = [f"Humans get {percent(_number(value))} of {what} right ({_interval(people['95 % interval'])}{sample})."]
-    models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score and _is_number(row["Value"])]
-    if models:
-        best = max(models, key=lambda row: _number(row["Value"]))
-        called = "The model" if len(models) == 1 else f"The best of {len(models)} models"
-        said.append(f"{called}, {best['Who']}, gets {percent(_number(best['Value']))}.")
+    in_brackets = f"({_interval(people['95 % interval'])}{sample})"
+    # Answers to kinds with a score of their own can be partly right.
+    verb, what = (
+        ("score", "") if score.startswith("Score") else ("get", f" of {COUNTED_BY.get(score, 'questions')} right")
+    )
+    said = [f"Humans {verb} {percent(_number(value))}{what} {in_brackets}"]
+    models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score]
+    best = _best(models, "Who", "Value", "Questions", unit)
     chance = (_first(compact, Study=people["Study"], Who=CHANCE_ROW) or {}).get(score)
-    if _is_number(chance):
-        said.append(f"Chance is {percent(_number(chance))}.")
-    return " ".join(said)
+    said += [best] if best else []
+    said += [f"chance is {percent(_number(chance))}"] if _is_number(chance) else []
+    return "; ".join(said)
+
+
+def _best(rows: Iterable[Row], name: str, value: str, n: str, unit: str) -> str:
+    """Return which models are best among those with the most answers, or "" without a model."""
+    known = [row for row in rows if _is_number(row[value])]
+    most = max((_number(row[n]) for row in known), default=0)
+    compared = [row for row in known if _number(row[n]) == most]
+    if not compared:
+        return ""
+    best = max(_number(row[value]) for row in compared)
+    names = [str(row[name]) for row in compared if _number(row[value]) == best]
+    which = f"the best of {len(compared)} models, {_listed(names)}," if len(compared) > 1 else f"the model {names[0]}"
+    verb = "get" if len(names) > 1 else "gets"
+    return f"{which} {verb} {percent(best)} ({_count(int(most), unit)})"
 
 
 def say_models(models: Table, captions: Table) -> str:
-    """The best model on the dataset, by Group, or else by the captions it chose."""
-    for table, score, what in ((models, "Group", "groups"), (captions, "Accuracy", "captions")):
-        rows = [row for row in rows_of(table) if row["Type"] == ALL and _is_number(row[score])]
-        if rows:
-            best = max(rows, key=lambda row: _number(row[score]))
-            called = f"The best of {len(rows)} models" if len(rows) > 1 else "The only model"
-            sample = _count(best["Instances"], "instance")
-            return f"{called}, {best['Model']}, gets {percent(_number(best[score]))} of {what} right on {sample}."
+    """The best model on the dataset by Group, or else by the captions that it chose among all imported ones."""
+    by_group = [row for row in rows_of(models) if row["Type"] == ALL and row["Subtype"] == ALL]
+    by_caption = [row for row in rows_of(captions) if row["Type"] == ALL and row["Subtype"] == ALL]
+    for rows, score, what in (
+        (by_group, "Group", "By groups right on the dataset"),
+        (by_caption, "Accuracy", "By captions right on all imported instances"),
+    ):
+        best = _best(rows, "Model", score, "Instances", "instance")
+        if best:
+            return f"{what}, {best}."
     return "No model has answered all questions about an instance of the dataset yet."
 
 
 def say_comparison(table: Table) -> str:
-    """The difference between people and the model closest to them."""
+    """The difference between people and the model closest to them, by study: for Group, or else for each score."""
     rows = [row for row in rows_of(table) if _is_number(row["People minus model"])]
-    scores = ["Group", *dict.fromkeys(str(row["Score"]) for row in rows)]
-    of_score = next((found for name in scores if (found := [row for row in rows if row["Score"] == name])), [])
-    if not of_score:
-        return "No model answered what people answered, so they cannot be compared yet."
-    closest = min(of_score, key=lambda row: _number(row["People minus model"]))
-    difference = _number(closest["People minus model"])
-    points = f"{abs(100 * difference):.1f} percentage points"
-    verb = "better" if difference >= 0 else "worse"
+    said = []
+    for about in dict.fromkeys((row["Study"], row["Score"]) for row in rows):
+        of_study = [row for row in rows if row["Study"] == about[0]]
+        if about[1] != "Group" and any(row["Score"] == "Group" for row in of_study):
+            continue
+        of_score = [row for row in of_study if row["Score"] == about[1]]
+        closest = min(of_score, key=lambda row: _number(row["People minus model"]))
+        said.append((closest, _difference(closest, len(of_score))))
+    return _named(said, "Study", "Score") if said else "No model answered what people answered yet."
+
+
+def _difference(closest: Row, models: int) -> str:
+    points = percent(abs(_number(closest["People minus model"]))).removesuffix(" %")
+    better = "better" if _number(closest["People minus model"]) > 0 else "worse"
+    far = "as good as" if points == "0.0" else f"{points} percentage points {better} than"
+    which = f"the best of {models} models" if models > 1 else "the model"
     p = closest["p (Holm)"]
     tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
-    which = "the best model" if len(of_score) > 1 else "the model"
-    return f"People are {points} {verb} than {which}, {closest['Model']}, on the same instances{tested}."
+    return f"people are {far} {which}, {closest['Model']}, on the same instances{tested}"
 
 
 def say_disagreement(table: Table) -> str:
@@ -177,23 +212,32 @@ def say_disagreement(table: Table) -> str:
 def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
     """Whether a model could replace an annotator, and how well people would do on the whole dataset.
 
-    powered: the table of estimates for the whole dataset, if there is one.
+    By the group score, or else by the first one. powered: the table of estimates for the whole dataset, if there is
+    one; estimates without an interval and those with a warning are left out.
     """
     said = []
-    tested = [row for row in rows_of(alternative) if row["Could stand in"]]
+    tested = _by_main_score([row for row in rows_of(alternative) if row["Could stand in"]])
     if tested:
-        names = list(dict.fromkeys(str(row["Model"]) for row in tested if row["Could stand in"] == "yes"))
-        said.append(f"By the test, {_listed(names)} could replace an annotator." if names else _NO_MODEL)
+        passed = {str(row["Model"]): True for row in tested}
+        for row in tested:
+            passed[str(row["Model"])] &= row["Could stand in"] == "yes"
+        names = [name for name, has_passed in passed.items() if has_passed]
+        who = _listed(names) if names else "no model"
+        said.append(f"By the test on {tested[0]['Score']}, {who} could replace an annotator.")
     estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
-    main = _first(estimates, Score="Group") or next(iter(estimates), None)
-    if main is not None:
-        share = percent(_number(main["Estimate"]))
-        interval = _interval(main["95 % interval"]).removesuffix("; ")
-        said.append(f"People would get about {share} of the whole dataset right ({interval}).")
+    sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range) and not row["Beware"]])
+    if sound:
+        share = percent(_number(sound[0]["Estimate"]))
+        interval = _interval(sound[0]["95 % interval"]).removesuffix("; ")
+        estimate = f"people would get about {share} of the whole dataset right ({interval})"
+        said.append(f"By {sound[0]['Score']} and the predictions of {sound[0]['Model']}, {estimate}.")
     return " ".join(said) or "There are too few shared answers to estimate anything yet."
 
 
-_NO_MODEL = "By the test, no model could replace an annotator."
+def _by_main_score(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the group score, or else of the first score."""
+    main = "Group" if any(row["Score"] == "Group" for row in rows) else next((row["Score"] for row in rows), None)
+    return [row for row in rows if row["Score"] == main]
 
 
 def say_rates(table: Table) -> str:
@@ -208,62 +252,68 @@ def say_rates(table: Table) -> str:
 
 def say_ratings(table: Table) -> str:
     """The mean rating of each thing that was rated."""
-    rows = [row for row in rows_of(table) if row["Type"] == ALL and row["Step"] == ALL]
     said = []
-    for row in rows[:MOST_NAMED]:
-        about = ", ".join(str(row[name]) for name in ("Image role", "What was asked") if row[name]) or str(row["Kind"])
-        sample = f"{_count(row['Answers'], 'answer')}, {_count(row['People'], 'person')}"
-        interval = _interval(row["95 % interval"], "coefficient")
-        said.append(f"{about}: mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})")
-    return _joined(said) if said else "Nobody has rated anything yet."
+    for row in rows_of(table):
+        if row["Type"] == ALL and row["Step"] == ALL and _is_number(row["Mean"]):
+            about = ", ".join(str(row[name]) for name in ("Image role", "What was asked") if row[name])
+            sample = f"{_count(row['Answers'], 'answer')}, {_count(row['People'], 'person')}"
+            interval = _interval(row["95 % interval"], "coefficient")
+            mean = f"mean {_text(row['Mean'], 'coefficient')} ({interval}{sample})"
+            said.append((row, f"{about}: {mean}" if about else mean))
+    return _named(said, "Study", "Kind") if said else "Nobody has rated anything yet."
 
 
 def say_units(table: Table) -> str:
     """The most frequent answer to each thing that was asked at once."""
-    rows = rows_of(table)
     said = []
-    for asked in dict.fromkeys((row["Study"], row["What was asked"]) for row in rows):
-        of_unit = [row for row in rows if (row["Study"], row["What was asked"]) == asked]
-        most = max(of_unit, key=lambda row: _number(row["Times"]))
-        said.append(
-            f"{asked[1]}: most often {most['Answer']}, {_share(most['Share'], most['95 % interval'], most['Answers'])}"
-        )
-    more = f" {len(said) - MOST_NAMED} more are in the table." if len(said) > MOST_NAMED else ""
-    return _joined(said[:MOST_NAMED]) + more if said else "Nobody has answered yet."
+    for rows in _grouped(rows_of(table), "Study", "Kind", "What was asked"):
+        most = max(_number(row["Times"]) for row in rows)
+        answers = [row for row in rows if _number(row["Times"]) == most]
+        words = _listed([str(row["Answer"]) for row in answers])
+        share = _share(answers[0]["Share"], answers[0]["95 % interval"], answers[0]["Answers"])
+        each = "each " if len(answers) > 1 else ""
+        said.append((rows[0], f"{rows[0]['What was asked']}: most often {words}, {each}{share}"))
+    return _named(said, "Study", "Kind") if said else "Nobody has answered yet."
 
 
 def say_preferences(table: Table) -> str:
-    """The image that people prefer by each criterion."""
-    rows = rows_of(table)
+    """The image that ranks first by each criterion."""
     said = []
-    for row in rows:
-        if row["Rank"] == 1:
-            total = _first(rows, Study=row["Study"], Criterion=row["Criterion"], Image=ALL) or row
+    for rows in _grouped(rows_of(table), "Study", "Kind", "Criterion"):
+        first = [str(row["Image"]) for row in rows if row["Rank"] == 1]
+        total = _first(rows, Image=ALL)
+        if first and total is not None:
             n = _count(total["Comparisons"], "comparison")
-            said.append(f"{row['Criterion']}: {row['Image']} is preferred most ({n})")
-    return _joined(said[:MOST_NAMED]) if said else "There are too few comparisons for an order yet."
+            verb = "rank first equally" if len(first) > 1 else "ranks first"
+            said.append((rows[0], f"{rows[0]['Criterion']}: {_listed(first)} {verb} ({n})"))
+    return _named(said, "Study", "Kind") if said else "There are too few comparisons for an order yet."
 
 
 def say_descriptions(table: Table) -> str:
     """How many descriptions were accepted and rejected."""
-    rows = [row for row in rows_of(table) if row["Sets"] == ALL]
     said = [
-        f"Of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
-        f"{_text(row['Rejected'], 'count')} rejected; {_text(row['Undecided'], 'count')} are undecided so far"
-        for row in rows
+        (
+            row,
+            f"of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
+            f"{_text(row['Rejected'], 'count')} rejected, and {_text(row['Undecided'], 'count')} are undecided so far",
+        )
+        for row in rows_of(table)
+        if row["Sets"] == ALL
     ]
-    return _joined(said[:MOST_NAMED]) if said else "Nobody has been asked about descriptions yet."
+    return _named(said, "Study") if said else "Nobody has been asked about descriptions yet."
 
 
 def say_retrieval(table: Table) -> str:
-    """How often people find the image that a description is about."""
-    rows = [row for row in rows_of(table) if row["Averaged over"] == "retrievers" and row["Descriptions of"] == ALL]
-    row = next((row for row in rows if _is_number(row["Accuracy"])), None)
-    if row is None:
-        return "Nobody has looked for a described image yet."
-    sample = f"{_count(row['People'], 'person')}, {_count(row['Descriptions'], 'description')}"
-    share, interval = percent(_number(row["Accuracy"])), _interval(row["95 % interval"])
-    return f"People find the described image in {share} of their answers ({interval}{sample})."
+    """How often people find the image that a description is about, on average over people."""
+    said = []
+    for row in rows_of(table):
+        whole = row["Averaged over"] == "retrievers" and row["Descriptions of"] == ALL and row["Answers used"] == "all"
+        if whole and _is_number(row["Accuracy"]):
+            sample = f"{_count(row['People'], 'person')}, {_count(row['Descriptions'], 'description')}"
+            share, interval = percent(_number(row["Accuracy"])), _interval(row["95 % interval"])
+            found = f"on average, people find the described image in {share} of their answers"
+            said.append((row, f"{found} ({interval}{sample})"))
+    return _named(said, "Study") if said else "Nobody has looked for a described image yet."
 
 
 def say_language(tables: Sequence[Table]) -> str:
@@ -272,7 +322,8 @@ def say_language(tables: Sequence[Table]) -> str:
         row = next((row for row in rows_of(table) if _is_number(row["Mean length"])), None)
         if row is not None:
             length, sentences = (_text(row[name], "coefficient") for name in ("Mean length", "Mean sentences"))
-            return f"{_count(row['Texts'], 'text')} with {length} tokens and {sentences} sentences on average."
+            about = f"{row['Study']}: " if len({each.get("Study") for each in rows_of(table)}) > 1 else ""
+            return f"{about}{_count(row['Texts'], 'text')} with {length} tokens and {sentences} sentences on average."
     return "There are no texts yet."
 
 
@@ -285,8 +336,8 @@ def say_writers(table: Table) -> str:
     wrote = f"{_count(len(rows) - 1, 'person')} wrote {_count(together['Texts'], 'text')}"
     if not _is_number(together["Found"]):
         return f"{wrote}; nobody has looked for what they are about yet."
-    n = _count(together["Answers of others"], "answer")
-    return f"{wrote}. Others find what they are about in {percent(_number(together['Found']))} of {n}."
+    share, n = percent(_number(together["Found"])), _count(together["Answers of others"], "answer")
+    return f"{wrote}. On average over writers, others find what they are about in {share} of answers ({n} in all)."
 
 
 def say_positions(table: Table) -> str:
@@ -336,12 +387,13 @@ def say_cost(table: Table) -> str:
     spent = " and ".join(f"{currency} {_text(cost, 'money')}" for currency, cost in by_currency.items())
     said = [f"{spent} for {_count(len(rows), 'study')}, without fees." if rows else "Nothing has been paid yet."]
     wages = [row for row in rows if _is_number(row["Hourly wage, median"])]
-    if wages:
-        lowest = min(wages, key=lambda row: _number(row["Hourly wage, median"]))
-        wage = _text(lowest["Hourly wage, median"], "money")
-        which = f"The lowest median wage is {lowest['Currency']} {wage} an hour, in {lowest['Study']}"
-        alone = f"The median wage is {lowest['Currency']} {wage} an hour"
-        said.append(f"{which if len(wages) > 1 else alone} ({_count(lowest['Sessions timed'], 'session')}).")
+    for currency in dict.fromkeys(str(row["Currency"]) for row in wages):
+        of_currency = [row for row in wages if row["Currency"] == currency]
+        lowest = min(of_currency, key=lambda row: _number(row["Hourly wage, median"]))
+        wage = f"{currency} {_text(lowest['Hourly wage, median'], 'money')} an hour"
+        which = f"The lowest median wage is {wage}, in {lowest['Study']}"
+        alone = f"The median wage is {wage}"
+        said.append(f"{which if len(of_currency) > 1 else alone} ({_count(lowest['Sessions timed'], 'session')}).")
     return " ".join(said)
 
 
@@ -390,8 +442,18 @@ def _named(said: Sequence[tuple[Row, str]], *titles: str) -> str:
     return _joined([f"{names}: {words}" if names else words for names, words in parts]) + more
 
 
+def _grouped(rows: Iterable[Row], *titles: str) -> list[list[Row]]:
+    """Return the rows in groups with the same cells under `titles`, in order."""
+    groups: dict[tuple[Cell, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[title] for title in titles), []).append(row)
+    return list(groups.values())
+
+
 def _joined(parts: Sequence[str]) -> str:
-    return f"{'; '.join(parts)}."
+    """Return one sentence of several parts."""
+    whole = "; ".join(parts)
+    return f"{whole[:1].upper()}{whole[1:]}."
 
 
 def _listed(names: Sequence[str]) -> str:
