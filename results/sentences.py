@@ -19,7 +19,7 @@ def in_numbers(change: str, followed: RemovalEffects | int) -> Sequence[tuple[st
         ("Questions that come back to the dataset", followed.restored)
         if again
         else ("Questions that leave the dataset", followed.undone),
-        ("Answers that somebody else was asked for", followed.without_place)
+        ("Answers still excluded, because other people were asked", followed.without_place)
         if again
         else ("Open sessions ended", followed.sessions),
     ]
@@ -41,13 +41,13 @@ def unlikely_times(evidence: Mapping[str, Any]) -> str:
     possible, least, told = _seconds(found.possible), _seconds(found.least), []
     if found.is_too_quick:
         told.append(
-            f"{found.quick:,} of {counted(found.answers, 'answer')} came faster than anybody can read and look: "
-            f"all took {possible} s, and at least {least} s are needed."
+            f"{found.quick:,} of {counted(found.answers, 'answer')} were too fast to read and look: "
+            f"all together took {possible} s, and need at least {least} s."
         )
     if found.claims_too_much:
         told.append(
-            f"The browser claimed {_seconds(found.claimed)} s for {counted(found.answers, 'answer')}; "
-            f"{possible} s were possible by the server's clock."
+            f"The browser reported {_seconds(found.claimed)} s for {counted(found.answers, 'answer')}, but the "
+            f"server's clock allows at most {possible} s."
         )
     return " ".join(told)
 

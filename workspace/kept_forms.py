@@ -15,12 +15,15 @@ MOST_CHARACTERS = 200_000
 # Fields that are never kept, because they are secret or belong to the old session.
 NEVER = ("csrfmiddlewaretoken", "password", "secret", "token")
 DISCARD = "discard_kept_form"
+# Who was signed in last in a browser: nobody else there is shown what was typed.
+COOKIE, COOKIE_SECONDS = "last_person", 30 * 86400
 
 
 class KeptFormsMiddleware:
     """Keep a form that was sent signed out, and offer to send it after signing in.
 
-    Only a form with a valid token comes this far, so nobody else's page can put one here.
+    Only a form with a valid token comes this far, so nobody else's page can put one here. It is offered only to the
+    person who was signed in when the session ended.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -28,14 +31,33 @@ class KeptFormsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and request.user.is_authenticated:
-            offered = _offer(request)
-            if offered is not None:
-                return offered
+            response = _offer(request) or self.get_response(request)
+            _note_person(request, response)
+            return response
         response = self.get_response(request)
         # The user last: asking for it reads the session, which annotators have none of.
         if request.method == "POST" and _leads_to_sign_in(response) and not request.user.is_authenticated:
             _keep(request)
         return response
+
+
+def _last_person(request: HttpRequest) -> str:
+    """Return the id of the person who was signed in last in this browser, or ""."""
+    return request.get_signed_cookie(COOKIE, default="", salt=COOKIE, max_age=COOKIE_SECONDS) or ""
+
+
+def _note_person(request: HttpRequest, response: HttpResponse) -> None:
+    # Signing out on purpose leaves an anonymous person here.
+    if request.user.is_authenticated and _last_person(request) != str(request.user.pk):
+        response.set_signed_cookie(
+            COOKIE,
+            str(request.user.pk),
+            salt=COOKIE,
+            max_age=COOKIE_SECONDS,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
 
 
 def _leads_to_sign_in(response: HttpResponse) -> bool:
@@ -47,9 +69,19 @@ def _keep(request: HttpRequest) -> None:
     fields = [
         (name, values) for name, values in request.POST.lists() if not any(secret in name.lower() for secret in NEVER)
     ]
-    if not request.FILES and 0 < sum(len(value) for _, values in fields for value in values) <= MOST_CHARACTERS:
+    person = _last_person(request)
+    if (
+        person
+        and not request.FILES
+        and 0 < sum(len(value) for _, values in fields for value in values) <= MOST_CHARACTERS
+    ):
         kept_until = (timezone.now() + KEPT).isoformat()
-        request.session[KEY] = {"path": request.get_full_path(), "fields": fields, "until": kept_until}
+        request.session[KEY] = {
+            "path": request.get_full_path(),
+            "fields": fields,
+            "until": kept_until,
+            "person": person,
+        }
 
 
 def _offer(request: HttpRequest) -> HttpResponse | None:
@@ -57,7 +89,7 @@ def _offer(request: HttpRequest) -> HttpResponse | None:
     kept = request.session.get(KEY)
     if kept is None:
         return None
-    if datetime.fromisoformat(kept["until"]) < timezone.now():
+    if kept["person"] != str(request.user.pk) or datetime.fromisoformat(kept["until"]) < timezone.now():
         del request.session[KEY]
     elif kept["path"] == request.get_full_path():
         if request.method in {"GET", "HEAD"}:

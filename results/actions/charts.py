@@ -1,6 +1,6 @@
 """Charts of pages: drawn by a worker, and stored by the hash of their data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
@@ -15,7 +15,8 @@ from studies.models import Project
 
 KIND = "results.chart"
 # A chart that no page has shown for this long is deleted: its data have changed.
-KEPT = timedelta(days=30)
+KEPT = timedelta(days=2)
+NEW_AT_MOST_EVERY = timedelta(minutes=1)
 ONE_DAY = timedelta(days=1)
 
 
@@ -37,7 +38,7 @@ def look_up_charts(
     if old:
         StoredChart.objects.filter(pk__in=old).update(asked_at=now)
     found = {chart.name: stored[digest] for digest, chart in wanted.items() if digest in stored}
-    return found, _request_jobs([row for row in stored.values() if row.drawn_at is None], now)
+    return found, _request_jobs(project, {name: row for name, row in found.items() if row.drawn_at is None}, now)
 
 
 def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
@@ -45,15 +46,24 @@ def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
     return {row.digest: row for row in rows.defer("png", "pdf", "specification", "values")}
 
 
-def _request_jobs(undrawn: Sequence[StoredChart], now: datetime) -> list[Job]:
-    """Return the new jobs that draw these charts; none for a chart whose job waits, runs or has failed."""
-    keys = {str(row.pk): row for row in undrawn}
-    if not keys:
+def _request_jobs(project: Project, undrawn: Mapping[str, StoredChart], now: datetime) -> list[Job]:
+    """Return the new jobs that draw these charts, by name; none for a chart whose job waits, runs or has failed.
+
+    While answers come in, a chart of one name is drawn once a minute.
+    """
+    if not undrawn:
         return []
-    requested = Job.objects.filter(kind=KIND, key__in=list(keys), state__in=[*UNFINISHED, JobState.FAILED])
-    for key in requested.values_list("key", flat=True):
-        keys.pop(key, None)
-    jobs = [request_job(kind=KIND, arguments={"chart": row.pk}, by=None, now=now, key=key) for key, row in keys.items()]
+    keys = [str(row.pk) for row in undrawn.values()]
+    requested = Job.objects.filter(kind=KIND, key__in=keys, state__in=[*UNFINISHED, JobState.FAILED])
+    states = dict(requested.values_list("key", "state"))
+    recent = StoredChart.objects.filter(project=project, drawn_at__gt=now - NEW_AT_MOST_EVERY)
+    drawn = set(recent.values_list("values__name", flat=True))
+    jobs = []
+    for name, row in undrawn.items():
+        row.is_failed = states.get(str(row.pk)) == JobState.FAILED
+        if str(row.pk) not in states and name not in drawn:
+            arguments, key = {"chart": row.pk}, str(row.pk)
+            jobs.append(request_job(kind=KIND, arguments=arguments, by=None, now=now, key=key))
     return [job for job, is_new in jobs if is_new]
 
 

@@ -31,7 +31,7 @@ def write_report(*, project: Project, format: str, folder: Path | None, now: dat
         )
     report = report_of(facts, made_at=now)
     # Without a folder only the report itself is printed.
-    files = get_files(format)(report, draw_all(report) if folder else {})
+    files = get_files(format)(report, draw_all(report) if folder else None)
     paths = [_write(folder / name, content) for name, content in files.items()] if folder else []
     return WrittenReport(next(iter(files.values())).decode(), paths)
 

@@ -18,6 +18,9 @@ class StoredChart(models.Model):
     drawn_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(db_index=True, help_text="When a page last showed it, to the day.")
 
+    # Set by the page that shows it, from the job.
+    is_failed = False
+
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "digest"), name="chart_stored_once"),)
 

@@ -19,6 +19,7 @@ from results.reports.text import cell_text, range_text
 if TYPE_CHECKING:
     import altair
 
+NOT_DRAWN = "This chart was not drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
 DRAWING = 1
 WIDTH, STEP, LONGEST_LABEL = 620, 18, 260
@@ -36,7 +37,8 @@ LIGHT: Mapping[str, str] = {
     "var(--chart-7)": "#595959",
 }
 COLORS = [name for name in LIGHT if re.search(r"\d", name)]
-SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "triangle-right"]
+# One fewer than colours, so that no two of 42 series look alike.
+SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
 _SVG = "http://www.w3.org/2000/svg"
 
 

@@ -31,6 +31,7 @@ COEFFICIENTS = (
 # A position bias with a smaller p is mentioned.
 LEVEL = 0.05
 EFFECT = "Cohen's w"
+COULD_REPLACE = "Could replace an annotator"
 # More parts than these stand in the table only.
 MOST_NAMED = 3
 
@@ -129,7 +130,7 @@ def say_people(compact: Table, intervals: Table) -> str:
 def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[Row]) -> str:
     score, value = str(people["Score"]), people["Value"]
     if isinstance(value, Undefined):
-        return f"no score of people yet: {value.reason.removesuffix('.')}"
+        return f"No score of people yet: {value.reason.removesuffix('.')}"
     unit = "instance" if people["Unit"] == "instance" else "question"
     sample = f"{_count(people['People'], 'person')}, {_count(people['Questions'], unit)}"
     in_brackets = f"({_interval(people['95 % interval'])}{sample})"
@@ -195,7 +196,7 @@ def _difference(closest: Row, models: int) -> str:
     which = f"the best of {models} models" if models > 1 else "the model"
     p = closest["p (Holm)"]
     tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
-    return f"people are {far} {which}, {closest['Model']}, on the same instances{tested}"
+    return f"People are {far} {which}, {closest['Model']}, on the same instances{tested}"
 
 
 def say_disagreement(table: Table) -> str:
@@ -216,16 +217,16 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
     one; estimates without an interval and those with a warning are left out.
     """
     said = []
-    tested = _by_main_score([row for row in rows_of(alternative) if row["Could stand in"]])
+    tested = _by_main_score([row for row in rows_of(alternative) if row[COULD_REPLACE]])
     if tested:
         passed = {str(row["Model"]): True for row in tested}
         for row in tested:
-            passed[str(row["Model"])] &= row["Could stand in"] == "yes"
+            passed[str(row["Model"])] &= row[COULD_REPLACE] == "yes"
         names = [name for name, has_passed in passed.items() if has_passed]
         who = _listed(names) if names else "no model"
         said.append(f"By the test on {tested[0]['Score']}, {who} could replace an annotator.")
     estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
-    sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range) and not row["Beware"]])
+    sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range) and not row["Warning"]])
     if sound:
         share = percent(_number(sound[0]["Estimate"]))
         interval = _interval(sound[0]["95 % interval"]).removesuffix("; ")
@@ -294,7 +295,7 @@ def say_descriptions(table: Table) -> str:
     said = [
         (
             row,
-            f"of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
+            f"Of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
             f"{_text(row['Rejected'], 'count')} rejected, and {_text(row['Undecided'], 'count')} are undecided so far",
         )
         for row in rows_of(table)
@@ -311,7 +312,7 @@ def say_retrieval(table: Table) -> str:
         if whole and _is_number(row["Accuracy"]):
             sample = f"{_count(row['People'], 'person')}, {_count(row['Descriptions'], 'description')}"
             share, interval = percent(_number(row["Accuracy"])), _interval(row["95 % interval"])
-            found = f"on average, people find the described image in {share} of their answers"
+            found = f"On average, people find the described image in {share} of their answers"
             said.append((row, f"{found} ({interval}{sample})"))
     return _named(said, "Study") if said else "Nobody has looked for a described image yet."
 
@@ -345,8 +346,8 @@ def say_positions(table: Table) -> str:
     rows = rows_of(table)
     said = []
     for row in rows:
-        if row["Place"] == ALL:
-            places = [each for each in rows if each["Kind"] == row["Kind"] and each["Place"] != ALL]
+        if row["Position"] == ALL:
+            places = [each for each in rows if each["Kind"] == row["Kind"] and each["Position"] != ALL]
             said.append(_position(row, places))
     kinds = len(said) > 1
     return " ".join(f"{kind}: {words}" if kinds else words for kind, words in said) or "Nobody has answered yet."
@@ -361,7 +362,7 @@ def _position(row: Row, places: Sequence[Row]) -> tuple[str, str]:
         return kind, f"There is no sign of position bias ({n}, {tested})."
     most = max(places, key=lambda each: _number(each["Times chosen"]) - _number(each["Expected"]))
     chosen, expected = _text(most["Times chosen"], "count"), _text(most["Expected"], "coefficient")
-    said = f"Position {most['Place']} was chosen {chosen} times where {expected} are expected"
+    said = f"Position {most['Position']} was chosen {chosen} times where {expected} are expected"
     return kind, f"{said} ({n}, {tested}, Cohen's w {_text(row[EFFECT], 'coefficient')})."
 
 
@@ -451,9 +452,7 @@ def _grouped(rows: Iterable[Row], *titles: str) -> list[list[Row]]:
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """Return one sentence of several parts."""
-    whole = "; ".join(parts)
-    return f"{whole[:1].upper()}{whole[1:]}."
+    return f"{'; '.join(parts)}."
 
 
 def _listed(names: Sequence[str]) -> str:

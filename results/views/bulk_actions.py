@@ -39,10 +39,10 @@ from studies.wording import counted
 
 ALL = "all"
 NOT_COUNTED = (
-    "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Reload the "
-    "list in a minute, and choose again once it says of when they are."
+    "The numbers behind this filter are still being computed, so the matching instances are not known yet. Reload the "
+    "list in a minute, then select again."
 )
-OTHERS_MATCH = "When this page was shown other instances matched: now it is {}. Send it again if these are meant."
+OTHERS_MATCH = "The matching instances have changed since this page was shown: now {}. Send again to use them."
 # No page of the list has this many check boxes.
 MOST_TICKED = 1_000
 
@@ -141,7 +141,7 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
         name, off = given["name"], request.POST.get("do") == "untag"
         change = untag_instances if off else tag_instances
         those = counted(change(project=project, instances=chosen.ids, name=name, **about), "instance")
-        messages.success(request, f"The tag {name} is off {those}." if off else f"{those} got the tag {name}.")
+        messages.success(request, f"Tag {name} removed from {those}." if off else f"Tag {name} added to {those}.")
         return redirect(_list(project, chosen.search))
 
     tags = list(project.tags.values_list("name", flat=True))

@@ -12,10 +12,12 @@ from background.tasks import send
 from results.actions.charts import look_up_charts
 from results.models import StoredChart
 from results.reports.charts import from_plain, in_light_colors
+from results.views.form_values import typed
 from results.views.guards import project_view
 from studies.models import Project
 from studies.permissions import Verb
 
+LONGEST_WAIT = 60
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
 
 
@@ -27,7 +29,15 @@ def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
     rows, jobs = look_up_charts(project, [from_plain(row.values)], now=timezone.now())
     for job in jobs:
         send(job)
-    return render(request, "results/results/_chart.html", {"chart": next(iter(rows.values()), row), "project": project})
+    waited = typed(request.GET, "wait")
+    context = {
+        "chart": next(iter(rows.values()), row),
+        "about": row.values["title"],
+        "project": project,
+        # Each time twice as long, where no worker runs.
+        "wait": min(2 * int(waited), LONGEST_WAIT) if waited.isdecimal() and len(waited) < 4 else 2,
+    }
+    return render(request, "results/results/_chart.html", context)
 
 
 @project_view(Verb.VIEW)

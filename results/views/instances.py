@@ -94,10 +94,10 @@ def _choices(project: Project, wanted: Wanted, studies: Sequence[Study]) -> dict
     categories = categories_of(project)
     fixed = {
         "state": ("State", "Any", STATES),
-        "progress": ("All its questions", "Any", PROGRESS),
-        "question": ("With a question", "Any", QUESTIONS),
+        "progress": ("Progress of its questions", "Any", PROGRESS),
+        "question": ("Has a question that is", "Any", QUESTIONS),
         "alike": ("Answers", "Any", ALIKE),
-        "reason": ("Spoken against", "Any or not", REASONS),
+        "reason": ("Reported problem", "Any or none", REASONS),
         "parted": ("People and models", "Any", PARTED),
     }
     models = [str(model) for model in project.models.that_answered(project)]

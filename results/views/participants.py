@@ -48,9 +48,9 @@ class Change:
 CHANGES = {
     "withdraw": Change(
         "Withdraw",
-        "They took their consent back. Their answers no longer count in the project and are in no new file. Files and "
-        "releases that hold them are no longer offered. Their open session ends, and they cannot take part in this "
-        "project again. You cannot undo this.",
+        "Use this when an annotator withdraws consent. Their answers no longer count and are left out of new files. "
+        "Files and releases that contain them are no longer available. Their open session ends, and they cannot take "
+        "part in this project again. You cannot undo this.",
         dangerous=True,
     ),
     "exclude": Change(
@@ -83,10 +83,11 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     confirmed = request.method == "POST"
     # Others can be asked at once what this person's answers no longer say.
     can_replace = change in REPLACEABLE
-    replaces = can_replace and (not confirmed or "replace" in request.POST)
+    replaces = can_replace and "replace" in request.POST
 
     def act() -> Mapping[str, RemovalEffects | int]:
-        acts = [change, *(["reopen"] if replaces else [])]
+        # The preview counts what others would be asked, whether it is chosen or not.
+        acts = [change, *(["reopen"] if replaces or (can_replace and not confirmed) else [])]
         with transaction.atomic():
             # The preview needs a reason that nobody has typed yet.
             why = reason if confirmed else "foreseen"

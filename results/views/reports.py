@@ -9,7 +9,8 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.actions.charts import stored_drawings
+from background.tasks import send
+from results.actions.charts import look_up_charts, stored_drawings
 from results.queries.reports.report_rows import project_facts
 from results.reports.build import report_of
 from results.reports.formats import FORMATS, get_files
@@ -29,6 +30,9 @@ def report(request: HttpRequest, project: Project, format: str) -> HttpResponse:
         messages.error(request, "There is nothing to report yet: no study has been launched, no model has answered.")
         return redirect("project_results", project.slug)
     found = report_of(facts, made_at=timezone.now())
+    _, jobs = look_up_charts(project, found.charts, now=timezone.now())
+    for job in jobs:
+        send(job)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in get_files(format)(found, stored_drawings(project, found)).items():

@@ -1,6 +1,6 @@
 """Results of a study and of a project: the cards of the report as pages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from background.tasks import send
-from results.actions.cached_statistics import whole_report
+from results.actions.cached_statistics import CachedStatistics, whole_report
 from results.actions.charts import look_up_charts
 from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
@@ -21,7 +21,7 @@ from results.reports.base import Report
 from results.reports.build import report_of
 from results.reports.facts import Disagreement
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
-from results.reports.table_files import WRITERS
+from results.reports.table_files import STORED_WRITERS, WRITERS
 from results.views.cached_statistics import numbers_for
 from results.views.guards import project_view, study_view
 from results.views.human_model_disagreement import counted
@@ -95,23 +95,32 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
 @require_safe
 def project_table(request: HttpRequest, project: Project, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `project` as a file."""
-    return _table_file(report_of(project_facts(project)), table, format, project.slug)
+    kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
+    return _table_file(kept, lambda: report_of(project_facts(project)), table, format, project.slug)
 
 
 @study_view(Verb.VIEW)
 @require_safe
 def study_table(request: HttpRequest, study: Study, table: str, format: str) -> HttpResponse:
     """Return one table of the results of `study` as a file."""
-    return _table_file(whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
+    kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
+    return _table_file(kept, lambda: whole_report(study), table, format, f"{study.project.slug}-{study.slug}")
 
 
-def _table_file(report: Report, table: str, format: str, about: str) -> HttpResponse:
+def _table_file(
+    kept: CachedStatistics | None, report: Callable[[], Report], name: str, format: str, about: str
+) -> HttpResponse:
+    """Return a table with exact values or, where its page shows stored numbers, with these."""
     if format not in WRITERS:
         raise Http404
-    try:
-        found = report.table(table)
-    except KeyError:
-        raise Http404 from None
-    response = HttpResponse(WRITERS[format](found), content_type=TYPES[format])
-    response["Content-Disposition"] = f'attachment; filename="{about}-{table}.{format}"'
+    if kept is None:
+        exact = [table for table in report().tables if table.name == name]
+        contents = [WRITERS[format](table) for table in exact]
+    else:
+        stored = [table for card in cards_from_plain(kept.content or ()) for table in card.tables if table.name == name]
+        contents = [STORED_WRITERS[format](table) for table in stored]
+    if not contents:
+        raise Http404
+    response = HttpResponse(contents[0], content_type=TYPES[format])
+    response["Content-Disposition"] = f'attachment; filename="{about}-{name}.{format}"'
     return response

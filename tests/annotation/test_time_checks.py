@@ -92,7 +92,7 @@ def test_a_script_that_posts_five_answers_at_once_is_marked_and_gets_the_code_fo
     assert fresh(session).state == SessionState.FINISHED
     assert session.time_evidence is not None
     assert unlikely_times(session.time_evidence) == (
-        "5 of 5 answers came faster than anybody can read and look: all took 0.4 s, and at least 2.9 s are needed. "
+        "5 of 5 answers were too fast to read and look: all took 0.4 s, and at least 2.9 s are needed. "
         "The browser claimed 105.0 s for 5 answers; 0.4 s were possible by the server's clock."
     )
     assert code_of(session) == "unlikely_times"
@@ -207,7 +207,7 @@ def test_a_researcher_sees_the_evidence_before_paying_and_accepts_the_times() ->
     at = f"/studies/{study.project.slug}/{study.slug}/"
     for page in (browser.get(at), browser.get(f"{at}owed/")):
         assert "1 session with unlikely times" in words_of(page)
-        assert "5 of 5 answers came faster than anybody can read and look" in words_of(page)
+        assert "5 of 5 answers were too fast to read and look" in words_of(page)
     told = words_of(browser.get(f"{at}recruit/"))
     assert "A code belongs to the study, not to a person" in told
     assert "Finished with unlikely times" in told

@@ -98,7 +98,7 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
     expect(page.get_by_role("heading", name="Tag 1 instance")).to_be_visible()
     page.get_by_label("Tag").press_sequentially("jxk")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("1 instance got the tag jxk.")
+    expect(page.get_by_role("status")).to_have_text("Tag jxk added to 1 instance.")
     assert [each.key for each in Tag.objects.get().instances.all()] == ["vase-0"]
 
 

@@ -232,7 +232,7 @@ def test_two_people_answer_on_pages_that_betray_nothing_and_whatever_shows_or_ho
     assert_the_api_tells_it(study)
     report = report_of(project_facts(study.project))
     for format in REPORT_FORMATS:
-        assert b"things" in next(iter(get_files(format)(report, {}).values()))
+        assert b"things" in next(iter(get_files(format)(report, None).values()))
     name_annotators(project=study.project)
     for format in FORMATS:
         write_export(study=study, format=format, folder=tmp_path / format, report=lambda done, total: None)

@@ -82,8 +82,9 @@ def monitor(client: Client, study: Study) -> dict[str, Any]:
 
 
 def rates(client: Client, address: str) -> list[str]:
-    (found,) = [each for each in client.get(address).context["findings"] if each.text.table.name == "rates"]
-    return [cell for cell, *_ in found.rows[0]]
+    tables = [table for shown in client.get(address).context["cards"] for table in shown.card.tables]
+    (found,) = [table for table in tables if table.name == "rates"]
+    return [cell.text for cell in found.cells[0]]
 
 
 def exported(study: Study, format: str, folder: Path) -> list[dict[str, str]]:
@@ -103,7 +104,7 @@ def test_before_anybody_withdraws_everything_counts(rita: Client, answered: Stud
 
 def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answered: Study, tmp_path: Path) -> None:
     page = withdraw_on_the_page(rita, answered).content.decode()
-    assert "answers that count no more: 2; questions with another decision: 1" in page
+    assert "answers excluded: 2; decisions changed: 1" in page
     assert "open sessions ended: 1" in page
     assert monitor(rita, answered) == {
         "answers": (10, 12),
@@ -139,10 +140,10 @@ def test_a_file_made_before_is_no_longer_offered_and_says_so(rita: Client, answe
     withdraw_on_the_page(rita, answered)
     gone = rita.get(f"/exports/{export.pk}/download/")
     assert gone.status_code == 410
-    assert "This file is no longer offered" in gone.content.decode()
-    for page in ("/studies/vases/best-vase/", "/projects/vases/", f"/exports/{export.pk}/"):
+    assert "This file is no longer available" in gone.content.decode()
+    for page in ("/studies/vases/best-vase/exports/", "/projects/vases/releases/", f"/exports/{export.pk}/"):
         shown = rita.get(page).content.decode()
-        assert "No longer offered: somebody whose answers are in it withdrew" in shown
+        assert "No longer available: somebody whose answers are in it withdrew" in shown
         assert f"/exports/{export.pk}/download/" not in shown
     again = request_export(study=answered, format="responses", by=make_person("again"), now=later_than_now())
     make_export(export=again, now=later_than_now)
@@ -159,7 +160,7 @@ def test_an_exclusion_marks_files_of_before_and_forbids_none(rita: Client, answe
     export = request_export(study=answered, format="responses", by=make_person("asker"), now=NOON)
     make_export(export=export, now=lambda: NOON)
     exclude(answered.project, "ann")
-    assert "As of before somebody was excluded" in rita.get("/studies/vases/best-vase/").content.decode()
+    assert "Older than the exclusion of an annotator" in rita.get("/studies/vases/best-vase/exports/").content.decode()
     response = rita.get(f"/exports/{export.pk}/download/")
     assert response.status_code == 200
     assert b"".join(response)
@@ -191,8 +192,8 @@ def test_the_confirmation_says_in_numbers_what_will_follow_and_changes_nothing(r
     name = Pseudonym.objects.get(annotator__provider_id="ann").name
     page = rita.get(f"/projects/vases/people/{name}/exclude/")
     assert list(page.context["follows"]) == [
-        ("Answers that count no more", 2),
-        ("Questions with another decision", 1),
+        ("Answers excluded", 2),
+        ("Decisions changed", 1),
         ("Questions that leave the dataset", 0),
         ("Open sessions ended", 1),
     ]

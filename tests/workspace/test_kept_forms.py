@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -17,11 +18,20 @@ def project(db: None) -> Project:
     return make_project()
 
 
+def signed_out(person: User) -> Client:
+    """A browser in which `person` was signed in until their session ended."""
+    browser = Client()
+    browser.force_login(person)
+    browser.get("/")
+    del browser.cookies["sessionid"]
+    return browser
+
+
 @pytest.fixture
 def owner(project: Project) -> Client:
     """A browser whose session had ended when a new name was sent, and that has signed in again since."""
     person = make_member(project, "owner")
-    browser = Client()
+    browser = signed_out(person)
     refused = browser.post(ADDRESS, {"name": "Better vases", "password": "of mine"})
     assert refused["Location"] == f"/sign-in/?next={ADDRESS}"
     browser.force_login(person)
@@ -59,9 +69,10 @@ def test_a_kept_form_is_offered_at_its_own_address_and_for_an_hour(owner: Client
     ids=["nothing", "too long", "with a file"],
 )
 def test_some_forms_are_not_kept(project: Project, fields: dict[str, object]) -> None:
-    browser = Client()
+    person = make_member(project, "owner")
+    browser = signed_out(person)
     browser.post(ADDRESS, fields)
-    browser.force_login(make_member(project, "owner"))
+    browser.force_login(person)
     assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
 
 
@@ -72,3 +83,14 @@ def test_a_form_without_its_token_gets_our_page_and_is_not_kept(project: Project
     assert "Nothing was changed" in refused.content.decode()
     browser.force_login(make_member(project, "owner"))
     assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
+
+
+def test_nobody_else_is_shown_what_was_typed(project: Project) -> None:
+    browser = signed_out(make_member(project, "owner"))
+    browser.post(ADDRESS, {"name": "Better vases"})
+    browser.force_login(make_member(project, "owner", name="bea"))
+    assert "Better vases" not in browser.get(ADDRESS, follow=True).content.decode()
+    browser = Client()
+    browser.post(ADDRESS, {"name": "Better vases"})
+    browser.force_login(make_member(project, "owner", name="cleo"))
+    assert "Better vases" not in browser.get(ADDRESS, follow=True).content.decode()

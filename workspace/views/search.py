@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
+from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -45,7 +46,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _found(request: HttpRequest, words: str) -> Iterator[tuple[str, list[Link]]]:
-    """Yield the titles of what was found with links, at most `MOST_SHOWN` of each."""
+    """Yield the titles of what was found with links, at most `MOST_SHOWN` of each; short keys, the exact one, first."""
     lower, projects = words.lower(), list(visible_projects(request))
     studies = visible_studies(request).filter(Q(slug__icontains=words) | Q(title__icontains=words))[:MOST_SHOWN]
     instances = Instance.objects.filter(project__in=projects, key__icontains=words).select_related("project")
@@ -56,8 +57,8 @@ def _found(request: HttpRequest, words: str) -> Iterator[tuple[str, list[Link]]]
             for each in studies
         ],
         "Instances": [
-            (reverse("instance", args=[each.project.slug, each.key]), each.key, each.project.name)
-            for each in instances.order_by("project", "key")[:MOST_SHOWN]
+            (reverse("instance", args=[each.project.slug, each.name_in_address]), each.key, each.project.name)
+            for each in instances.order_by(Length("key"), "key", "project")[:MOST_SHOWN]
         ],
         "Pages": [
             (reverse(name, args=[each.slug]), title, each.name)

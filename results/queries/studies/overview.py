@@ -8,8 +8,9 @@ from typing import Any
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.models import Response, Session, Slot
-from annotation.models.outcomes import accepted_items
+from analytics.outcomes import Outcome
+from annotation.models import Decision, Response, Session, Slot
+from annotation.models.outcomes import accepted_items, question_is
 from results.queries.instances.instance_list import images_of
 from results.queries.studies.live_study_status import waiting_at_first
 from results.queries.studies.progress import Answers
@@ -127,10 +128,15 @@ def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
 
 def latest_accepted(study: Study, most: int) -> list[tuple[Instance, list[InstanceImage]]]:
     """Return the instances that `study` accepted last, newest first, with their pictures."""
-    decisions = accepted_items(study).order_by("-decided_at", "-pk").select_related("question__instance")
-    instances = [decision.question.instance for decision in decisions[:most]]
+    # Of several questions about an instance each is accepted by itself: more than enough are looked at.
+    decisions = Decision.objects.filter(question_is(Outcome.ACCEPTED, accepts=True), study=study)
+    latest = decisions.order_by("-decided_at", "-pk").values_list("question__instance_id", flat=True)
+    candidates = list(dict.fromkeys(latest[: 10 * most]))
+    accepted = accepted_items(study).filter(question__instance__in=candidates).select_related("question__instance")
+    by_id = {decision.question.instance_id: decision.question.instance for decision in accepted}
+    instances = [by_id[pk] for pk in candidates if pk in by_id][:most]
     images = images_of(instances)
-    return [(instance, images[instance.pk]) for instance in dict.fromkeys(instances)]
+    return [(instance, images[instance.pk]) for instance in instances]
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ FORMATS = {
 }
 # The files of a report: name -> content. The first is the report itself.
 Files = Mapping[str, bytes]
-# The drawn charts of a report, by name. Charts that are missing here are missing in the files.
+# The drawn charts of a report, by name. A file says which charts are missing; without any it has no charts at all.
 Drawings = Mapping[str, Drawing]
-Writer = Callable[[Report, Drawings], Files]
+Writer = Callable[[Report, Drawings | None], Files]
 
 
 def get_files(name: str) -> Writer:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 
 from results.reports.base import Card, Report, Table
-from results.reports.charts import Drawing, in_light_colors
+from results.reports.charts import NOT_DRAWN, Drawing, in_light_colors
 from results.reports.text import text_table
 
 _STYLE = """
@@ -21,7 +21,7 @@ figure { margin: 1rem 0; }
 """
 
 
-def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
+def files(report: Report, drawings: Mapping[str, Drawing] | None) -> dict[str, bytes]:
     title = escape(report.title)
     parts = [
         "<!doctype html>",
@@ -35,10 +35,12 @@ def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
     return {"report.html": ("\n".join(parts) + "\n").encode()}
 
 
-def _card(card: Card, drawings: Mapping[str, Drawing]) -> str:
+def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> str:
     notice = f'\n<p class="remark"><strong>{escape(card.simulated)}</strong></p>' if card.simulated else ""
-    drawing = drawings.get(card.chart.name) if card.chart else None
-    picture = f"\n<figure>{in_light_colors(drawing.svg)}</figure>" if drawing else ""
+    picture = ""
+    if card.chart is not None and drawings is not None:
+        drawing = drawings.get(card.chart.name)
+        picture = f"\n<figure>{in_light_colors(drawing.svg)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
     tables = "\n".join(section(table) for table in card.tables)
     return (
         f'<section id="card-{card.name}">\n<h3>{escape(card.question)}</h3>\n<p>{escape(card.sentence)}</p>'

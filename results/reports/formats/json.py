@@ -14,7 +14,7 @@ from results.reports.base import LINEUP, REPORT_VERSION, SEED, Card, Cell, Chart
 from results.reports.charts import Drawing
 
 
-def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
+def files(report: Report, drawings: Mapping[str, Drawing] | None) -> dict[str, bytes]:
     content = {
         "title": report.title,
         "made": {

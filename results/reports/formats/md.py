@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from results.reports.base import Card, Report, Table
-from results.reports.charts import Drawing, in_light_colors
+from results.reports.charts import NOT_DRAWN, Drawing, in_light_colors
 from results.reports.text import text_table
 
 
-def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
+def files(report: Report, drawings: Mapping[str, Drawing] | None) -> dict[str, bytes]:
     parts = [f"# {escape(report.title)}"]
     for title, cards in report.sections:
         parts.append(f"## {escape(title)}")
         parts += [part for card in cards for part in _card(card, drawings)]
-    pictures = {f"{name}.svg": in_light_colors(drawing.svg).encode() for name, drawing in drawings.items()}
+    pictures = {f"{name}.svg": in_light_colors(drawing.svg).encode() for name, drawing in (drawings or {}).items()}
     return {"report.md": ("\n\n".join(parts) + "\n").encode(), **pictures}
 
 
@@ -22,13 +22,14 @@ def write_tables(title: str, tables: Iterable[Table]) -> str:
     return "\n\n".join([f"# {escape(title)}", *map(section, tables)]) + "\n"
 
 
-def _card(card: Card, drawings: Mapping[str, Drawing]) -> Iterator[str]:
+def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
     yield f"### {escape(card.question)}"
     yield escape(card.sentence)
     if card.simulated:
         yield f"**{escape(card.simulated)}**"
-    if card.chart is not None and card.chart.name in drawings:
-        yield f"![{escape(card.chart.description)}]({card.chart.name}.svg)"
+    if card.chart is not None and drawings is not None:
+        drawn = card.chart.name in drawings
+        yield f"![{escape(card.chart.description)}]({card.chart.name}.svg)" if drawn else NOT_DRAWN
     yield from (section(table, level=4) for table in card.tables)
 
 

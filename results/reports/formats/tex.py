@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
-from results.reports.base import Card, Chart, Report, Table
-from results.reports.charts import Drawing
+from results.reports.base import Card, Chart, Report
+from results.reports.charts import NOT_DRAWN, Drawing
 from results.reports.text import TextTable, text_table
 
 _ESCAPES = {
@@ -48,16 +48,16 @@ _FOR_LUALATEX = r"""% Needs \usepackage{booktabs}, \usepackage{graphicx} and \us
 """
 
 
-def files(report: Report, drawings: Mapping[str, Drawing]) -> dict[str, bytes]:
+def files(report: Report, drawings: Mapping[str, Drawing] | None) -> dict[str, bytes]:
     head = f"% {' '.join(report.title.split())}\n"
     content = "\n".join(part for card in report.cards for part in _card(card, drawings))
-    pictures = {f"{name}.pdf": drawing.pdf for name, drawing in drawings.items()}
+    pictures = {f"{name}.pdf": drawing.pdf for name, drawing in (drawings or {}).items()}
     return {"report.tex": f"{head}{_needs(content)}{content}".encode(), **pictures}
 
 
-def table_text(table: Table) -> str:
+def table_text(table: TextTable) -> str:
     """Return one table, with the packages that it needs."""
-    content = _floats(text_table(table))
+    content = _floats(table)
     return f"{_needs(content)}{content}"
 
 
@@ -65,12 +65,12 @@ def _needs(content: str) -> str:
     return _FOR_PDFLATEX if _is_latin(content) else _FOR_LUALATEX
 
 
-def _card(card: Card, drawings: Mapping[str, Drawing]) -> Iterator[str]:
+def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
     yield rf"\paragraph{{{escape(card.question)}}}" + f"\n{escape(card.sentence)}\n"
     if card.simulated:
         yield rf"\textbf{{{escape(card.simulated)}}}" + "\n"
-    if card.chart is not None and card.chart.name in drawings:
-        yield _figure(card.chart)
+    if card.chart is not None and drawings is not None:
+        yield _figure(card.chart) if card.chart.name in drawings else f"% {NOT_DRAWN}\n"
     yield from (_floats(text_table(table)) for table in card.tables)
 
 

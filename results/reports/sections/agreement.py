@@ -206,7 +206,7 @@ def _of_added(study: StudyFacts, labels: AgreementLabels, answers: Sequence[Answ
         value=share_of(Score(same, compared)),
         over_questions=None,
         over_both=None,
-        remark="They were asked for where the others differed, and are in no coefficient.",
+        remark="Added where the first answers differed; not part of any coefficient.",
     )
 
 
@@ -227,12 +227,12 @@ def reliability_table(found: Mapping[str, Sequence[Reliability]]) -> Table:
         for each in of_study
     ]
     notes = [
-        "Questions with two or more answers count, each kind for itself. After: only those about instances that the "
-        "study accepted; filtering keeps what people agree on. Labels that nobody gave count where they could have "
-        "been given. Over questions: BCa bootstrap; jackknife over instances where there are several questions "
-        f"about one. Over people and questions: jackknife, from {LEAST_RATERS} people "
-        "on, for the labels that the kind's rule tells apart, and for each of several things asked at once. Agreement "
-        "on a label: when one person says it, how often another does."
+        "Questions with two or more answers, separately by kind. After: only questions about accepted instances, "
+        "which inflates agreement. Labels that nobody chose are included if they were offered. Interval over "
+        "questions: BCa bootstrap, or jackknife over instances if an instance has several questions. Interval over "
+        f"people and questions: jackknife, with at least {LEAST_RATERS} people, for the labels that the kind's rule "
+        "compares, and for each part of a multi-part answer. Agreement on a label: when one person chooses it, how "
+        "often another person does."
     ]
     if any(each.labels == WHOLE_ANSWERS for of_study in found.values() for each in of_study):
         notes.append(
@@ -261,7 +261,7 @@ def filtering_table(found: Mapping[str, Sequence[Reliability]]) -> Table:
                 rows.append((each.study, each.kind, each.labels, each.measure, *cells))
     notes = [
         "Before: all questions with two or more answers. After: only those about instances that the study accepted. "
-        "Filtering keeps what people agree on, so the value after it says little about the questions. BCa bootstrap "
+        "Agreement after filtering is inflated, because filtering keeps what people agree on. BCa bootstrap "
         "intervals over questions."
     ]
     return Table("filtering", "Agreement before and after filtering", columns, rows, notes, list(found))

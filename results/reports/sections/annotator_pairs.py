@@ -71,7 +71,7 @@ def _seats(answers: Iterable[AnswerFacts]) -> dict[tuple[int, int], str]:
         if answer.annotator not in people:
             people.append(answer.annotator)
     return {
-        (survey, annotator): f"{seat}" if len(people) == 1 else f"{seat} (person {turn} there)"
+        (survey, annotator): f"{seat}" if len(people) == 1 else f"{seat} (person {turn})"
         for (survey, seat), people in sitting.items()
         for turn, annotator in enumerate(people, start=1)
     }
@@ -95,7 +95,7 @@ def _pair_agreement(
         study=study.slug,
         kind=labels.kind,
         survey=survey,
-        name=f"survey {survey}, seats {first} and {second}",
+        name=f"survey {survey}, places {first} and {second}",
         labels=labels.title if nominal else f"{labels.title}, quadratic weights",
         # A question has several units where an answer has several labels.
         n=_leading({unit[0] for unit in pair.units if isinstance(unit, tuple)}, survey, study, instances),
@@ -151,11 +151,11 @@ def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
             rows += [_row(pair) for pair in alike]
             rows.append(_mean_row(alike))
     notes = [
-        "Each two annotators who took the same survey, on the questions that both answered at first; kinds are never "
-        "put together. Intervals of pairs: BCa bootstrap over questions; jackknife over "
-        "instances where there are several questions about one. Positive and negative agreement: on the "
-        f"first and on the second of two labels. Pairs that share fewer than {LEAST_SHARED} questions are left out of "
-        "the mean, and so are pairs without a kappa. Interval of the mean: Student's t over surveys."
+        "Every pair of annotators with the same survey, over the questions that both answered; added answers are left "
+        "out, and kinds are separate. Intervals of pairs: BCa bootstrap over questions, or jackknife over instances if "
+        "an instance has several questions. Positive and negative agreement: on the first and second of two labels. "
+        f"The mean leaves out pairs with fewer than {LEAST_SHARED} shared questions or without a kappa. Interval of "
+        "the mean: Student's t over surveys."
     ]
     return Table("pairs", "Agreement of pairs of annotators", columns, rows, notes, list(found))
 

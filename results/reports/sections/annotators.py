@@ -33,11 +33,8 @@ RIGHT_RANGE = "Right, 95 % interval"
 # Both models iterate hundreds of times over all answers: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
-ONLY_ADDED = "Asked only where other answers differed, which says nothing of this annotator."
-TOO_FEW = (
-    f"A model needs {LEAST_PER_TASK} answers to a question to tell who is right, and no question of this annotator's "
-    "has as many."
-)
+ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be measured."
+TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."
 TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
 
 
@@ -124,11 +121,11 @@ def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, Label
         notes.append("Right: the mean score where answers can be partly right.")
     if any(one.credit is not None or one.became for one in answers):
         notes.append(
-            "Intervals are Wilson's, for this person on other instances like these, by instance where there are "
-            "several questions about one; whoever is asked where others differ is asked what is hard."
+            "Wilson's intervals, for this person on similar instances, clustered by instance if an instance has "
+            "several questions. Annotators who are asked where others differ get harder questions."
         )
     if any(one.became for one in answers):
-        notes.append("Decided by others: answers that others were asked about, each counting once, once that is over.")
+        notes.append("Decided by others: answers that other people have finished judging, each counted once.")
     columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
     return Table("annotators", "Annotators", columns, rows, notes)
 
@@ -218,7 +215,7 @@ def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
             of_kind = f" ({kind})" if len(kinds) > 1 else ""
             said = cell_text(found.p, "p")
             said = said if said.startswith("<") else f"= {said}"
-            yield f"Places of all annotators, each their own{of_kind}: p {said}, were all chosen equally often."
+            yield f"Position bias, combined test of each annotator's own positions{of_kind}: p {said}."
 
 
 def _first_the_odd(name: str, found: Score) -> tuple[float, str]:

@@ -156,7 +156,7 @@ def _biases(answers: Iterable[AnswerDetails]) -> dict[str, PositionBias]:
 
 def positions_table(answers: Sequence[AnswerDetails]) -> Table:
     """Test for position bias: options are shuffled."""
-    columns = [Column("Kind"), Column("Place"), Column("Times chosen", "count"), Column("Expected", "coefficient")]
+    columns = [Column("Kind"), Column("Position"), Column("Times chosen", "count"), Column("Expected", "coefficient")]
     columns += [Column("Chi-squared", "coefficient"), Column("p", "p"), Column("Cohen's w", "coefficient")]
     rows: list[Sequence[Cell]] = []
     for kind, bias in _biases(answers).items():
@@ -165,10 +165,10 @@ def positions_table(answers: Sequence[AnswerDetails]) -> Table:
         for position, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1):
             rows.append((kind, str(position), times, expected, None, None, None))
     notes = [
-        "Options stand in random order, so without bias every place is chosen equally often. Answers that chose an "
-        "option that always comes last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p takes answers "
-        "for independent, and is drawn at random where fewer than 5 are expected at a place. People with a habit each "
-        "of their own cancel out here: the table of the annotators tests everybody alone."
+        "Options are in random order, so without bias every position is chosen equally often. Answers with an option "
+        "that is always last are left out. Cohen's w: .1 is a small effect, .3 a medium one. p assumes independent "
+        "answers, and is simulated if fewer than 5 are expected at a position. Different habits of different people "
+        "cancel out here; the annotators table tests each person separately."
     ]
     return Table("places", "Position bias", columns, rows, notes)
 

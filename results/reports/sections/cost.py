@@ -21,17 +21,17 @@ def cost_table(project: ProjectFacts) -> Table:
     ]
     rows = [_row(study) for study in project.studies]
     notes = [
-        "Wages are the pay over the time from a session's arrival to its way back, on this site's clock; one session "
-        "in ten earned less than the tenth percentile. Fees of the platform and taxes are not in the cost."
+        "Hourly wage: pay divided by the time from arrival to return, by this site's clock. Tenth percentile: one "
+        "session in ten earned less. Costs exclude platform fees and taxes."
     ]
     if any(study.per_answer for study in project.studies):
         notes.append(
-            "Every stored answer is paid, also those of sessions that were not finished and those kept aside. A "
-            "session's wage is of its own pay and that of all its answers."
+            "Every stored answer is paid, including answers of unfinished sessions and answers that do not count. The "
+            "wage of a session includes its own pay and the pay of all its answers."
         )
     waits = sum(study.sessions.get(WAITED, 0) for study in project.studies)
     if waits:
-        notes.append(f"The cost holds the pay of sessions that waited and were never asked anything: {waits:,}.")
+        notes.append(f"Sessions that waited, got no question and are paid, included in the cost: {waits:,}.")
     return Table("cost", "People, pay and cost", columns, rows, notes, [study.slug for study in project.studies])
 
 
@@ -92,5 +92,5 @@ def people_left_out(project: ProjectFacts) -> str:
     """Return a sentence with the number of people whose answers do not count."""
     return (
         f"People who withdrew from the project {project.slug}: {project.withdrawn:,}. People whom researchers "
-        f"excluded: {project.excluded:,}. Their answers are in no number."
+        f"excluded: {project.excluded:,}. All numbers leave out their answers."
     )

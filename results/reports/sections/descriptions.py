@@ -181,12 +181,12 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
                 )
             )
     notes = [
-        "Written: texts that count, whoever was asked about them yet; without a study that collects them, those that "
-        "came with the import. Not possible: how often somebody said so instead of writing. Retrieved: asked about "
-        "and answered at least once. Filtered out: rejected, of those that were accepted or rejected; Wilson's "
-        "interval, by set where one has several descriptions. In the paper 26.5 % were (Krojer et al. 2022)."
+        "Written: counted texts, asked about or not; imported texts if no study collects them. Not possible: how often "
+        "somebody chose this instead of writing. Retrieved: asked about, with at least one answer. Filtered out: share "
+        "rejected of those accepted or rejected, with Wilson's interval, clustered by set if a set has several "
+        "descriptions. In the paper: 26.5 % (Krojer et al. 2022)."
     ]
-    title = "What became of the descriptions"
+    title = "Outcomes of the descriptions"
     return Table("descriptions", title, columns, rows, notes, _slugs(found))
 
 
@@ -256,10 +256,10 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
     notes = [
         "Nominal where places are names, interval where they are moments of a video; for all sets both, though the "
         "place of an image in other sets means nothing. Who was not asked is missing.",
-        "All: every counted answer; where more are asked for only if the first leave it open, these lean towards what "
-        "is hard. Asked for at first: the answers that depend on no other. After acceptance: all answers to "
-        "accepted descriptions, as in the paper; those on which people disagreed are gone, so that it says how clear "
-        "the dataset is, and not how far people agree.",
+        "All: every counted answer, including answers added to undecided questions, which are harder. Asked for at "
+        "first: only answers that do not depend on others. After acceptance: all answers to accepted descriptions, as "
+        "in the paper. It leaves out descriptions on which people disagreed, so it describes the dataset, not how well "
+        "people agree.",
         "Intervals are for other descriptions, found by the same retrievers: BCa bootstrap over the descriptions with "
         f"two or more answers; not to be relied on where these are fewer than {FEW_UNITS}.",
     ]
@@ -420,7 +420,7 @@ def described_sets_table(
             if groups:
                 sets = sum(described[group].sets for group in groups)
                 rows.append((split, type, sets, *language_cells(counted[group] for group in groups)))
-    notes = ["All that leave with the data of the project: what was imported, and what its studies accepted."]
+    notes = ["All descriptions in exports of the project: those imported, and those that its studies accepted."]
     title = "Image sets and their descriptions"
     return Table("described-sets", title, columns, rows, [*notes, LANGUAGE_NOTE], _slugs(studies))
 

@@ -34,19 +34,19 @@ def alternative_table(baselines: Sequence[Baseline]) -> Table:
     """Return the alternative annotator test: could a model replace one annotator?"""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
     columns += [Column("People tested", "count"), Column("Winning rate", "share"), Column("Advantage", "share")]
-    columns.append(Column("Could stand in"))
+    columns.append(Column("Could replace an annotator"))
     rows = [row for baseline in baselines for row in _alternatives(baseline)]
     notes = [
-        "Estimates, by the alternative annotator test (Calderon, Reichart and Dror 2025): one person at a time is left "
-        "out, and the model is held against that person by how often each agrees with the others on being right. "
-        "Winning rate: over how many of the people tested the model wins, though a person may be better on "
-        f"{EPSILON:.0%} of what both answered (epsilon), false discoveries at most {FALSE_DISCOVERY_RATE:.0%}. "
-        f"Advantage: how often the model agrees at least as well. From {PASSING_RATE:.0%} on it could stand in.",
+        "Alternative annotator test (Calderon, Reichart and Dror 2025): leaves out one person at a time, and compares "
+        "how often the model and that person agree with the others on being right. Winning rate: share of the tested "
+        f"people over whom the model wins; a person may be better on {EPSILON:.0%} of shared answers (epsilon), with "
+        f"false discoveries at most {FALSE_DISCOVERY_RATE:.0%}. Advantage: how often the model is at least as good. "
+        f"A model could replace an annotator at a winning rate of {PASSING_RATE:.0%} or more.",
         f"A person is tested on what others answered too, where that is about at least {LEAST_INSTANCES} instances. "
         f"The test needs {LEAST_PEOPLE} people.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
-    return Table("alternative", "Estimates: could a model stand in for a person?", columns, rows, notes, slugs)
+    return Table("alternative", "Alternative annotator test: could a model replace one?", columns, rows, notes, slugs)
 
 
 def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:
@@ -71,16 +71,15 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("Instances people answered", "count")]
     columns += [Column("Further instances", "count"), Column("Estimate", "share"), Column("95 % interval", "share")]
     columns += [Column("People alone", "share"), Column("95 % interval, people alone", "share")]
-    columns += [Column("Weight of the model", "coefficient"), Column("Beware")]
+    columns += [Column("Weight of the model", "coefficient"), Column("Warning")]
     models = models_on(project, sorted(kept_instances(project)))
     rows = [row for baseline in baselines for model in models for row in _powered(baseline, model)]
     notes = [
         f"Method: {METHOD}, prediction-powered inference (Angelopoulos et al. 2023, PPI++) with exact intervals "
         "(Clopper and Pearson 1934; Korn and Graubard 1998).",
-        "Estimates: what people got right on the "
-        "instances that they answered, carried over to the rest of the dataset by a model that answered all, with what "
-        "the model gets wrong on the former taken off. That is worth as much as the former are a random part of the "
-        "dataset.",
+        "Estimate: the score of people on the whole dataset. A model that answered every instance predicts the rest, "
+        "corrected by its errors on the instances that people answered. This is only as good as those "
+        "instances are a random sample of the dataset.",
         "Each instance counts once, the answers of several people to it averaged first; so people alone is over "
         "instances here, and over people in the other tables. An instance counts where one person answered all four.",
     ]

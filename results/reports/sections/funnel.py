@@ -218,7 +218,7 @@ def dataset_table(project: ProjectFacts) -> Table:
     """
     declared = [study.slug for study in dataset_studies(project)]
     note = f"The dataset is {told_of_dataset(project)}."
-    note = note if declared else f"No study was declared for the dataset, so it is {told_of_dataset(project)}."
+    note = note if declared else f"No study is marked as the dataset, so the dataset is {told_of_dataset(project)}."
     found: dict[Category, set[Item]] = {EVERYTHING: kept_items(project)}
     for item in found[EVERYTHING]:
         found.setdefault(project.categories[item[0]], set()).add(item)
@@ -227,7 +227,7 @@ def dataset_table(project: ProjectFacts) -> Table:
     examples = _examples_per_instance(project)
     if examples:
         columns.append(Column("Retrieval examples", "count"))
-        note += f" An instance makes {examples} retrieval examples: as many as are asked about it in the baseline."
+        note += f" Each instance gives {examples} retrieval examples, one per question of the baseline."
     within = listed_in_dataset(project)
     rows: list[Sequence[Cell]] = []
     for category, items in sorted(found.items(), key=lambda each: (each[0] != EVERYTHING, each[0])):

@@ -34,9 +34,9 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
     notes = [
         "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
         "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
-        "test is used where every answer is another person's about another instance. Only people right, only model "
-        "right: answers.",
-        f"{made} comparisons were made; p (Holm) allows for all of them.",
+        "test is used if every answer is by a different person about a different instance. Only people right, only "
+        "model right: numbers of answers.",
+        f"p (Holm) is corrected for {made} comparisons.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("comparison", "People against models", columns, rows, notes, slugs)

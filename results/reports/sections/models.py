@@ -60,7 +60,7 @@ def declared(project: ProjectFacts, names: Collection[str]) -> list[str]:
     found = [model.name for model in project.models if model.is_declared and model.name in names]
     if not found:
         return []
-    return [f"Declared, not verified, because the files of their predictions name no pictures: {', '.join(found)}."]
+    return [f"Not verified, because their prediction files name no images: {', '.join(found)}."]
 
 
 def grouped(taker: ModelOutcomes, categories: Mapping[int, Category]) -> dict[Category, dict[str, Score]]:

@@ -68,12 +68,11 @@ def preferences_table(found: Sequence[CriterionPreferences]) -> Table:
         rows.append((*about, None, ALL, None, None, None, n, n - ties, ties, None, None, ""))
         rows += [(*about, *_standing(each, of_one.found.reason)) for each in of_one.in_order]
     notes = [
-        "Counted answers only. Scores are natural logarithms of Bradley and Terry's worths, with Davidson's ties, and "
-        "have the mean 0: an image that is ahead of another by 0.69 is preferred to it twice as often as the other way "
-        "round. Against an average image: how often it would be preferred to one of score 0, ties apart. Share "
-        "preferred: of the comparisons in which it was shown; where images were not all shown with each other it "
-        "depends on what stood beside it, and the score does not. Intervals hold all answers about an instance "
-        f"together, and from {LEAST_RATERS} people on those of a person too."
+        "Counted answers only. Scores: natural logarithms of Bradley-Terry worths, with Davidson's ties and mean 0; an "
+        "image that leads by 0.69 is preferred twice as often as the other. Against an average image: how often it "
+        "would be preferred to an image with score 0, without ties. Share preferred: share of its comparisons. If not "
+        "all images were compared with each other, this depends on the opponents; the score does not. Intervals are "
+        f"clustered by instance and, with at least {LEAST_RATERS} people, by person too."
     ]
     made_of = dict.fromkeys(of_one.study for of_one in found)
     return Table("preferences", "What people preferred", columns, rows, notes, list(made_of))

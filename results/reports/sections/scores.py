@@ -27,10 +27,10 @@ from results.reports.sections.people import (
 
 HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
 FINER = frozenset(FOUR.values())
-OF_QUESTIONS = "Models on questions: the share right of the very questions that people answered, each counting once."
+OF_QUESTIONS = "Models on questions: the share right of exactly the questions that people answered, each counted once."
 PER_PERSON = (
-    "Humans: for each person the share right over what this person answered, averaged over people, each counting once. "
-    "Nothing is left out because people differ, and what a researcher settled does not enter."
+    "Humans: each person's share right, averaged over people; each person counts once. Questions on which people "
+    "disagree are included. Settlements by researchers are ignored."
 )
 WHOLE = f"{OF_AN_INSTANCE} A person's instance counts where this person answered all of these questions about it."
 
@@ -182,9 +182,9 @@ def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = 
         rows.append((DATASET_ROWS, model.who, *(share_of(found[name]) if name in found else None for name in names)))
     notes = [
         "Models on what people answered, and on the whole dataset; Humans: each person's share right, averaged over "
-        "people. Intervals, counts, types and subtypes stand in the tables below.",
-        "Random chance: of a model whose four scores of an instance fall in any order, and elsewhere of one option "
-        "among those offered. Somebody who guesses question by question gets Group in 1 of 16.",
+        "people. Intervals, counts, types and subtypes are in the tables below.",
+        "Random chance: for I2T, T2I and Group, a model that gives an instance its four scores in random order; for "
+        "other questions, a random option. Guessing each question separately gets Group right in 1 of 16.",
     ]
     rests_on = [*_slugs(baselines), *(_slugs_of_dataset(project) if project and on_dataset else [])]
     return Table("compact", "People and models", columns, rows, notes, rests_on)
@@ -225,8 +225,8 @@ def _predicted_rows(baseline: Baseline, predicted: ModelScores, names: Sequence[
 
 def _undone(study: StudyFacts) -> str:
     return (
-        f"What people answered in {study.slug} stays counted, also about instances that have left the dataset since, "
-        f"because the acceptance that they came from was undone: {study.undone}."
+        f"Instances that have left the dataset, because their acceptance was undone, but whose answers in "
+        f"{study.slug} still count: {study.undone}."
     )
 
 
@@ -281,12 +281,11 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
                 interval = _over_instances(judged)
                 rows.append(_model_interval(baseline, predicted.who, name, found, "question", n, interval))
     notes = [
-        "Humans: for other people like these on other instances like these; Wilson's with Student's t, on as many "
-        "independent answers as the design effect leaves (Korn and Graubard 1998). ICC: how much more alike two "
-        "answers of one person are than two of two people. Questions: what one person is right about once, an instance "
-        "for I2T, T2I and Group.",
-        "For this person: where only one answered, over other instances. Models: over instances. Wilson's, by instance "
-        "where there are several questions about one.",
+        "Intervals for humans: for similar people and instances; Wilson's with Student's t, at the effective sample "
+        "size after the design effect (Korn and Graubard 1998). ICC: how much more alike two answers of one person "
+        "are than answers of two people. Questions: instances for I2T, T2I and Group.",
+        "Interval for this person: given if only one person answered, for other instances. Models: for other "
+        "instances. Both: Wilson's, clustered by instance if an instance has several questions.",
     ]
     return Table("intervals", "Scores with intervals", columns, rows, notes, _slugs(baselines))
 
@@ -315,7 +314,7 @@ def _human_interval(baseline: Baseline, each: PeopleScores) -> Sequence[Cell]:
     )
 
 
-NO_ICC = "It takes two people, one of whom answered several questions, and answers that are not all alike."
+NO_ICC = "Needs two people, one of them with several answers, and answers that differ."
 
 
 def majority_table(baselines: Sequence[Baseline]) -> Table:
@@ -338,8 +337,8 @@ def majority_table(baselines: Sequence[Baseline]) -> Table:
     notes = [
         "By majority: a question is right when more than half of its counted answers are. What a researcher settled "
         "does not enter. Questions that lack answers and those without a majority (conflicting) are left out. "
-        "This says how often such a group is right and not how often a person is. Wilson's intervals, by instance "
-        "where there are several questions about one."
+        "This measures groups, not single people. Wilson's intervals, clustered by instance if an instance has "
+        "several questions."
     ]
     return Table("majority", "Scores by majority", columns, rows, notes, _slugs(baselines))
 

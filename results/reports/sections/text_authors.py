@@ -131,7 +131,7 @@ def texts_table(study: str, writing: Writing) -> Table:
         rows.append((name, "written", *_language(of_type)))
         if accepts:
             rows.append((name, "accepted by others", *_language(each for each in of_type if each.became == _ACCEPTED)))
-    title = "What the texts are like"
+    title = "Language of the texts"
     notes = [LANGUAGE_NOTE]
     if accepts:
         notes.append("Accepted by others: in a study that asked what they are about, and rejected in none.")

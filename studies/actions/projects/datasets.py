@@ -88,7 +88,7 @@ def _check_parallel(studies: Collection[Study]) -> None:
 
 def told_of(studies: Sequence[Study]) -> str:
     """Describe a dataset of `studies`, as the end of a sentence."""
-    return f"what {' and '.join(study.slug for study in studies)} accepted" if studies else "all instances"
+    return f"the items accepted by {' and '.join(study.slug for study in studies)}" if studies else "all instances"
 
 
 def _names(studies: Sequence[Study]) -> str:

@@ -23,4 +23,4 @@ class Command(BaseCommand):
         with study_errors_told():
             studies = [find_study_of(project, name) for name in dict.fromkeys(options["study"])]
             set_dataset(project=project, studies=studies, by=by, now=timezone.now())
-        self.stdout.write(f"The dataset of {project.slug} is {told_of(studies)}.")
+        self.stdout.write(f"The dataset of {project.slug} contains {told_of(studies)}.")

@@ -69,7 +69,7 @@ def test_the_funnel_the_pair_and_the_scores_of_the_pipeline() -> None:
     ]
     assert rows(project, "dataset")[0] == ["all", "all", 4, 16]
     pair, mean = rows(project, "pairs")
-    assert (pair[0], pair[2], pair[4], pair[6]) == ("best-vase", "survey 1, seats 1 and 2", 6, 1.0)
+    assert (pair[0], pair[2], pair[4], pair[6]) == ("best-vase", "survey 1, places 1 and 2", 6, 1.0)
     assert mean[6] == Undefined("No pair answered 10 questions together.")
     # One person, two instances.
     assert rows(project, "scores")[0] == ["baseline", "Humans", "all", "all", 1, 2, 1, 1, 1, 1, 1, 1, 1]

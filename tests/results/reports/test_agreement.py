@@ -61,7 +61,7 @@ def test_kinds_are_never_put_together() -> None:
     means = [row["Pair"] for row in rows(found, "pairs") if row["Pair"].startswith("mean")]
     assert means == ["mean of 1", "mean of 1"]
     (drawn,) = [chart for chart in found.charts if chart.name == "pairs"]
-    pair = "survey 1, seats 1 and 2"
+    pair = "survey 1, places 1 and 2"
     assert [point.label for series in drawn.series for point in series.points] == [
         f"image_to_text, {pair}",
         f"best_of_n, {pair}",
@@ -108,8 +108,8 @@ def test_a_seat_given_up_halfway_leaves_pairs_that_are_named_and_do_not_count() 
     taken = [replace(answer, seat=min(answer.seat, 2)) for answer in first.answers]
     found = rows(report(replace(first, answers=taken)), "pairs")
     assert [(row["Pair"], row["Questions"]) for row in found[:2]] == [
-        ("survey 1, seats 1 and 2 (person 1 there)", 6),
-        ("survey 1, seats 1 and 2 (person 2 there)", 6),
+        ("survey 1, places 1 and 2 (person 1)", 6),
+        ("survey 1, places 1 and 2 (person 2)", 6),
     ]
     assert found[2]["Pair"] == "mean of 0"
     assert found[2]["Remark"] == "2 pair(s) left out for sharing fewer than 10 questions."

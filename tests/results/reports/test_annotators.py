@@ -178,7 +178,7 @@ def test_nobody_is_judged_by_answers_that_were_added_where_the_first_ones_differ
     table = annotators_table(answers, KINDS)
     ann, ben, cleo = (row(table, name) for name in ("A-ANN", "A-BEN", "A-CLEO"))
     assert ann["Agreement with others"] == ben["Agreement with others"] == 0.7
-    assert "A model needs 3 answers to a question" in ann[MACE].reason
+    assert "Needs a question with at least 3 answers" in ann[MACE].reason
     assert (cleo["Answers"], cleo["Shared questions"]) == (3, 0)
     assert "Asked only where other answers differed" in cleo["Agreement with others"].reason
     assert "Asked only where other answers differed" in cleo[DAWID_SKENE].reason
@@ -192,7 +192,7 @@ def test_two_answers_to_a_question_are_no_ground_to_judge_either() -> None:
     for name in ("A-ANN", "A-BEN"):
         found = row(table, name)
         assert found["Agreement with others"] == 0
-        assert all("A model needs 3 answers to a question" in found[model].reason for model in (MACE, DAWID_SKENE))
+        assert all("Needs a question with at least 3 answers" in found[model].reason for model in (MACE, DAWID_SKENE))
 
 
 def test_kinds_are_told_apart_in_rows_of_their_own() -> None:
@@ -211,7 +211,7 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
     table = annotators_table([*ann, *ben], KINDS)
     assert row(table, "A-ANN")["Position bias, p"] < 0.001
     assert row(table, "A-BEN")["Position bias, p"] == 1
-    assert "Places of all annotators, each their own: p < 0.001" in table.notes[-1]
+    assert "combined test of each annotator's own positions: p < 0.001" in table.notes[-1]
 
 
 def test_too_many_answers_are_left_to_the_export(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_the_sentences_say_the_numbers_of_the_tables() -> None:
     said = {card.name: card.sentence for card in REPORT.cards}
     assert said["instances"] == "The dataset has 2 instances that step-3 accepted, from 4 imported instances."
     assert said["people"].startswith("Humans get 50.0 % of groups right (95 % CI ")
-    assert said["people"].endswith("The model, CLIP_x, gets 50.0 %. Chance is 16.7 %.")
+    assert said["people"].endswith("; the model CLIP_x gets 50.0 % (2 instances); chance is 16.7 %.")
     assert said["cost"] == ("USD 28.00 for 2 studies, without fees. The median wage is USD 12.00 an hour (2 sessions).")
 
 
@@ -60,7 +60,7 @@ def test_the_dataset_is_what_the_declared_study_accepted_whatever_was_launched_l
     assert list(report.table("dataset").rows[0]) == ["all", "all", 2, 8]
     undeclared = report_of(replace(PROJECT, dataset=""))
     assert list(undeclared.table("dataset").rows[0]) == ["all", "all", 4, 16]
-    assert "No study was declared" in undeclared.table("dataset").notes[0]
+    assert "No study is marked as the dataset" in undeclared.table("dataset").notes[0]
     # Retrieval examples are counted only where a baseline asks for them.
     without_baseline = report_of(replace(PROJECT, studies=[STEP_3]))
     assert list(without_baseline.table("dataset").rows[0]) == ["all", "all", 2]
@@ -70,7 +70,7 @@ def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
     # Agreed on 3 of 4; ann says any image 3 times, ben twice: by chance 3/4 x 1/2 + 1/4 x 1/2 = 1/2. Any image: 2 x 2
     # of 3 + 2 times; none: 2 x 1 of 1 + 2. AC1: by chance 2 x 5/8 x 3/8 = .46875, (.75 - .46875) / .53125.
     pair, mean = rows("pairs")
-    assert pair[:5] == ["step-3", "best_of_n", "survey 5, seats 1 and 2", "any image / None", 4]
+    assert pair[:5] == ["step-3", "best_of_n", "survey 5, places 1 and 2", "any image / None", 4]
     assert pair[5:7] == [pytest.approx(0.75), pytest.approx(0.5)]
     assert pair[8:11] == pytest.approx([0.28125 / 0.53125, 4 / 5, 2 / 3])
     assert "Fewer than 10 questions: not in the mean." in pair[11]
@@ -116,7 +116,7 @@ def test_people_against_the_model_pairs_the_instances() -> None:
     assert found["Group"][11] == pytest.approx(1)
     # I2T: nothing tells them apart, so that of three comparisons two were made.
     assert found["I2T"][11] == Undefined("No question tells the two apart.")
-    assert "2 comparisons were made" in REPORT.table("comparison").notes[1]
+    assert "2 comparisons" in REPORT.table("comparison").notes[1]
 
 
 def test_an_interval_names_people_questions_and_answers() -> None:

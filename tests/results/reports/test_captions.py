@@ -30,10 +30,10 @@ def test_accuracy_is_the_micro_average_and_stands_per_category_too() -> None:
 def test_models_of_files_that_name_no_pictures_are_called_declared() -> None:
     of_file = ModelFacts("CLIP_z", {1: (True,) * 4}, captions={2: True}, is_declared=True)
     report = report_of(replace(PROJECT, models=[*PROJECT.models, CHOSE, of_file]))
-    said = "Declared, not verified, because the files of their predictions name no pictures: CLIP_z."
+    said = "Not verified, because their prediction files name no images: CLIP_z."
     assert [said in report.table(name).notes for name in ("models", "captions")] == [True, True]
     plain = report_of(replace(PROJECT, models=[*PROJECT.models, CHOSE]))
-    assert not [note for table in plain.tables for note in table.notes if note.startswith("Declared")]
+    assert not [note for table in plain.tables for note in table.notes if note.startswith("Not verified")]
 
 
 def test_without_a_study_there_is_nothing_that_was_kept_but_the_models_are_told() -> None:

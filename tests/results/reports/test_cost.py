@@ -16,7 +16,7 @@ def test_whoever_waited_in_vain_is_in_the_cost() -> None:
     table = cost_table(replace(PROJECT, studies=[study]))
     place = [column.title for column in table.columns].index("Cost without fees")
     assert table.rows[0][place] == Decimal("26.00")
-    assert table.notes[-1] == "The cost holds the pay of sessions that waited and were never asked anything: 4."
+    assert table.notes[-1] == "Sessions that waited, got no question and are paid, included in the cost: 4."
 
 
 def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
@@ -36,4 +36,4 @@ def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
     assert (row["Pay per session"], row["Pay per answer"], row["Answers paid"]) == (Decimal(2), Decimal("0.15"), 50)
     assert (row["Cost of sessions"], row["Cost of answers"]) == (Decimal("6.00"), Decimal("7.50"))
     assert (row["Cost without fees"], row["Hourly wage, median"]) == (Decimal("13.50"), Decimal("15.00"))
-    assert "also those of sessions that were not finished" in table.notes[1]
+    assert "answers of unfinished sessions" in table.notes[1]

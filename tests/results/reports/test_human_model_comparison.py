@@ -99,7 +99,9 @@ def test_a_model_that_agrees_with_everybody_could_stand_in_and_one_that_never_do
         ("T2I", 3, 3),
         ("Group", 3, 3),
     ]
-    assert {(row["Winning rate"], row["Advantage"], row["Could stand in"]) for row in found} == {(share, share, could)}
+    assert {(row["Winning rate"], row["Advantage"], row["Could replace an annotator"]) for row in found} == {
+        (share, share, could)
+    }
 
 
 @pytest.mark.parametrize("facts", [shared(right=True, instances=range(1, 30)), PROJECT], ids=["too few", "not shared"])
@@ -122,7 +124,7 @@ def test_people_on_all_of_the_dataset_with_the_help_of_a_model() -> None:
     assert found["Weight of the model"] == pytest.approx(weight)
     assert found["Estimate"] == pytest.approx(0.75 + weight * (5 / 8 - 1 / 2))
     assert (found["People alone"], found["Instances people answered"], found["Further instances"]) == (0.75, 4, 8)
-    assert found["Beware"] == SMALL
+    assert found["Warning"] == SMALL
     assert report.table("powered").title.startswith("Estimates")
 
 

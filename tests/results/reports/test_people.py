@@ -74,8 +74,8 @@ def test_what_was_said_of_instances_that_left_the_dataset_counts_and_is_said_to(
     report = report_of(project(replace(whole, questions=left)))
     assert value(report, "Group") == 1
     (said,) = [note for note in report.table("scores").notes if "left the dataset" in note]
-    assert said.startswith("What people answered in baseline stays counted")
-    assert said.endswith("undone: 1.")
+    assert said.startswith("Instances that have left the dataset")
+    assert said.endswith("still count: 1.")
     assert not any("left the dataset" in note for note in report_of(project(whole)).table("scores").notes)
 
 
@@ -169,7 +169,7 @@ def test_people_against_a_model_are_compared_by_person() -> None:
     # One person alone is right four times about 2, 3 and 6; the model alone about none.
     assert (found["Only people right"], found["Only model right"]) == (3, 0)
     made = [row for row in rows(report, "comparison") if isinstance(row["p"], float)]
-    assert report.table("comparison").notes[1].startswith(f"{len(made)} comparisons were made")
+    assert report.table("comparison").notes[1].endswith(f"{len(made)} comparisons.")
 
 
 def test_a_baseline_nobody_has_answered_has_no_scores() -> None:

@@ -60,8 +60,8 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     intervals = table(INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, NOTHING), HUMANS, CLIP, TROHN)
     said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals)
     assert said == (
-        "Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances). "
-        "The best of 2 models, CLIP-TROHN-Img, gets 69.3 %. Chance is 16.7 %."
+        "Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances); "
+        "the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances); chance is 16.7 %."
     )
 
 
@@ -79,7 +79,7 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
         ),
         (
             [HUMANS, ("second", *HUMANS[1:])],
-            "baseline: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances). "
+            "baseline: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances); "
             "second: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances).",
         ),
     ],
@@ -89,33 +89,63 @@ def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) ->
     assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == sentence
 
 
-RELIABILITY = "Study|Kind|Measure|Filtering|Value|95 % interval over questions|Questions|People"
+ABOUT = ("filter", "check", "options", "all")
+RELIABILITY = "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % interval over questions|Questions|People"
 
 
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
         ([], "No question has several answers yet, so agreement cannot be measured."),
-        ([("filter", "check", "Fleiss' kappa", "before", NOTHING, None, 0, 0)], "No one answered."),
+        ([(*ABOUT, "Fleiss' kappa", "before", NOTHING, None, 0, 0)], "No one answered."),
         (
             [
-                ("filter", "check", "Percent agreement", "before", 0.9, None, 68, 23),
-                ("filter", "check", "Krippendorff's alpha", "before", 0.706, Range(-0.1, 0.8), 68, 23),
-                ("filter", "check", "Krippendorff's alpha", "after", 0.99, Range(0.9, 1.0), 40, 23),
+                (
+                    "filter",
+                    "check",
+                    "options",
+                    "added, each against others",
+                    "Percent agreement",
+                    "before",
+                    0,
+                    None,
+                    3,
+                    3,
+                ),
+                (*ABOUT, "Percent agreement", "before", 0.9, None, 68, 23),
+                (
+                    "filter",
+                    "check",
+                    "options",
+                    "all",
+                    "Krippendorff's alpha",
+                    "before",
+                    0.706,
+                    Range(-0.1, 0.8),
+                    68,
+                    23,
+                ),
+                (*ABOUT, "Krippendorff's alpha", "after", 0.99, Range(0.9, 1.0), 40, 23),
             ],
             "Krippendorff's alpha is 0.71 (95 % CI -0.10 to 0.80; 23 people, 68 questions).",
         ),
         (
             [
-                *(("filter", kind, "Gwet's AC1", "before", 0.5, None, 9, 3) for kind in ("check", "rating")),
-                *(("second", kind, "Gwet's AC1", "before", 0.5, None, 9, 3) for kind in ("check", "rating")),
+                *(
+                    ("filter", kind, "options", "all", "Gwet's AC1", "before", 0.5, None, 9, 3)
+                    for kind in ("check", "rating")
+                ),
+                *(
+                    ("second", kind, "options", "all", "Gwet's AC1", "before", 0.5, None, 9, 3)
+                    for kind in ("check", "rating")
+                ),
             ],
             "filter, check: Gwet's AC1 is 0.50 (3 people, 9 questions); "
             "filter, rating: Gwet's AC1 is 0.50 (3 people, 9 questions); "
             "second, check: Gwet's AC1 is 0.50 (3 people, 9 questions). The table has 1 more.",
         ),
         (
-            [("filter", "check", "Percent agreement", "before", 0.5, None, 1, 2)],
+            [(*ABOUT, "Percent agreement", "before", 0.5, None, 1, 2)],
             "Percent agreement is 50.0 % (2 people, 1 question).",
         ),
     ],
@@ -129,36 +159,43 @@ def test_agreement_names_the_most_general_coefficient_before_filtering(
 
 def test_models_name_the_best_of_all() -> None:
     models = table(
-        "Model|Type|Instances|Group", ("A", "all", 2933, 0.25), ("B", "all", 2900, 0.4911), ("B", "add", 9, 1.0)
+        "Model|Type|Subtype|Instances|Group",
+        *(("A", "all", "all", 2933, 0.25), ("B", "all", "all", 2933, 0.4911), ("C", "all", "all", 3, 1.0)),
+        *(("B", "add", "all", 9, 1.0), ("D", "all", "all", 2933, 0.4911)),
     )
-    said = sentences.say_models(models, table("Model|Type|Instances|Accuracy"))
-    assert said == "The best of 2 models, B, gets 49.1 % of groups right on 2,900 instances."
+    said = sentences.say_models(models, table("Model|Type|Subtype|Instances|Accuracy"))
+    assert said == ("By groups right on the dataset, the best of 3 models, B and D, get 49.1 % (2,933 instances).")
 
 
 def test_models_that_only_chose_captions() -> None:
-    captions = table("Model|Type|Instances|Accuracy", ("A", "all", 1, 1.0))
-    said = sentences.say_models(table("Model|Type|Instances|Group"), captions)
-    assert said == "The only model, A, gets 100.0 % of captions right on 1 instance."
+    captions = table("Model|Type|Subtype|Instances|Accuracy", ("A", "all", "all", 1, 1.0))
+    said = sentences.say_models(table("Model|Type|Subtype|Instances|Group"), captions)
+    assert said == "By captions right on all imported instances, the model A gets 100.0 % (1 instance)."
 
 
-COMPARISON = "Model|Score|People minus model|p (Holm)"
+COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
 
 
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        ([], "No model answered what people answered, so they cannot be compared yet."),
+        ([], "No model answered what people answered yet."),
         (
-            [("A", "I2T", 0.01, 0.5), ("A", "Group", 0.3, 0.0001), ("B", "Group", 0.175, 0.0002)],
-            "People are 17.5 percentage points better than the best model, B, on the same instances "
+            [("s", "A", "I2T", 0.01, 0.5), ("s", "A", "Group", 0.3, 0.0001), ("s", "B", "Group", 0.175, 0.0002)],
+            "People are 17.5 percentage points better than the best of 2 models, B, on the same instances "
             "(p < 0.001 after Holm's correction).",
         ),
         (
-            [("A", "Right (check)", -0.05, NOTHING)],
+            [("s", "A", "Right (check)", -0.05, NOTHING)],
             "People are 5.0 percentage points worse than the model, A, on the same instances.",
         ),
+        (
+            [("s", "A", "Group", 0.11249, NOTHING), ("t", "A", "Group", -0.0004, NOTHING)],
+            "s: People are 11.2 percentage points better than the model, A, on the same instances; "
+            "t: People are as good as the model, A, on the same instances.",
+        ),
     ],
-    ids=["nothing", "the closest model by Group", "a better model without a test"],
+    ids=["nothing", "the closest model by Group", "a better model without a test", "two studies and no difference"],
 )
 def test_comparison_is_with_the_model_closest_to_people(rows: list[Sequence[Cell]], sentence: str) -> None:
     assert sentences.say_comparison(table(COMPARISON, *rows)) == sentence
@@ -175,7 +212,7 @@ def test_disagreement_sums_the_studies() -> None:
     )
 
 
-POSITIONS = "Kind|Place|Times chosen|Expected|p|Cohen's w"
+POSITIONS = "Kind|Position|Times chosen|Expected|p|Cohen's w"
 
 
 @pytest.mark.parametrize(
@@ -211,20 +248,28 @@ def test_cost_is_summed_by_currency() -> None:
     rows.append(("c", "GBP", Decimal("3"), Decimal("8.1"), 1))
     assert sentences.say_cost(table(titles, *rows)) == (
         "USD 42.00 and GBP 3.00 for 3 studies, without fees. "
-        "The lowest median wage is GBP 8.10 an hour, in c (1 session)."
+        "The median wage is USD 9.50 an hour (20 sessions). The median wage is GBP 8.10 an hour (1 session)."
     )
 
 
-def test_estimates_say_which_models_passed() -> None:
-    alternative = table("Model|Could stand in", ("A", "no"), ("B", "yes"), ("C", "yes"), ("D", ""))
-    powered = table("Score|Estimate|95 % interval", ("I2T", 0.9, NOTHING), ("Group", 0.801, Range(0.75, 0.85)))
+def test_estimates_say_which_models_passed_by_the_main_score() -> None:
+    alternative = table(
+        "Model|Score|Could replace an annotator",
+        *(("A", "I2T", "yes"), ("A", "Group", "no"), ("B", "Group", "yes"), ("C", "Group", "yes"), ("D", "Group", "")),
+    )
+    powered = table(
+        "Model|Score|Estimate|95 % interval|Warning",
+        *(("A", "I2T", 0.9, Range(0.8, 0.95), ""), ("A", "Group", 1.0, NOTHING, "")),
+        *(("B", "Group", 0.9, Range(0.1, 1.0), "Too few."), ("C", "Group", 0.801, Range(0.75, 0.85), "")),
+    )
     assert sentences.say_estimates(alternative, [powered]) == (
-        "By the test, B and C could replace an annotator. "
-        "People would get about 80.1 % of the whole dataset right (95 % CI 75.0–85.0)."
+        "By the test on Group, B and C could replace an annotator. "
+        "By Group and the predictions of C, people would get about 80.1 % of the whole dataset right "
+        "(95 % CI 75.0–85.0)."
     )
-    assert sentences.say_estimates(table("Model|Could stand in", ("A", "no")), []) == (
-        "By the test, no model could replace an annotator."
-    )
+    nobody = table("Model|Score|Could replace an annotator", ("A", "Right (check)", "no"))
+    assert sentences.say_estimates(nobody, []) == "By the test on Right (check), no model could replace an annotator."
+    assert sentences.say_estimates(table("Model|Score|Could replace an annotator"), []).startswith("There are too few")
 
 
 def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
@@ -232,30 +277,71 @@ def test_rates_ratings_and_parts_give_shares_with_their_sample() -> None:
         "Kind|Answer|Type|Share|95 % interval|Answers", ("check", "none", "all", 0.123, Range(0.08, 0.17), 204)
     )
     assert sentences.say_rates(rates) == "none in 12.3 % (95 % CI 8.0–17.0; 204 answers)."
-    titles = "Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
-    ratings = table(titles, ("rating", "positive", "", "all", "all", 3.456, Range(3.0, 4.0), 30, 3))
-    assert sentences.say_ratings(ratings) == "positive: mean 3.46 (95 % CI 3.00–4.00; 30 answers, 3 people)."
-    titles = "Study|What was asked|Answer|Times|Share|95 % interval|Answers"
-    units = table(titles, ("s", "left", "no", 6, 0.2, NOTHING, 30), ("s", "left", "yes", 24, 0.8, NOTHING, 30))
+    titles = "Study|Kind|Image role|What was asked|Type|Step|Mean|95 % interval|Answers|People"
+    first = ("s", "rating", "positive", "", "all", "all", 3.456, Range(3.0, 4.0), 30, 3)
+    assert sentences.say_ratings(table(titles, first, ("s", "rating", "", "", "all", "all", None, None, 9, None))) == (
+        "positive: mean 3.46 (95 % CI 3.00–4.00; 30 answers, 3 people)."
+    )
+    assert sentences.say_ratings(table(titles, first, ("t", *first[1:]))).startswith("s: positive: mean 3.46")
+    titles = "Study|Kind|What was asked|Answer|Times|Share|95 % interval|Answers"
+    units = table(
+        titles, ("s", "k", "left", "no", 6, 0.2, NOTHING, 30), ("s", "k", "left", "yes", 24, 0.8, NOTHING, 30)
+    )
     assert sentences.say_units(units) == "left: most often yes, 80.0 % (30 answers)."
+    asked = ("s", "k", "left")
+    tied = table(titles, (*asked, "no", 5, 0.5, NOTHING, 10), (*asked, "yes", 5, 0.5, NOTHING, 10))
+    assert sentences.say_units(tied) == "left: most often no and yes, each 50.0 % (10 answers)."
+
+
+def test_preferences_name_all_that_rank_first_with_the_comparisons_of_their_kind() -> None:
+    titles = "Study|Kind|Criterion|Rank|Image|Comparisons"
+    found = table(
+        titles,
+        *(
+            ("s", "k", "better", None, "all", 27),
+            ("s", "k", "better", 1, "image", 27),
+            ("s", "k", "better", 2, "x", 27),
+        ),
+        *(("s", "l", "better", None, "all", 9), ("s", "l", "better", 1, "a", 9), ("s", "l", "better", 1, "b", 9)),
+    )
+    assert sentences.say_preferences(found) == (
+        "k: better: image ranks first (27 comparisons); l: better: a and b rank first equally (9 comparisons)."
+    )
+
+
+def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
+    rows = [
+        ("b", "Humans", "Right (check)", 0.8, "question", 3, 10, NOTHING),
+        ("b", "Humans", "Score (select)", 0.62, "question", 3, 10, NOTHING),
+    ]
+    assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == (
+        "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions); "
+        "Score (select): Humans score 62.0 % (3 people, 10 questions)."
+    )
 
 
 def test_descriptions_and_their_retrieval() -> None:
-    outcomes = table("Sets|Written|Accepted|Rejected|Undecided", ("all", 120, 83, 20, 17), ("video", 60, 40, 20, 0))
-    assert sentences.say_descriptions(outcomes) == (
-        "Of 120 descriptions, 83 were accepted and 20 rejected; 17 are undecided so far."
+    titles = "Study|Sets|Written|Accepted|Rejected|Undecided"
+    assert sentences.say_descriptions(table(titles, ("s", "all", 120, 83, 20, 17), ("s", "video", 60, 40, 20, 0))) == (
+        "Of 120 descriptions, 83 were accepted and 20 rejected, and 17 are undecided so far."
     )
-    titles = "Averaged over|Descriptions of|Accuracy|95 % interval|People|Descriptions"
+    titles = "Study|Averaged over|Descriptions of|Answers used|Accuracy|95 % interval|People|Descriptions"
     accuracy = table(
-        titles, ("describers", "all", 0.9, NOTHING, 5, 9), ("retrievers", "all", 0.741, Range(0.7, 0.8), 12, 120)
+        titles,
+        *(
+            ("s", "describers", "all", "all", 0.9, NOTHING, 5, 9),
+            ("s", "retrievers", "all", "first", 0.6, NOTHING, 1, 1),
+        ),
+        ("s", "retrievers", "all", "all", 0.741, Range(0.7, 0.8), 12, 120),
     )
     assert sentences.say_retrieval(accuracy) == (
-        "People find the described image in 74.1 % of their answers (95 % CI 70.0–80.0; 12 people, 120 descriptions)."
+        "On average, people find the described image in 74.1 % of their answers "
+        "(95 % CI 70.0–80.0; 12 people, 120 descriptions)."
     )
     writers = table(
-        "Writer|Texts|Answers of others|Found", ("all", 9, 30, 0.5), ("ANN-1", 5, 20, 0.5), ("ANN-2", 4, 10, 0.5)
+        "Writer|Texts|Answers of others|Found", ("all", 9, 30, 0.5), ("A-1", 5, 20, 0.5), ("A-2", 4, 10, 0.5)
     )
-    assert (
-        sentences.say_writers(writers)
-        == "2 people wrote 9 texts. Others find what they are about in 50.0 % of 30 answers."
+    assert sentences.say_writers(writers) == (
+        "2 people wrote 9 texts. On average over writers, others find what they are about in 50.0 % of answers "
+        "(30 answers in all)."
     )

@@ -48,7 +48,7 @@ def test_those_that_are_ticked_get_a_tag_and_are_found_by_it(client: Client) -> 
     sent = client.post(address("tag", "vase-0", "vase-3", type="swap"), {"name": " look again ", "do": "tag"})
     # Back to the list as it was.
     assert sent["Location"] == f"{LIST}?type=swap"
-    assert "2 instances got the tag look again." in words_of(client.get(sent["Location"]))
+    assert "Tag look again added to 2 instances." in words_of(client.get(sent["Location"]))
     assert listed(client, tag="look again") == ["vase-0", "vase-3"]
     assert listed(client, tag="look again", type="swap") == ["vase-3"]
     event = Event.objects.get(what="instances tagged")
@@ -101,7 +101,7 @@ def test_nothing_is_done_with_other_instances_than_the_page_was_about(
     before = Event.objects.count()
     refused = client.post(matching, {**fields, "shown": shown})
     assert (refused.status_code, Event.objects.count()) == (409, before)
-    assert f"now it is {number} instances. Send it again if these are meant." in words_of(refused)
+    assert f"now {number} instances. Send again to use them." in words_of(refused)
     (now,) = re.findall(r'name="shown" value="(\w+)"', words_of(refused))
     assert client.post(matching, {**fields, "shown": now}).status_code == 302
     assert Event.objects.latest("pk").details["instances"] == number

@@ -74,5 +74,5 @@ def test_a_count_of_numbers_that_are_older_than_the_list_it_leads_to_is_told_the
     assert f'<a href="{address}">{count}</a>' in page
     assert "That page" not in client.get(address.replace("&amp;", "&")).content.decode()
     make_instance(study.project, "came-later")
-    told = f"That page counted {count}. The numbers of one of the two are older: this list has {count + 1}."
+    told = f"The page you came from counted {count}, this list {count + 1}."
     assert told in client.get(address.replace("&amp;", "&")).content.decode()

@@ -351,7 +351,7 @@ def test_what_is_large_is_counted_behind_the_page(
 )
 def test_the_list_says_where_the_page_that_led_to_it_counted_others(client: Client, counted: str, told: bool) -> None:
     page = client.get(LIST, {"state": "rejected", "counted": counted})
-    assert (page.context["count"], "That page counted" in page.content.decode()) == (1, told)
+    assert (page.context["count"], "The page you came from counted" in page.content.decode()) == (1, told)
 
 
 def test_figures_go_when_somebody_withdraws(client: Client, project: Project) -> None:

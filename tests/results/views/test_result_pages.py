@@ -8,7 +8,7 @@ from tests.factories import create_draft
 from tests.removing import withdraw
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
-QUERIES = 22
+QUERIES = 23
 STUDY, PROJECT = "/studies/vases/step-3/results/", "/projects/vases/results/"
 
 
@@ -37,7 +37,7 @@ def test_the_results_of_a_study_are_its_own_answers(client: Client) -> None:
     assert table(client, STUDY, "rates")[0][1:7] == ["none", "all", "all", "8", "3", "37.50"]
     # Both say any image twice and None once, and differ once: 3/4 observed; ann 3/4 and ben 2/4 any image, so 1/2.
     assert table(client, STUDY, "pairs")[0][1:6] == [
-        *("survey 1, seats 1 and 2", "any image / None", "4", "75.00", "0.50")
+        *("survey 1, places 1 and 2", "any image / None", "4", "75.00", "0.50")
     ]
     assert table(client, STUDY, "times")[0][:5] == ["best_of_n", "8", "4.20", "4.20", "4.20"]
     assert sum(int(row[2]) for row in table(client, STUDY, "places")[1:]) == 5

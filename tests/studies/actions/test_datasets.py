@@ -144,10 +144,10 @@ def test_launching_what_does_not_keep_it_declares_nothing() -> None:
 def test_the_command_declares_it_too(project: Project) -> None:
     said = StringIO()
     call_command("set_dataset", "birds", "step-4", stdout=said)
-    assert said.getvalue() == "The dataset of birds is what step-4 accepted.\n"
+    assert said.getvalue() == "The dataset of birds contains the items accepted by step-4.\n"
     assert Event.objects.get().by_name == "command line"
     call_command("set_dataset", "birds", stdout=said)
-    assert "The dataset of birds is all instances." in said.getvalue()
+    assert "The dataset of birds contains all instances." in said.getvalue()
     assert kept_by(project) is None
     with pytest.raises(CommandError, match="accepts nothing"):
         call_command("set_dataset", "birds", "baseline")

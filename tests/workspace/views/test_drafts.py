@@ -73,7 +73,7 @@ def test_mistakes_are_shown_with_their_lines_beside_what_was_typed(client: Clien
 def test_whatever_is_typed_is_answered_with_a_sentence(client: Client, draft: Study, typed: str) -> None:
     response = save(client, draft, typed)
     assert response.status_code == 409
-    assert "what you typed is still here" in response.content.decode()
+    assert "Your text is still here" in response.content.decode()
 
 
 def test_what_is_typed_is_not_lost_when_somebody_else_was_faster(client: Client, draft: Study) -> None:
@@ -111,7 +111,7 @@ def test_a_name_that_cannot_be_one_is_told_so(client: Client, draft: Study, name
 
 
 def test_a_draft_is_deleted_when_that_is_confirmed(client: Client, draft: Study) -> None:
-    assert "It cannot be undone" in client.get(f"{PAGE}delete/").content.decode()
+    assert "You cannot undo this" in client.get(f"{PAGE}delete/").content.decode()
     assert Study.objects.exists()
     response = client.post(f"{PAGE}delete/", follow=True)
     assert response.redirect_chain == [("/projects/vases/", 302)]

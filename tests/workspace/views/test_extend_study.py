@@ -27,11 +27,11 @@ def text(page: str) -> str:
 
 def test_what_would_follow_is_told_and_nothing_is_done(editor: Client, study: Study) -> None:
     shown = text(editor.get(ADDRESS, {"what": "answers", "number": "2"}).content.decode())
-    assert "<dt>More seats</dt><dd>2</dd>" in shown
+    assert "<dt>New places</dt><dd>2</dd>" in shown
     assert "<dt>More answers</dt><dd>8</dd>" in shown
     # 2 x 8.00 and 8 x 0.05.
     assert "USD 16.40" in shown
-    assert "4 questions are decided now and will not be until more answers are in" in shown
+    assert "4 questions are decided now and will be open again until the new answers are in" in shown
     assert Seat.objects.count() == 1
     assert Study.objects.get().answers == 1
 

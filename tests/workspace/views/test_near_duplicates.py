@@ -52,7 +52,7 @@ def test_two_pictures_of_the_project_stand_side_by_side(client: Client, birds: P
         assert f'<a href="/projects/birds/instances/{key}/">{key}</a>' in text
     for page in ("/projects/birds/", "/projects/birds/imports/"):
         told = text_of(client, page)
-        assert "1 pair of pictures is nearly the same" in told
+        assert "1 pair of near-duplicate pictures" in told
         assert f'href="{PAGE}"' in told
 
 

@@ -164,13 +164,13 @@ def kept_by(study: Study) -> str:
 def test_a_member_says_which_study_keeps_the_dataset(client: Client, study: Study) -> None:
     page = client.get("/projects/birds/").content.decode()
     assert '<input type="checkbox" name="study" value="birds-step-3"> birds-step-3' in page
-    assert "The dataset is what birds-step-3 accepted." in choose(client, "birds-step-3")
+    assert "The dataset contains the items accepted by birds-step-3." in choose(client, "birds-step-3")
     assert kept_by(study) == "birds-step-3"
     page = client.get("/projects/birds/").content.decode()
     assert '<input type="checkbox" name="study" value="birds-step-3" checked> birds-step-3' in page
     event = Event.objects.get()
     assert (event.what, event.by_name, event.study) == ("dataset set", "researcher", study)
-    assert "The dataset is all instances." in choose(client, "")
+    assert "The dataset contains all instances." in choose(client, "")
     assert kept_by(study) == ""
 
 

@@ -31,7 +31,7 @@ def test_a_returned_submission_frees_its_seat_and_keeps_its_answers(owner: Clien
     assert session.state == SessionState.RETURNED
     assert Seat.objects.get(study=study).session is None
     assert Response.objects.count() == 1
-    assert "stays: 1 answer." in page.content.decode()
+    assert "1 answer kept." in page.content.decode()
     assert "65f00000000000000000bb01" not in page.content.decode()
     assert arrive(study, "ben").questions_total == 2
 
@@ -79,7 +79,7 @@ def test_every_open_session_has_a_button_on_its_row_that_frees_its_seat(owner: C
     session.refresh_from_db()
     assert session.state == SessionState.RETURNED
     assert Seat.objects.get(study=study).session is None
-    assert "The seat is free again. What was answered in it stays: 1 answer." in told
+    assert "Place released. 1 answer kept." in told
     assert f'href="{free(session)}"' not in told
     event = Event.objects.get(what="seat freed")
     assert (event.by_name, event.details) == ("owner", {"session": session.pk, "answers": 1})
@@ -91,9 +91,7 @@ def test_the_seat_of_a_session_that_has_ended_is_not_freed_again(owner: Client, 
     owner.post(free(session))
     before = Session.objects.values().get()
     page = words_of(getattr(owner, method)(free(session), follow=True))
-    assert (
-        "This session has ended already (returned on the platform), so its seat is not held. Nothing changed." in page
-    )
+    assert "This session has already ended (returned on the platform) and holds no place. Nothing changed." in page
     assert Session.objects.values().get() == before
     assert Event.objects.filter(what="seat freed").count() == 1
 

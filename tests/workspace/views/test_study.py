@@ -126,7 +126,7 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
     when = "last on 20 Nov, 12:00 UTC"
     link = "came with a link whose Prolific placeholders were not filled in."
     assert f"2,004 times (by at least 2 people, {when}) somebody {link}" in shown
-    assert f"1 time ({when}) somebody came when no seat was left." in shown
+    assert f"1 time ({when}) somebody came when no place was left." in shown
     assert "without Prolific ids" not in shown
 
 
@@ -214,8 +214,8 @@ def test_skipped_questions_are_told_with_the_reason_and_what_to_do(client: Clien
     default_storage.delete(original_name(gone))
     assert default_storage.exists(original_name(back))
     shown = text(client)
-    assert "Questions skipped because an image could not be shown 3 Their number leads to the instances" in shown
-    assert "import the same file again with its image folder" in shown
+    assert "Questions skipped because an image could not be shown 3" in shown
+    assert "import the same data file again with its image folder" in shown
     assert "row-1 A-" in shown
     assert "candidate-1: the file is there, but failed to load 7 times in the browser" in shown
     assert "candidate-1: the file was missing and is there again" in shown
@@ -361,4 +361,4 @@ def test_a_page_shows_no_markup_that_somebody_typed(client: Client, study: Study
 def test_a_launch_warns_of_pay_under_the_stated_floor(client: Client, draft: Study, settings: Settings) -> None:
     assert "which is under" not in text(client, f"{PAGE}launch/")
     settings.LEAST_HOURLY_PAY = Decimal("12.01")
-    assert "USD 12.00, which is under 12.01" in text(client, f"{PAGE}launch/")
+    assert "USD 12.00 is below the minimum of 12.01" in text(client, f"{PAGE}launch/")

@@ -105,7 +105,7 @@ def dataset(request: HttpRequest, project: Project) -> HttpResponse:
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The dataset is {told_of(studies)}.")
+        messages.success(request, f"Saved. The dataset contains {told_of(studies)}.")
     return redirect(f"{reverse('project', args=[project.slug])}#dataset")
 
 

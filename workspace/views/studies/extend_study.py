@@ -43,16 +43,16 @@ EXTENSIONS: dict[str, Extension] = {
         Extension(
             ExtensionKind.ANSWERS,
             "More answers to every question",
-            "Each survey is offered once more, to people who have not taken it. The answers stand beside the first "
-            "ones in every number: they were asked for whatever had been answered.",
+            "Each survey is offered again, to people who have not taken it. All numbers treat these answers like the "
+            "first ones, because they do not depend on what was answered before.",
             "How many more each",
             "Every question gets more answers now. Raise the number of places on Prolific too.",
         ),
         Extension(
             ExtensionKind.UNDECIDED,
             "More answers while undecided",
-            "A question that its answers leave undecided is asked again, one answer at a time, when somebody arrives "
-            "and nothing else is left. These answers decide, but stand apart where agreement is measured.",
+            "Undecided questions get one more answer at a time, when an annotator arrives and nothing else is left. "
+            "They count for decisions. Agreement reports them separately.",
             "Up to how many each",
             "Undecided questions get more answers as people arrive.",
         ),
@@ -156,5 +156,5 @@ def completion(request: HttpRequest, study: Study) -> HttpResponse:
     except StudyError as error:
         messages.error(request, " ".join(error.problems))
         return redirect("study", study.project.slug, study.slug)
-    messages.success(request, "What follows once all answers are in is set.")
+    messages.success(request, "Saved: what happens when all answers are in.")
     return redirect("ask_more", study.project.slug, study.slug)

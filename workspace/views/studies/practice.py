@@ -36,7 +36,7 @@ QUESTIONS = ("practice", "questions")
 def practice(request: HttpRequest, study: Study) -> HttpResponse:
     """Show a draft's practice questions, instances to choose from, and the chosen one; add or remove one."""
     if study.state != StudyState.DRAFT:
-        messages.info(request, "The study was launched, so what it practises stays as it is.")
+        messages.info(request, "The study is launched, so its practice questions cannot change.")
         return redirect("study", study.project.slug, study.slug)
     problems: list[str] = []
     if request.method == "POST":

@@ -85,11 +85,11 @@ def _release(request: HttpRequest, study: Study, session: Session) -> HttpRespon
     by, now = signed_in(request), timezone.now()
     if request.method == "POST" and sessions.end_early(session=session, to=SessionState.RETURNED, by=by, now=now):
         answers = counted(session.questions_answered, "answer")
-        messages.success(request, f"The seat is free again. What was answered in it stays: {answers}.")
+        messages.success(request, f"Place released. {answers} kept.")
     else:
         session.refresh_from_db()
         state = session.get_state_display().lower()
-        messages.error(request, f"This session has ended already ({state}), so its seat is not held. Nothing changed.")
+        messages.error(request, f"This session has already ended ({state}) and holds no place. Nothing changed.")
     return _redirect_to_study(study)
 
 

@@ -176,16 +176,16 @@ ENTRY_SENTENCES = {
         "came with a link without Prolific ids. Check the study's URL on Prolific: it must be exactly the one below."
     ),
     EntryEvent.What.NOT_AN_ID: (
-        "came with ids that are none of Prolific's. Whoever tries the link by hand needs 24 hexadecimal digits for "
-        "each, or a study file that says any_ids: true."
+        "came with IDs that are not Prolific's. To try the link by hand, use 24 hexadecimal digits for each ID, or "
+        "set any_ids: true in the study file."
     ),
     EntryEvent.What.OTHER_PERSON: (
         "opened a link that belongs to somebody else's session. They were sent away and nothing was changed."
     ),
     EntryEvent.What.OTHER_STUDY: "came from a Prolific study that the study file does not list.",
     EntryEvent.What.NO_SEAT: (
-        "came when no seat was left. If this goes on, lower the number of places of the study on Prolific, "
-        "or send the invite link to nobody else."
+        "came when no place was left. If this continues, lower the number of places on Prolific, "
+        "or stop sharing the invitation link."
     ),
     EntryEvent.What.NOTHING_YET: (
         "came before anything was ready for them. Send people once the study that this one takes from has answers, or "
@@ -336,8 +336,8 @@ CHANGES = {
     "launch": Change(
         "launch",
         "Launch",
-        "Launching freezes the design, makes the surveys and their seats, and lets annotators in through the links. "
-        "It cannot be undone; the study can be paused or closed at any time.",
+        "Launching freezes the design, creates the surveys and their places, and opens the links for annotators. "
+        "You cannot undo it, but you can pause or close the study at any time.",
         "The study is open. Send annotators a link from the Recruit page, or give Prolific its address.",
         frozenset({StudyState.DRAFT}),
         lambda study, by, now: launch.launch(study=study, by=by, now=now),
@@ -345,8 +345,8 @@ CHANGES = {
     "pause": Change(
         "pause",
         "Pause",
-        "Nobody new comes in while the study is paused. Whoever is at work can finish, and you can resume at any time.",
-        "The study is paused. Whoever is at work can finish.",
+        "New annotators cannot join while the study is paused. Open sessions can finish. You can resume at any time.",
+        "The study is paused. Open sessions can finish.",
         frozenset({StudyState.OPEN}),
         _transition(StudyState.PAUSED),
     ),
@@ -361,7 +361,7 @@ CHANGES = {
     "close": Change(
         "close",
         "Close study",
-        "Nobody comes in any more; whoever is at work can finish. All answers stay. "
+        "New annotators cannot join; open sessions can finish. All answers are kept. "
         "A closed study cannot be opened again.",
         "The study is closed.",
         UNDER_WAY,
@@ -386,7 +386,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
             messages.success(request, change.done)
             return redirect("study", study.project.slug, study.slug)
     elif study.state not in change.possible_from:
-        messages.info(request, f"The study is {study.get_state_display().lower()}; this was not needed.")
+        messages.info(request, f"The study is {study.get_state_display().lower()}. Nothing changed.")
         return redirect("study", study.project.slug, study.slug)
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
