@@ -110,7 +110,10 @@ def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: P
         assert_accessible(page)
     # From how texts were written the way leads to who finds them.
     page.goto(f"{live_server.url}/studies/sets/describe/results/")
-    expect(page.get_by_role("region", name="How the texts were written").locator("tbody tr")).to_have_count(3)
+    written = page.get_by_role("article", name="How were the texts written?")
+    expect(written.locator(".answer")).to_contain_text("2 people wrote 4 texts")
+    written.get_by_text("Tables", exact=True).click()
+    expect(written.locator("#writers tbody tr")).to_have_count(3)
     page.get_by_role("main").get_by_role("link", name="retrieve", exact=True).press("Enter")
-    expect(page.get_by_role("heading", name="How far retrievers agree, three ways")).to_be_visible()
-    expect(page.get_by_role("heading", name="How often people find what a description is about")).to_be_visible()
+    expect(page.get_by_role("heading", name="Do people find the described image?")).to_be_visible()
+    expect(page.get_by_role("heading", name="How many descriptions were accepted?")).to_be_visible()
