@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -16,7 +17,7 @@ MOST_CHARACTERS = 200_000
 NEVER = ("csrfmiddlewaretoken", "password", "secret", "token")
 DISCARD = "discard_kept_form"
 # Who was signed in last in a browser: nobody else there is shown what was typed.
-COOKIE, COOKIE_SECONDS = "last_person", 30 * 86400
+COOKIE, FLAG, COOKIE_SECONDS = "last_person", "form_is_kept", 30 * 86400
 
 
 class KeptFormsMiddleware:
@@ -30,14 +31,11 @@ class KeptFormsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.SESSION_COOKIE_NAME in request.COOKIES and request.user.is_authenticated:
-            response = _offer(request) or self.get_response(request)
-            _note_person(request, response)
-            return response
-        response = self.get_response(request)
-        # The user last: asking for it reads the session, which annotators have none of.
+        # Only this cookie says that there is something to offer: pages that need no database ask for no session.
+        response = (_offer(request) if FLAG in request.COOKIES else None) or self.get_response(request)
         if request.method == "POST" and _leads_to_sign_in(response) and not request.user.is_authenticated:
-            _keep(request)
+            _keep(request, response)
+        _note_person(request, response)
         return response
 
 
@@ -47,17 +45,15 @@ def _last_person(request: HttpRequest) -> str:
 
 
 def _note_person(request: HttpRequest, response: HttpResponse) -> None:
-    # Signing out on purpose leaves an anonymous person here.
-    if request.user.is_authenticated and _last_person(request) != str(request.user.pk):
-        response.set_signed_cookie(
-            COOKIE,
-            str(request.user.pk),
-            salt=COOKIE,
-            max_age=COOKIE_SECONDS,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
+    # Where Django stores the user of a request once somebody has asked for it.
+    person = getattr(request, "_cached_user", None)
+    if person is not None and person.is_authenticated and _last_person(request) != str(person.pk):
+        response.set_signed_cookie(COOKIE, str(person.pk), salt=COOKIE, **_cookie_options())
+
+
+def _cookie_options() -> dict[str, Any]:
+    secure = settings.SESSION_COOKIE_SECURE
+    return {"max_age": COOKIE_SECONDS, "secure": secure, "httponly": True, "samesite": "Lax"}
 
 
 def _leads_to_sign_in(response: HttpResponse) -> bool:
@@ -65,7 +61,7 @@ def _leads_to_sign_in(response: HttpResponse) -> bool:
     return isinstance(response, HttpResponseRedirect) and response.url.startswith(f"{sign_in}?")
 
 
-def _keep(request: HttpRequest) -> None:
+def _keep(request: HttpRequest, response: HttpResponse) -> None:
     fields = [
         (name, values) for name, values in request.POST.lists() if not any(secret in name.lower() for secret in NEVER)
     ]
@@ -82,11 +78,12 @@ def _keep(request: HttpRequest) -> None:
             "until": kept_until,
             "person": person,
         }
+        response.set_cookie(FLAG, "yes", **_cookie_options())
 
 
 def _offer(request: HttpRequest) -> HttpResponse | None:
     """Return the page that offers to send the kept form, at the address that it was sent to; None elsewhere."""
-    kept = request.session.get(KEY)
+    kept = request.session.get(KEY) if request.user.is_authenticated else None
     if kept is None:
         return None
     if kept["person"] != str(request.user.pk) or datetime.fromisoformat(kept["until"]) < timezone.now():

@@ -22,7 +22,7 @@ def draft(page: Page, live_server: LiveServer) -> Study:
 
 
 def test_a_study_file_is_mended_and_saved(page: Page, draft: Study) -> None:
-    file = page.get_by_label("What the study asks, of what, of whom")
+    file = page.get_by_label("Study file (YAML)")
     typed = f"{draft.source}anwsers: 3\n"
     file.fill(typed)
     page.get_by_role("button", name="Save the study file").click()

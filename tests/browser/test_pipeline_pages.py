@@ -90,7 +90,7 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
     page.keyboard.press("u")
     # The list begins with it, and those before are one page away.
     expect(page.get_by_role("checkbox")).to_have_count(2)
-    page.get_by_role("link", name="Earlier").click()
+    page.get_by_role("link", name="Previous").click()
     expect(page.get_by_role("checkbox")).to_have_count(4)
     for key in "jx":
         page.keyboard.press(key)

@@ -39,6 +39,7 @@ from annotation.models import Annotator, Session
 from predictions.models import QUESTIONS, Model, Prediction
 from results.actions.cached_statistics import made_at_once
 from results.models import KeptNumbers
+from results.reports.page_tables import PageTable
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
@@ -195,12 +196,12 @@ def answers_said(study: str, client: Client, script: Script, tmp_path: Path) -> 
     decisions = exported(study, "decisions", tmp_path)
     yield "decisions", sum(int(row["answers"]) for row in decisions)
     yield "votes", sum(sum(json.loads(row["votes"] or "{}").values()) for row in decisions)
-    table = tables_of(client.get(f"/studies/vases/{study}/annotators/").context["findings"]).get("annotators")
-    page = [column.title for column in table.columns].index("Answers") if table else 0
-    yield "annotators", sum(row[page] for row in table.rows) if table else 0
+    tables = client.get(f"/studies/vases/{study}/annotators/").context["tables"]
+    column = tables[0].headings.index("Answers") if tables else 0
+    yield "annotators", sum(int(row[column].text) for table in tables for row in table.cells)
     # Every one of them was timed.
-    times = tables_of(client.get(f"/studies/vases/{study}/results/").context["findings"]).get("times")
-    yield "times", sum(row[1] for row in times.rows) if times else 0
+    times = tables_of(client, f"/studies/vases/{study}/results/").get("times")
+    yield "times", sum(int(row[1].text) for row in times.cells) if times else 0
     listed = client.get("/projects/vases/instances/", {"study": study}).context["page"].rows
     yield "instances", sum(line.figures.answers for line in listed if line.figures)
     asked = f"{API}projects/vases/studies/{study}/"
@@ -230,8 +231,9 @@ def outcomes_said(study: str, client: Client, report: Report) -> Iterator[tuple[
     yield "instance pages", dict(stages)
 
 
-def tables_of(findings: Any) -> dict[str, Any]:
-    return {finding.text.table.name: finding.text.table for finding in findings}
+def tables_of(client: Client, page: str) -> dict[str, PageTable]:
+    """Return the tables of a page of results by name."""
+    return {table.name: table for shown in client.get(page).context.get("cards", ()) for table in shown.card.tables}
 
 
 @pytest.mark.parametrize(("moment", "expected"), [("before", BEFORE), ("after", AFTER)])
@@ -261,7 +263,7 @@ def test_no_two_places_disagree(
         assert script.get(f"{asked}progress/").json()["questions"]["outcomes"] == monitor.outcomes
         assert Counter(row["outcome"] for row in rows_of(script, f"{asked}decisions/")) == decided
     of_all = sum(answers for answers, _ in expected.values())
-    assert f"Answers {of_all} :" in words(client, "/")
+    assert f"Answers {of_all}" in words(client, "/")
     assert script.get(f"{API}projects/vases/").json()["answers"] == of_all
 
 
@@ -300,12 +302,12 @@ def test_every_count_leads_to_as_many_instances_as_it_says(
     made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=NOON)
     pages = [f"/studies/vases/{study}/{page}/" for study in BEFORE for page in ("results", "annotators")]
     counts = {
-        (query, cell, explained)
+        (cell.query, cell.text, cell.explained)
         for page in ["/projects/vases/results/", *pages]
-        for finding in client.get(page).context["findings"]
-        for row in finding.rows
-        for cell, _, query, explained, _ in row
-        if query
+        for table in [*client.get(page).context.get("tables", ()), *tables_of(client, page).values()]
+        for row in table.cells
+        for cell in row
+        if cell.query
     }
     listed = {query: shown_by(query, client) for query, *_ in counts}
     of_instances = {(query, cell) for query, cell, explained in counts if not explained}
@@ -335,8 +337,7 @@ def test_the_dataset_is_the_same_everywhere(
     if moment == "after":
         take_out(project, researcher)
     assert report_of(tmp_path)["dataset"][0]["Instances"] == size
-    found = tables_of(client.get("/projects/vases/results/").context["findings"])
-    assert found["dataset"].rows[0][2] == size
+    assert tables_of(client, "/projects/vases/results/")["dataset"].cells[0][2].text == str(size)
     assert client.get("/projects/vases/instances/", {"state": "accepted"}).context["count"] == size
     assert len(exported("step-4", "jsonl", tmp_path)) == size
     call_command("release", "vases", study="step-4", name="v1", format="jsonl", out=tmp_path / "out")
@@ -364,10 +365,9 @@ def test_human_scores_are_each_baselines_own_and_leave_out_only_who_was_excluded
     assert before["captions", "Right (image_to_text)"] == (pytest.approx(1.0), 1)
     take_out(project, researcher)
     assert scores()["baseline", "T2I"] == (pytest.approx(1.0), 1)
-    page = tables_of(client.get("/studies/vases/baseline/results/").context["findings"])["intervals"]
-    titles = [column.title for column in page.columns]
-    found = {row[titles.index("Score")]: row[titles.index("Value")] for row in page.rows}
-    assert found["T2I"] == pytest.approx(1.0)
+    page = tables_of(client, "/studies/vases/baseline/results/")["intervals"]
+    score, value = page.headings.index("Score"), page.headings.index("Value (%)")
+    assert {row[score].text: row[value].text for row in page.cells}["T2I"] == "100.00"
 
 
 def test_what_rests_on_a_program_says_so_everywhere(project: Project, client: Client, tmp_path: Path) -> None:
