@@ -34,8 +34,8 @@ def told(change: str, followed: RemovalEffects | int) -> str:
 def unlikely_times(evidence: Mapping[str, Any]) -> str:
     """Return what speaks against the times of a session (`analytics.work.answer_times.TimeEvidence`), in sentences.
 
-    Example: "5 of 5 answers came faster than anybody can read and look: all took 0.4 s, and at least 4.0 s are needed.
-    The browser claimed 105.0 s for 5 answers; 0.4 s were possible by the server's clock."
+    Example: "5 of 5 answers were too fast to read and look: all together took 0.4 s, and need at least 4.0 s. The
+    browser reported 105.0 s for 5 answers, but the server's clock allows at most 0.4 s."
     """
     found = TimeEvidence(**evidence)
     possible, least, told = _seconds(found.possible), _seconds(found.least), []

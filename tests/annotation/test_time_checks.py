@@ -92,8 +92,8 @@ def test_a_script_that_posts_five_answers_at_once_is_marked_and_gets_the_code_fo
     assert fresh(session).state == SessionState.FINISHED
     assert session.time_evidence is not None
     assert unlikely_times(session.time_evidence) == (
-        "5 of 5 answers were too fast to read and look: all took 0.4 s, and at least 2.9 s are needed. "
-        "The browser claimed 105.0 s for 5 answers; 0.4 s were possible by the server's clock."
+        "5 of 5 answers were too fast to read and look: all together took 0.4 s, and need at least 2.9 s. "
+        "The browser reported 105.0 s for 5 answers, but the server's clock allows at most 0.4 s."
     )
     assert code_of(session) == "unlikely_times"
     page = words_of(client.get(f"/s/{session.token}/"))
@@ -190,7 +190,7 @@ def test_a_marked_session_is_owed_nothing_until_a_researcher_accepts_its_times()
     assert sorted(person.amount for person in everybody_owed(study)) == [Decimal(0), Decimal("2.50")]
     assert (owed_sums(study).for_sessions, owed_sums(study).answers_paid) == (Decimal("2.00"), 5)
     (doubted,) = [person for person in everybody_owed(study) if person.to_decide]
-    assert doubted.why.startswith("Unlikely times, so you decide about all of its pay (5 of 5 answers came faster")
+    assert doubted.why.startswith("Unlikely times, so you decide about all of its pay (5 of 5 answers were too fast")
     assert [session.answers for session in paid_sessions(study)] == [5]
     assert time_checks.accept_times(session=marked, by=TESTS, now=NOON)
     assert not time_checks.accept_times(session=marked, by=TESTS, now=NOON)
