@@ -10,6 +10,7 @@ workers run the rest.
 """
 
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -108,10 +109,12 @@ class Spread(LoadScopeScheduling):  # type: ignore[misc]
         if node not in self.registered_collections:
             # It replaces a crashed worker and still looks for the tests.
             return
-        super()._reschedule(node)
-        # A worker begins a test when it knows the next one.
-        while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+        # A worker that has crashed too cannot be written to: what it was given is handed on when that is noticed.
+        with suppress(OSError):
             super()._reschedule(node)
+            # A worker begins a test when it knows the next one.
+            while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+                super()._reschedule(node)
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
