@@ -19,8 +19,8 @@ from config.logs import mask_handlers
 EVERY_MINUTE = crontab()
 EVERY_FIVE_MINUTES = crontab(minute="*/5")
 EVERY_HOUR = crontab(minute="17")
-# What a task does: its name, when it is sent, and the seconds after which a waiting message is dropped: while all
-# workers are busy, only the last one matters.
+# What a task does: its name, when it is sent, and how many seconds a message may wait. One that waits longer is
+# dropped: while all workers are busy, only the last message matters.
 PERIODIC = {
     "give back what lapsed": ("annotation.expire_sessions", EVERY_MINUTE, None),
     "note which studies have all their answers": ("workspace.note_completed", EVERY_MINUTE, 60),

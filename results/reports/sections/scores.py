@@ -183,8 +183,8 @@ def compact_table(baselines: Sequence[Baseline], project: ProjectFacts | None = 
     notes = [
         "Models on what people answered, and on the whole dataset; Humans: each person's share right, averaged over "
         "people. Intervals, counts, types and subtypes are in the tables below.",
-        "Random chance: for I2T, T2I and Group, a model that gives an instance its four scores in random order; for "
-        "other questions, a random option. Guessing each question separately gets Group right in 1 of 16.",
+        "Random chance: a model that gives the four scores of an instance in random order (I2T, T2I and Group), or "
+        "picks a random option (other questions). Guessing each question separately gets Group right in 1 of 16.",
     ]
     rests_on = [*_slugs(baselines), *(_slugs_of_dataset(project) if project and on_dataset else [])]
     return Table("compact", "People and models", columns, rows, notes, rests_on)
