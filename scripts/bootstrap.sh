@@ -44,8 +44,9 @@ missing_packages() {
     fi
     [ "$purpose" = test ] || return 0
     have redis-server || echo redis-server
+    have curl || echo curl
     have initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql
-    have chromium || have google-chrome || echo chromium fonts-liberation
+    have chromium || have google-chrome || echo chromium fonts-liberation fonts-dejavu-core
     # The browser tests take it before chromium, for it is quicker. Ubuntu has none.
     have chromium || ! apt-cache show chromium-headless-shell >/dev/null 2>&1 || echo chromium-headless-shell
 }

@@ -21,7 +21,7 @@ class SessionState(models.TextChoices):
     LEFT_OUT = "left_out", "Left out too many questions"
     WITHDRAWN = "withdrawn", "Took their consent back"
     STOPPED = "stopped", "Ended by a researcher"
-    GIVEN_UP = "given_up", "Gave up"
+    GIVEN_UP = "given_up", "Stopped early"
     RETURNED = "returned", "Returned on the platform"
     LAPSED = "lapsed", "Ran out of time"
     SUPERSEDED = "superseded", "Came back under a new submission"

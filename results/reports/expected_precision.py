@@ -77,7 +77,7 @@ def expected_precision_table(planned: PlannedStudy) -> Table:
     if any(str(row[0]).startswith(HUMAN_SCORE) for row in rows):
         notes.append(
             f"Human score: if people are right on {USUAL_SHARE} of their questions, with an ICC of {USUAL_ICC} by "
-            f"person and {USUAL_ICC_OF_QUESTIONS} by question, and each person takes one seat. "
+            f"person and {USUAL_ICC_OF_QUESTIONS} by question, and each person takes one place. "
             "Questions: what one person is right about once, an instance for I2T, T2I and Group."
         )
     if any(str(row[0]).startswith(ALPHA) for row in rows):

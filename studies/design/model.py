@@ -160,9 +160,9 @@ class Time(Section):
     limit_minutes: int = entry(
         lambda design: shortest_limit(design["time"]["estimated_minutes"]), minimum=1, maximum=1440
     )
-    """After it a seat is given back. Default: the least that Prolific allows."""
+    """After it the place is released. Default: the least that Prolific allows."""
     more_minutes: int = entry(0, since=2, minimum=0, maximum=1440)
-    """How much longer an annotator may keep the seat who asks for it, once."""
+    """Extra time that an annotator may request once."""
 
 
 class Pay(Section):

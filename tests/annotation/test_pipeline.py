@@ -109,14 +109,14 @@ def test_what_one_of_several_questions_adds_is_handed_on_whichever_is_decided_la
         assert [question.undone_at is None for question in asked.all()] == [removed is include] * 3
 
 
-def test_launching_says_how_much_is_asked_and_that_a_study_that_waits_for_another_has_no_seat_yet() -> None:
+def test_launching_says_how_much_is_asked_and_that_a_study_that_waits_for_another_has_no_place_yet() -> None:
     project = make_pipeline_project(1)
     create_draft(project, instances=1)
     source = yaml.safe_dump({"title": "T", "contact": CONTACT} | STEP_4)
     create_study(project=project, source=source, by=TESTS, now=NOON)
     for slug, told in (
-        ("best-vase", "1 question in 1 survey, 1 seat, 1 answer wanted"),
-        ("step-4", "0 questions in 0 surveys, 0 seats, 0 answers wanted"),
+        ("best-vase", "1 question in 1 survey, 1 place, 1 answer wanted"),
+        ("step-4", "0 questions in 0 surveys, 0 places, 0 answers wanted"),
     ):
         said = io.StringIO()
         call_command("launch_study", slug, stdout=said)

@@ -92,7 +92,7 @@ def test_who_leaves_answers_half_and_the_next_one_takes_the_rest(study: Study) -
     said = _simulate(study, annotators=1, leave=1.0, seed="a")
 
     assert Response.objects.count() == 7
-    assert "Gave up: 1" in said
+    assert "Stopped early: 1" in said
 
     _simulate(study, annotators=1, seed="b")
 

@@ -8,7 +8,7 @@ from studies.management.arguments import add_by, operator_named
 
 
 class Command(BaseCommand):
-    help = "Give back the seats of sessions whose time is up. Also runs every few minutes by itself."
+    help = "Release the places of sessions whose time is up. Also runs every few minutes by itself."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_by(parser)

@@ -12,7 +12,7 @@ from studies.wording import counted
 
 
 class Command(BaseCommand):
-    help = "Freeze the design of a study, plan its surveys, open its seats."
+    help = "Freeze the design of a study, plan its surveys, open its places."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)
@@ -30,6 +30,6 @@ class Command(BaseCommand):
         wanted = study.questions.aggregate(wanted=Sum("answers_wanted", default=0))["wanted"]
         questions, surveys = counted(study.questions.count(), "question"), counted(study.surveys.count(), "survey")
         self.stdout.write(
-            f"Study {study.slug} is open: {questions} in {surveys}, {counted(seats, 'seat')}, "
+            f"Study {study.slug} is open: {questions} in {surveys}, {counted(seats, 'place')}, "
             f"{counted(wanted, 'answer')} wanted."
         )

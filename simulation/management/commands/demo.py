@@ -154,7 +154,7 @@ class Command(BaseCommand):
         if study.state == StudyState.DRAFT:
             call_command("launch_study", full_name(study), stdout=self.stdout)
         if not Session.objects.filter(study=study).exists():
-            self.stdout.write("Simulated annotators take some of its seats ...")
+            self.stdout.write("Simulated annotators take some of its places ...")
             call_command(
                 "simulate",
                 full_name(study),

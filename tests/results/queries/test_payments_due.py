@@ -144,7 +144,7 @@ def test_every_acknowledged_answer_is_paid_and_the_cost_is_the_sum_of_the_list()
         "eve": (1, 0, "0.08"),
         "finn": (0, 0, "0.50"),
     }
-    assert found["ben"].endings == {"Gave up": 1}
+    assert found["ben"].endings == {"Stopped early": 1}
     assert "1 of the answers kept aside and paid" in found["ben"].why
     assert "excluded by a researcher" in found["eve"].why
     facts = study_outline(study)

@@ -132,7 +132,7 @@ def test_sessions_are_listed_latest_first_under_pseudonyms(study: Study) -> None
     assert page.number == 1
     assert [(line.state, line.is_open, line.answered, line.total, line.minutes) for line in lines] == [
         ("Answering", True, 1, 4, 3),
-        ("Gave up", False, 0, 4, 7),
+        ("Stopped early", False, 0, 4, 7),
     ]
     assert lines[1].comment == "Too long."
     assert [line.more_time_at for line in lines] == [NOON + timedelta(hours=1, minutes=2), None]

@@ -38,7 +38,7 @@ def test_it_is_told_in_plain_sentences_newest_first(client: Client, study: Study
     happened(study, What.STUDY_CLOSED, minutes=124)
     assert told(client) == [
         "The command line closed birds-step-3 20 Nov 2026, 14:04 UTC",
-        "The timetable freed the seat of a session of birds-step-3 whose time was up; 2 answers stayed "
+        "The timetable released the place of a session of birds-step-3 whose time was up; its 2 answers stayed "
         "20 Nov 2026, 14:03 UTC",
         "Anna launched birds-step-3 with 1 question 20 Nov 2026, 14:02 UTC",
         "Anna created birds-step-3 20 Nov 2026, 12:00 UTC",
