@@ -48,12 +48,32 @@ class EventLine:
     at: datetime
 
 
-def event_lines(project: Project, page: Any) -> Page[Event]:
-    """Return one page of the events of `project`, newest first, as EventLines."""
+def event_lines(project: Project, page: Any, *, by: str = "", study: str = "", about: str = "") -> Page[Event]:
+    """Return one page of the events of `project`, newest first, as EventLines.
+
+    by, study: only of somebody or a study with this name. about: only with this subject, such as "instances".
+    """
     events = Event.objects.filter(project=project).select_related("study")
+    if by:
+        events = events.filter(by_name=by)
+    if study:
+        events = events.filter(study_name=study)
+    if about:
+        events = events.filter(what__startswith=f"{about} ")
     found: Page[Any] = Paginator(events, EVENTS_PER_PAGE).get_page(page)
     found.object_list = lines_of(project, list(found.object_list))
     return found
+
+
+def event_facets(project: Project) -> dict[str, list[str]]:
+    """Return each argument of `event_lines` that selects events of `project` -> its values, sorted."""
+    rows = Event.objects.filter(project=project).order_by().values_list("by_name", "study_name", "what").distinct()
+    found: dict[str, set[str]] = {"by": set(), "study": set(), "about": set()}
+    for by, study, what in rows:
+        found["by"].add(by)
+        found["study"].add(study)
+        found["about"].add(what.partition(" ")[0])
+    return {name: sorted(values - {""}) for name, values in found.items()}
 
 
 def latest_events(project: Project, most: int) -> list[EventLine]:
@@ -250,7 +270,9 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.QUESTION_TAKEN_OUT: _followed("took a question about {instance} out of {study}, because: {reason}"),
     What.QUESTION_PUT_BACK: _followed("put a question about {instance} back into {study}"),
     What.SEAT_FREED: _simple("released the place of a session of {study}; its {answers:answer} stayed"),
-    What.SESSION_LAPSED: _simple("released the place of a session of {study} whose time was up; its {answers:answer} stayed"),
+    What.SESSION_LAPSED: _simple(
+        "released the place of a session of {study} whose time was up; {answers:answer} stayed"
+    ),
     What.NETWORKS_OPENED: _simple("let {networks:network} hold any number of places of {study}"),
     What.TIMES_ACCEPTED: _simple("accepted the times of a session of {study}"),
     What.ANNOTATOR_WITHDRAWN: _followed("noted that {annotator} took their consent back"),

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from results.queries.studies.events import SENTENCES
 from studies.actions.events import What, record
 from studies.models import Study
-from tests.factories import NOON, make_person, make_project
+from tests.factories import NOON, make_person, make_project, make_study
 from tests.pages import signed_in
 
 PAGE = "/projects/birds/events/"
@@ -38,11 +38,28 @@ def test_it_is_told_in_plain_sentences_newest_first(client: Client, study: Study
     happened(study, What.STUDY_CLOSED, minutes=124)
     assert told(client) == [
         "The command line closed birds-step-3 20 Nov 2026, 14:04 UTC",
-        "The timetable released the place of a session of birds-step-3 whose time was up; its 2 answers stayed "
+        "The timetable released the place of a session of birds-step-3 whose time was up; 2 answers stayed "
         "20 Nov 2026, 14:03 UTC",
         "Anna launched birds-step-3 with 1 question 20 Nov 2026, 14:02 UTC",
         "Anna created birds-step-3 20 Nov 2026, 12:00 UTC",
     ]
+
+
+def test_it_is_narrowed_to_somebody_a_study_and_a_subject_and_told_by_days(client: Client, study: Study) -> None:
+    anna, other = make_person("Anna"), make_study(study.project, "birds-step-4")
+    happened(study, What.STUDY_CREATED, by=anna)
+    happened(study, What.INSTANCES_IMPORTED, by=anna, minutes=1, files=[{"added": 2, "file": "a.csv"}])
+    happened(other, What.STUDY_CREATED, by=anna, minutes=2)
+    happened(study, What.STUDY_CLOSED, minutes=24 * 60)
+    page = BeautifulSoup(client.get(PAGE).content, "html.parser")
+    assert [day.get_text() for day in page.select("main h2")] == [
+        "Saturday, 21 November 2026",
+        "Friday, 20 November 2026",
+    ]
+    assert [option["value"] for option in page.select("[name=about] option")] == ["", "instances", "study"]
+    narrowed = f"{PAGE}?by=Anna&study={study.slug}&about=study"
+    assert told(client, narrowed) == [f"Anna created {study.slug} 20 Nov 2026, 12:00 UTC"]
+    assert told(client, f"{PAGE}?by=Nobody") == []
 
 
 def test_every_sort_of_event_has_a_sentence() -> None:
@@ -68,11 +85,11 @@ def test_there_are_fifty_on_a_page_and_more_ask_no_more_queries(
     happened(study, What.STUDY_PAUSED, minutes=1)
     happened(study, What.ANNOTATOR_LET_BACK, minutes=60, annotator=1, **FOLLOWED)
     # Session, user and project; how many, the events with their studies, and the names of annotators.
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(PAGE)
     for number in range(2, 51):
         happened(study, What.STUDY_RESUMED, minutes=number)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         assert len(told(client)) == 50
     assert told(client, f"{PAGE}?page=2") == ["The command line paused birds-step-3 20 Nov 2026, 12:01 UTC"]
     assert len(told(client, f"{PAGE}?page=nonsense")) == 50

@@ -1,3 +1,5 @@
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +13,7 @@ from predictions.models import Model
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports, removed_since
-from results.queries.studies.events import event_lines, latest_events
+from results.queries.studies.events import event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import next_steps
 from results.queries.studies.overview import (
     categories,
@@ -33,6 +35,7 @@ from studies.models import Project
 from studies.permissions import Verb
 
 EXPORTS_SHOWN, EVENTS_SHOWN, ACCEPTED_SHOWN = 10, 6, 6
+EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
 
 
 @never_cache
@@ -117,5 +120,12 @@ def _names(request: HttpRequest) -> list[str]:
 @project_view(Verb.VIEW)
 @require_safe
 def events(request: HttpRequest, project: Project) -> HttpResponse:
-    lines = event_lines(project, request.GET.get("page"))
-    return render(request, "workspace/events.html", {"project": project, "events": lines})
+    facets = event_facets(project)
+    wanted = {name: request.GET[name] for name in facets if request.GET.get(name)}
+    context = {
+        "project": project,
+        "events": event_lines(project, request.GET.get("page"), **wanted),
+        "choices": [(name, EVENT_FACETS[name], values, wanted.get(name)) for name, values in facets.items()],
+        "query": urlencode(wanted),
+    }
+    return render(request, "workspace/events.html", context)
