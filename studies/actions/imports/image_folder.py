@@ -1,13 +1,16 @@
-"""Image folder of an import: reads only files named by rows, and nothing outside the folder."""
+"""Images of an import, in a folder or in its Parquet files: reads only those named by rows, and nothing outside."""
 
 import os
 import stat
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
 
-from studies.actions.imports.import_state import UnusableImage
+from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage, refused_whole
 from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
+from studies.importing.parquet import BadTable, PictureTable, cell_named
 from studies.importing.parts import Part, part_named
 from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
@@ -87,3 +90,26 @@ class ImageFolder:
             return UnusableImage(f"The folder {place.folder} cannot be read ({error.strerror}).")
         except NoSuchPlace as error:
             return UnusableImage(str(error), absent=error.absent)
+
+
+class TableImages:
+    """Pictures in the cells of Parquet files; other images come from `beside`."""
+
+    remedy = ImageFolder.remedy
+
+    def __init__(self, files: Sequence[Path], beside: ImageSource | None) -> None:
+        self._beside = beside
+        self._files = {file.name: file for file in files}
+        if len(self._files) < len(files):
+            raise refused_whole("Two Parquet files have the same name. Rename one of them.")
+        self._table = cache(PictureTable)
+
+    def read(self, filename: str) -> bytes | UnusableImage:
+        """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
+        cell = cell_named(filename)
+        if cell is None or cell.file not in self._files:
+            return self._beside.read(filename) if self._beside is not None else NO_FOLDER
+        try:
+            return self._table(self._files[cell.file]).read(cell)
+        except BadTable as error:
+            return UnusableImage(str(error))

@@ -135,6 +135,9 @@ class UnusableImage:
     absent: bool = False
 
 
+NO_FOLDER = UnusableImage("No image folder was named.", absent=True)
+
+
 class ImageSource(Protocol):
     """Source of an import's images: a folder, or images already in the project.
 

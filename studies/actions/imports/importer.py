@@ -3,7 +3,7 @@
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
@@ -18,10 +18,11 @@ from background.errors import Superseded
 from studies.actions.events import Actor, What, record
 from studies.actions.images import names_of, remove_unused, take_in
 from studies.actions.imports.description_notes import check_notes, save_notes
-from studies.actions.imports.image_folder import ImageFolder
+from studies.actions.imports.image_folder import ImageFolder, TableImages
 from studies.actions.imports.import_state import (
     COUNTED,
     FOREGROUND,
+    NO_FOLDER,
     ImageSource,
     ImportContext,
     ImportRefused,
@@ -44,9 +45,11 @@ from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
 from studies.descriptions import NOTED, PUBLIC, TARGETS
-from studies.importing import IMPORTERS, Note, Record, RowProblem, SourceImage, get_importer
+from studies.importing import IMPORTERS, TABLE, Note, Record, RowProblem, SourceImage, importer_with
 from studies.importing.captions import CAPTION_RULES
+from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture
+from studies.importing.table import NO_MAPPING
 from studies.models import Image, Instance, InstanceImage, Project
 from studies.names import problem_with_slug
 
@@ -56,7 +59,6 @@ IMAGE_BATCH = 25
 MOST_THREADS = 4
 
 
-NO_FOLDER = UnusableImage("No image folder was named.", absent=True)
 NOTHING = "Nothing was imported."
 DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
 
@@ -68,6 +70,7 @@ def import_files(
     format: str,
     by: Actor,
     now: datetime,
+    mapping: Mapping[str, str] | None = None,
     images_dir: Path | None = None,
     image_source: ImageSource | None = None,
     caption_rule: str = "as-is-v1",
@@ -85,14 +88,18 @@ def import_files(
     Everything is checked before the first write to the database. Images are stored while they are checked, and removed
     if the import is refused. Raises ImportRefused.
     """
-    refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
+    if images_dir:
+        image_source = ImageFolder(Path(os.path.realpath(images_dir)))
+    if tables := [file for file in files if file.suffix == PARQUET]:
+        image_source = TableImages(tables, image_source)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
-        read=get_importer(format),
+        read=importer_with(format, mapping or {}),
         caption_rule=caption_rule,
-        image_source=ImageFolder(Path(os.path.realpath(images_dir))) if images_dir else image_source,
+        image_source=image_source,
         images_later=images_later,
         dry_run=dry_run,
         owner=owner,
@@ -116,10 +123,16 @@ def import_files(
         raise
 
 
-def refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
-    """Raise ImportRefused for an unknown format or caption rule, or a missing image folder."""
+def refuse_unknown(
+    *, format: str, mapping: Mapping[str, str] | None, caption_rule: str, images_dir: Path | None
+) -> None:
+    """Raise ImportRefused for an unknown format or caption rule, a missing image folder, or a mapping out of place."""
     if format not in IMPORTERS:
         raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
+    if mapping and format != TABLE:
+        raise refused_whole(f"The format {format} needs no mapping. Leave it out, or use the format {TABLE}.")
+    if not mapping and format == TABLE:
+        raise refused_whole(NO_MAPPING)
     if caption_rule not in CAPTION_RULES:
         raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     if images_dir is not None and not images_dir.is_dir():

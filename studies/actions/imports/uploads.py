@@ -115,12 +115,16 @@ def _make_room(upload: Upload, size: int) -> None:
 def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
     """Unpack archives next to the other images; delete each when it is unpacked completely. Raises StudyError."""
     folder = folder_of(upload, IMAGES)
-    for archive in sorted(path for path in _files(folder) if path.suffix.lower() == ".zip"):
+    for archive in sorted(path for path in _files(folder) if is_archive(path.name)):
         try:
             unpack_archive(archive, folder, most_bytes=settings.UPLOAD_MAX_BYTES, advance=advance)
         except BadArchive as error:
             raise StudyError(str(error)) from error
         archive.unlink()
+
+
+def is_archive(name: str) -> bool:
+    return name.lower().endswith(".zip")
 
 
 def _files(folder: Path) -> Iterator[Path]:

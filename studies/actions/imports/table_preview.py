@@ -1,0 +1,74 @@
+"""What a mapping page shows of an upload: columns, first rows, small pictures, and the last mapping of such columns."""
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from studies.actions.imports.image_folder import ImageFolder, TableImages
+from studies.actions.imports.import_state import UnusableImage
+from studies.actions.imports.uploads import IMAGES, folder_of, is_archive, received, rows_of
+from studies.importing import TABLE
+from studies.importing.archives import DAMAGED
+from studies.importing.parquet import PARQUET
+from studies.importing.pictures import NotAPicture, thumbnail
+from studies.importing.table import Sample, sample
+from studies.models import Import, Project, Upload
+
+ROWS_SHOWN = 5
+IMPORTS_REMEMBERED = 50
+# Most bytes of a picture that is shown small; larger ones are named only.
+LARGEST_SHOWN = 20_000_000
+
+
+def sample_of(files: Sequence[Path]) -> Sample:
+    """Return the first rows of the first file, and the columns of all. A problem is that of the first file with one."""
+    found = []
+    for file in files:
+        with file.open("rb") as stream:
+            one = sample(stream, ROWS_SHOWN)
+        if one.problem:
+            return Sample(problem=f"{file.name}: {one.problem}")
+        found.append(one)
+    return Sample(columns=list(dict.fromkeys(column for one in found for column in one.columns)), rows=found[0].rows)
+
+
+def last_import_like(project: Project, columns: Sequence[str]) -> Import | None:
+    """Return the project's last import of a table with the same columns."""
+    tables = Import.objects.filter(project=project, format=TABLE)[:IMPORTS_REMEMBERED]
+    return next((one for one in tables if one.mapping.keys() == set(columns)), None)
+
+
+class SmallPictures:
+    """Small versions of the pictures of an upload, from its folder, its archives, and its Parquet files."""
+
+    def __init__(self, upload: Upload) -> None:
+        folder = folder_of(upload, IMAGES)
+        self._archives = [folder / name for name in received(upload, IMAGES) if is_archive(name)]
+        beside = ImageFolder(folder.resolve()) if folder.is_dir() else None
+        self._images = TableImages([file for file in rows_of(upload) if file.suffix == PARQUET], beside)
+
+    def small(self, filename: str) -> bytes | None:
+        """Return a picture as WebP, None if it is missing, too large or damaged."""
+        data = self._images.read(filename)
+        if isinstance(data, UnusableImage):
+            data = next(filter(None, (_member(archive, filename) for archive in self._archives)), b"")
+        try:
+            return thumbnail(data, max_pixels=settings.IMAGE_MAX_PIXELS) if len(data) <= LARGEST_SHOWN else None
+        except NotAPicture:
+            return None
+
+
+def _member(archive: Path, filename: str) -> bytes:
+    """Return a file of an archive, which may lie in a folder called like the archive, or b""."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            known = set(opened.namelist())
+            for name in (filename, f"{archive.stem}/{filename}", filename.removeprefix(f"{archive.stem}/")):
+                if name in known:
+                    with opened.open(name) as member:
+                        return member.read(LARGEST_SHOWN + 1)
+    except (*DAMAGED, OSError):
+        pass
+    return b""

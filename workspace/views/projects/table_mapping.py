@@ -1,0 +1,140 @@
+"""Mapping page of an uploaded table: what each column is, beside its first rows."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from results.views.guards import Response, refusal
+from studies.actions.imports.import_state import ImportRefused
+from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of
+from studies.actions.imports.uploads import IMAGES, received, rows_of
+from studies.importing import TABLE
+from studies.importing.captions import CAPTION_RULES
+from studies.importing.mapping import (
+    CAPTION,
+    IMAGE,
+    OTHER,
+    TARGETS,
+    columns_of_role,
+    filenames_in,
+    guess_mapping,
+    is_picture,
+    problems_with_mapping,
+    role_called_like,
+    target_and_role,
+)
+from studies.permissions import Verb
+from workspace.views.projects.imports import AS_IS, start_import
+from workspace.views.projects.uploads import own_upload
+
+PICTURES_IN_A_CELL = 4
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def mapping(request: HttpRequest, pk: UUID) -> Response:
+    """Say what each column of an uploaded table is, then check or import it."""
+    upload = own_upload(request, pk)
+    if refused := refusal(request, upload.project, Verb.IMPORT):
+        return refused
+    shown = sample_of(rows_of(upload))
+    if shown.problem:
+        messages.error(request, shown.problem)
+        return redirect("new_import", upload.project.slug)
+    last = last_import_like(upload.project, shown.columns)
+    problems: dict[str | None, str] = {}
+    if request.method == "POST":
+        chosen = _posted_mapping(request, shown.columns)
+        given = {
+            "caption_rule": request.POST.get("caption_rule", AS_IS),
+            "images_later": "images_later" in request.POST,
+        }
+        problems = problems_with_mapping(chosen, shown.columns)
+        if not problems:
+            try:
+                return start_import(request, upload, format=TABLE, mapping=chosen, **given)
+            except ImportRefused as error:
+                problems = {None: error.problems[0].reason}
+    else:
+        chosen = dict(last.mapping if last is not None else guess_mapping(shown.columns, shown.rows))
+        given = {
+            "caption_rule": request.GET.get("caption_rule") or (last.caption_rule if last is not None else AS_IS),
+            "images_later": "images_later" in request.GET or (last is not None and last.images_later),
+        }
+    pictures = SmallPictures(upload)
+    captions = columns_of_role(chosen, CAPTION, shown.columns)
+    context = {
+        "project": upload.project,
+        "upload": upload,
+        "files": [file.name for file in rows_of(upload)],
+        "images": list(received(upload, IMAGES)),
+        "columns": [
+            _column(number, column, chosen.get(column, OTHER), shown.rows, pictures) | {"problem": problems.get(column)}
+            for number, column in enumerate(shown.columns)
+        ],
+        "targets": TARGETS,
+        "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
+        "given": given,
+        "remembered": last is not None and request.method != "POST",
+        "problem": problems.get(None),
+        "problem_count": len(problems),
+    }
+    return render(request, "workspace/imports/mapping.html", context, status=409 if problems else 200)
+
+
+def _posted_mapping(request: HttpRequest, columns: Sequence[str]) -> dict[str, str]:
+    """Return the mapping that a form says. A role that is left out is called like its target."""
+    mapping = {}
+    for number, column in enumerate(columns):
+        target = request.POST.get(f"target-{number}", OTHER)
+        role = request.POST.get(f"role-{number}", "").strip() or target
+        mapping[column] = f"{target}:{role}" if target in {CAPTION, IMAGE} else target
+    return mapping
+
+
+def _column(
+    number: int, column: str, entry: str, rows: Sequence[Mapping[str, Any]], pictures: SmallPictures
+) -> dict[str, Any]:
+    target, role = target_and_role(entry)
+    return {
+        "number": number,
+        "name": column,
+        "target": target,
+        "role": role or role_called_like(column),
+        "cells": [_cell(row.get(column), pictures) for row in rows],
+    }
+
+
+def _cell(value: Any, pictures: SmallPictures) -> dict[str, Any]:
+    """Return what a page shows of a cell: its text, and for pictures their first few as data addresses."""
+    if not is_picture(value):
+        text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+        return {"text": text}
+    names = filenames_in(value)
+    small = [(name, pictures.small(name)) for name in names[:PICTURES_IN_A_CELL]]
+    return {
+        "names": names,
+        "pictures": [
+            (name, f"data:image/webp;base64,{b64encode(data).decode()}" if data else "") for name, data in small
+        ],
+        "more": len(names) - len(small),
+    }
+
+
+def _caption_rules(example: Any) -> list[dict[str, str]]:
+    """Return name, description and effect of every caption rule."""
+    text = example if isinstance(example, str) else ""
+    return [
+        {"name": name, "about": (rule.__doc__ or "").partition(".")[0], "example": rule(text)}
+        for name, rule in CAPTION_RULES.items()
+    ]
