@@ -54,9 +54,8 @@ def likely_format(stream: BinaryIO) -> str:
 def problem_with_format(name: str, stream: BinaryIO) -> RowProblem | None:
     """Return the first problem of a file that has not one good row among the first in the format `name`."""
     found = _first_rows(name, stream)
-    return (
-        next((item for item in found if isinstance(item, RowProblem)), None) if not any(map(_is_good, found)) else None
-    )
+    problems = [item for item in found if isinstance(item, RowProblem)]
+    return problems[0] if problems and len(problems) == len(found) else None
 
 
 def _first_rows(name: str, stream: BinaryIO) -> list[Record | Note | RowProblem]:

@@ -37,7 +37,7 @@ from studies.importing.rows import (
     read_table,
 )
 
-NO_MAPPING = "The format table needs a mapping that says what each column is."
+NO_MAPPING = "The format table needs a mapping that says what each column is (--mapping)."
 # The names that the `datasets` library gives to the files of a split.
 _SPLIT_FILE = re.compile(r"(?P<split>train|validation|valid|val|dev|test)(-\d{5}-of-\d{5})?")
 # Value of a source for "no image is right".

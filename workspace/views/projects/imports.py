@@ -88,7 +88,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             if given["format"] == TABLE:
                 if problem := sample_of(rows).problem:
                     raise StudyError(problem)
-                kept = {name: value for name, value in given.items() if value and name != "format"}
+                # What was left as it was is for the mapping page to fill in.
+                kept = {name: value for name, value in given.items() if value and value not in {TABLE, AS_IS}}
                 return redirect(f"{reverse('upload_mapping', args=[upload.pk])}?{urlencode(kept)}")
             return start_import(request, upload, **given)
         except StudyError as error:
