@@ -109,7 +109,7 @@ def problems_with_mapping(mapping: ColumnMapping, columns: Sequence[str]) -> dic
 _CAPTION_NAMES = re.compile(r"caption|text|sentence|description|prompt|title|question|statement")
 _KEY_NAMES = re.compile(r"(.*_)?(key|id|uid|uuid|idx|index)|")
 _PICTURE_NAMES = {"file", "filename", "file_name", "filepath", "file_path", "path", "img", "image_path", "photo"}
-_PLAIN_NAMES = {"text", "title", "sentence", "prompt", "description", "captions"}
+_TEXT_NAMES = {"text", "title", "sentence", "prompt", "description", "captions"}
 _SYNONYMS = {
     "category": "type",
     "sub_type": "subtype",
@@ -141,13 +141,13 @@ def guess_mapping(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> 
 def _guess_images(columns: Sequence[str], values: Mapping[str, list[Any]]) -> dict[str, str]:
     pictures = [column for column in columns if values[column] and all(map(is_picture, values[column]))]
     stems = [_stem(column) for column in pictures]
-    roles: dict[str, str] = {}
-    for column, stem in zip(pictures, stems, strict=True):
-        if (stem and stems.count(stem) > 1) or all(isinstance(value, list) for value in values[column]):
-            roles[column] = "candidate"
-            continue
-        name = "image" if _slug(column) in _PICTURE_NAMES else role_called_like(column) or "image"
-        roles[column] = _unused(name, roles.values())
+    several = {
+        column
+        for column, stem in zip(pictures, stems, strict=True)
+        if (stem and stems.count(stem) > 1) or all(isinstance(value, list) for value in values[column])
+    }
+    single = _roles([column for column in pictures if column not in several], "image", _PICTURE_NAMES)
+    roles = dict.fromkeys(several, "candidate") | single
     return {column: f"{IMAGE}:{role}" for column, role in roles.items()}
 
 
@@ -157,11 +157,16 @@ def _guess_captions(columns: Sequence[str], values: Mapping[str, list[Any]]) -> 
     if not named:
         # The first column that looks like prose.
         named = [column for column in texts if all(" " in str(text).strip() for text in values[column])][:1]
+    return {column: f"{CAPTION}:{role}" for column, role in _roles(named, "caption", _TEXT_NAMES).items()}
+
+
+def _roles(columns: Sequence[str], default: str, usual: Container[str]) -> dict[str, str]:
+    """Return column -> role called like it; the first with a `usual` name gets `default`, unless one is called so."""
     roles: dict[str, str] = {}
-    for column in named:
-        name = "caption" if _slug(column) in _PLAIN_NAMES else role_called_like(column) or "caption"
-        roles[column] = _unused(name, roles.values())
-    return {column: f"{CAPTION}:{role}" for column, role in roles.items()}
+    for column in sorted(columns, key=lambda column: _slug(column) in usual):
+        is_default = _slug(column) in usual and default not in roles.values()
+        roles[column] = _unused(default if is_default else role_called_like(column) or default, roles.values())
+    return roles
 
 
 def _is_short(value: Any) -> bool:

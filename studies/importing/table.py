@@ -169,7 +169,7 @@ class _Cells:
 def _read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record | RowProblem]:
     row, fields = item
     cells = _Cells(row, fields)
-    columns = list(fields)
+    columns = [*fields, *(column for column in mapping if column not in fields)]
     captions: dict[str, str] = {}
     images: list[SourceImage] = []
     # Column -> the option that a right answer means by it.
