@@ -159,6 +159,7 @@ function takeDrops(form) {
       known.set(`${entry.part}/${entry.name}`, entry);
     }
     dropped.set(form, [...known.values()]);
+    told.nextElementSibling.hidden = !known.size;
     told.textContent = taken.length ? listed([...known.values()]) : NOT_A_FILE_OF_OURS;
   });
 }

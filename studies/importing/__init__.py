@@ -34,9 +34,9 @@ def get_importer(name: str) -> Importer:
     return importer
 
 
-def importer_with(name: str, mapping: Mapping[str, str]) -> Importer:
-    """Return the importer called `name`, which reads columns by `mapping`, if there is one."""
-    return partial(get_importer(name), mapping=mapping) if mapping else get_importer(name)
+def importer_with(name: str, mapping: Mapping[str, str], folder: str = "") -> Importer:
+    """Return the importer called `name`; that of tables reads columns by `mapping`, in a file of `folder`."""
+    return partial(get_importer(name), mapping=mapping, folder=folder) if name == TABLE else get_importer(name)
 
 
 def likely_format(stream: BinaryIO) -> str:

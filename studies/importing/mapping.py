@@ -24,7 +24,7 @@ TARGETS = {
     "source": "Source of the images",
     "licence": "Licence of the images",
     "generator": "Generator of the images",
-    OTHER: "Keep as a note, never shown to annotators",
+    OTHER: "Note for researchers",
     IGNORED: "Leave out",
 }
 PICTURE_NAME = re.compile(r".+\.(jpe?g|png|webp|gif|bmp|tiff?)", re.IGNORECASE | re.DOTALL)

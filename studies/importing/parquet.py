@@ -26,7 +26,9 @@ MAGIC = b"PAR1"
 ROWS_AT_ONCE = 500
 # Most bytes of a column in one row group, which is read at once.
 LARGEST_GROUP = 1 << 30
-_CELL = re.compile(r"(?P<file>.+\.parquet)#cell=(?P<row>\d{1,9}),(?P<column>.+?)(?:/(?P<place>\d{1,4}))?", re.DOTALL)
+_CELL = re.compile(
+    r"(?P<file>.+\.parquet)#cell=(?P<row>\d{1,9}),(?P<column>.+?)(?:/(?P<place>\d{1,4}))?", re.DOTALL | re.IGNORECASE
+)
 
 
 class BadTable(Exception):
@@ -116,7 +118,7 @@ class PictureTable:
         """Return the bytes of a picture. Raises BadTable."""
         with self._lock:
             if cell.column not in self._table.schema_arrow.names or not self._ends or cell.row >= self._ends[-1]:
-                raise BadTable(f"There is no picture {cell.filename}.")
+                raise BadTable(f"There is no image {cell.filename}.")
             group = bisect_right(self._ends, cell.row)
             value = self._group(group, cell.column)[cell.row - self._starts[group]]
         if cell.place is not None:
@@ -130,7 +132,7 @@ class PictureTable:
                 f"{cell.filename} holds only the path {path!r} of a picture. Save the dataset with its pictures "
                 "inside, or write file names into a text column and send the pictures beside it."
             )
-        raise BadTable(f"{cell.filename} holds no picture.")
+        raise BadTable(f"There is no image {cell.filename}: the cell is empty.")
 
     def _read_group(self, group: int, column: str) -> list[Any]:
         try:

@@ -20,6 +20,7 @@ from studies.importing.mapping import (
     column_of,
     columns_of_role,
     is_blank,
+    is_picture,
     problems_with_mapping,
 )
 from studies.importing.parquet import MAGIC, read_parquet
@@ -40,6 +41,8 @@ from studies.importing.rows import (
 NO_MAPPING = "The format table needs a mapping that says what each column is (--mapping)."
 # The names that the `datasets` library gives to the files of a split.
 _SPLIT_FILE = re.compile(r"(?P<split>train|validation|valid|val|dev|test)(-\d{5}-of-\d{5})?")
+# The name of the file beside the images of a folder, without its ending.
+METADATA = "metadata"
 # Value of a source for "no image is right".
 NONE = "none"
 
@@ -53,16 +56,17 @@ class Sample:
     problem: str = ""
 
 
-def read(stream: BinaryIO, mapping: ColumnMapping | None = None) -> Iterator[Record | RowProblem]:
+def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "") -> Iterator[Record | RowProblem]:
     """Return a record per row. Columns that the mapping does not name are kept in the reference as `other`.
 
-    Without a column for it, the key is the name of the file and the number of the row from 0: `pairs/12`. The split is
-    that in the name of the file if this is like `train-00000-of-00002.parquet`. Empty cells are left out.
+    `folder`: where the file lies in its dataset. Without a column for it, the key is the name of the file and the
+    number of the row from 0: `pairs/12`. The split is that in the name of the file or its folder, as in
+    `train-00000-of-00002.parquet` and `train/metadata.csv`. Empty cells are left out.
     """
     if not mapping:
         yield RowProblem(0, "", NO_MAPPING)
         return
-    has_fixed_columns, rows = _opened(stream)
+    has_fixed_columns, rows = _opened(stream, folder)
     first: list[Row | RowProblem] = []
     for item in rows:
         first.append(item)
@@ -72,14 +76,14 @@ def read(stream: BinaryIO, mapping: ColumnMapping | None = None) -> Iterator[Rec
                 yield from (RowProblem(0, column or "", sentence) for column, sentence in problems.items())
                 return
             break
-    stem = PurePath(_name_of(stream)).stem
+    stem = str(PurePath(folder, _name_of(stream)).with_suffix(""))
     yield from read_each(chain(first, rows), partial(_read_row, mapping=mapping, stem=stem))
 
 
-def sample(stream: BinaryIO, count: int) -> Sample:
-    """Return the columns and the first `count` rows of a file."""
+def sample(stream: BinaryIO, count: int, folder: str = "") -> Sample:
+    """Return the columns and the first `count` rows of a file, which lies in `folder` of its dataset."""
     rows: list[Mapping[str, Any]] = []
-    for item in _opened(stream)[1]:
+    for item in _opened(stream, folder)[1]:
         if isinstance(item, tuple):
             rows.append(item[1])
         elif not rows:
@@ -93,9 +97,30 @@ def _name_of(stream: BinaryIO) -> str:
     return PurePath(str(getattr(stream, "name", "table"))).name
 
 
-def _opened(stream: BinaryIO) -> tuple[bool, Iterator[Row | RowProblem]]:
+def _opened(stream: BinaryIO, folder: str) -> tuple[bool, Iterator[Row | RowProblem]]:
+    """Return whether all rows have the same columns, and the rows.
+
+    In a file called `metadata`, the names of images begin at its folder, as the `datasets` library has it.
+    """
+    has_fixed_columns, rows = _rows(stream, _name_of(stream))
+    if folder and PurePath(_name_of(stream)).stem == METADATA:
+        rows = read_each(rows, partial(_with_folder, folder=folder))
+    return has_fixed_columns, rows
+
+
+def _with_folder(item: Row, folder: str) -> Iterator[Row]:
+    row, fields = item
+    yield (
+        row,
+        {
+            name: f"{folder}/{value}" if isinstance(value, str) and is_picture(value) else value
+            for name, value in fields.items()
+        },
+    )
+
+
+def _rows(stream: BinaryIO, name: str) -> tuple[bool, Iterator[Row | RowProblem]]:
     """Return whether all rows have the same columns, and the rows, by what the file begins with."""
-    name = _name_of(stream)
     line = stream.readline(LONGEST_LINE)
     stream.seek(0)
     beginning = line.removeprefix(BYTE_ORDER_MARK).lstrip()
@@ -190,14 +215,20 @@ def _read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record |
     facts = {name: fields.get(column) for name in FACTS if (column := column_of(mapping, name)) is not None}
     images = with_facts(row, {name: value for name, value in facts.items() if value != ""}, images, cells.problems)
     names = {name: cells.text(column_of(mapping, name)) for name in NAMES}
-    split = _SPLIT_FILE.fullmatch(stem)
-    names["split"] = names["split"] or (split["split"] if split and "split" not in mapping.values() else "")
+    if "split" not in mapping.values():
+        names["split"] = _split_of(stem)
     key = cells.text(column_of(mapping, "key")) if "key" in mapping.values() else f"{stem}/{row - 1}"
     reference = _reference(cells, mapping, captions, images, options)
     yield from cells.problems or checked(
         Record(row=row, key=key, captions=captions, images=images, reference=reference, **names),
         needs_caption=bool(caption_columns),
     )
+
+
+def _split_of(stem: str) -> str:
+    *folders, name = PurePath(stem).parts
+    found = _SPLIT_FILE.fullmatch(folders[-1] if name == METADATA and folders else name)
+    return found["split"] if found else ""
 
 
 def _reference(

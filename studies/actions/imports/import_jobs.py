@@ -21,7 +21,7 @@ from background.work import RunningJob, Work
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary, Progress
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
-from studies.actions.imports.uploads import discard, unpack
+from studies.actions.imports.uploads import ROWS, discard, folder_of, unpack
 from studies.actions.projects.projects import save_project
 from studies.errors import StudyError
 from studies.importing import RowProblem
@@ -160,6 +160,7 @@ def _import(job: RunningJob) -> None:
                 mapping=wanted.mapping,
                 by=wanted.requested_by or wanted.by_name,
                 now=job.now(),
+                rows_dir=folder_of(wanted.upload, ROWS) if wanted.upload else None,
                 images_dir=Path(wanted.images_dir) if wanted.images_dir else None,
                 caption_rule=wanted.caption_rule,
                 images_later=wanted.images_later,

@@ -45,7 +45,7 @@ from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
 from studies.descriptions import NOTED, PUBLIC, TARGETS
-from studies.importing import IMPORTERS, TABLE, Note, Record, RowProblem, SourceImage, importer_with
+from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, importer_with
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture
@@ -71,6 +71,7 @@ def import_files(
     by: Actor,
     now: datetime,
     mapping: Mapping[str, str] | None = None,
+    rows_dir: Path | None = None,
     images_dir: Path | None = None,
     image_source: ImageSource | None = None,
     caption_rule: str = "as-is-v1",
@@ -82,6 +83,7 @@ def import_files(
 ) -> list[ImportSummary]:
     """Import files into the project, all or none.
 
+    `mapping`: what each column is, for the format `table`. `rows_dir`: the folder of the dataset in which the files lie.
     Images are read from the folder `images_dir`, or from `image_source`. An unsaved project is saved together with its
     first instances, and `owner` becomes its owner.
 
@@ -91,13 +93,12 @@ def import_files(
     refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
     if images_dir:
         image_source = ImageFolder(Path(os.path.realpath(images_dir)))
-    if tables := [file for file in files if file.suffix == PARQUET]:
+    if tables := [file for file in files if file.suffix.lower() == PARQUET]:
         image_source = TableImages(tables, image_source)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
-        read=importer_with(format, mapping or {}),
         caption_rule=caption_rule,
         image_source=image_source,
         images_later=images_later,
@@ -110,7 +111,10 @@ def import_files(
     try:
         with ExitStack() as open_files:
             sources = [
-                _open_source(file, shared, open_files, digest) for file, digest in zip(files, digests, strict=True)
+                _open_source(
+                    file, shared, open_files, digest, importer_with(format, mapping or {}, folder_below(file, rows_dir))
+                )
+                for file, digest in zip(files, digests, strict=True)
             ]
             return _run(sources, shared, by=by, now=now)
     except Superseded:
@@ -141,7 +145,14 @@ def refuse_unknown(
         )
 
 
-def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str) -> Source:
+def folder_below(file: Path, root: Path | None) -> str:
+    """Return the folder of a file below `root`, with "/" between its parts, or ""."""
+    if root is None or not file.absolute().is_relative_to(root.absolute()):
+        return ""
+    return file.absolute().parent.relative_to(root.absolute()).as_posix().removeprefix(".")
+
+
+def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str, read: Importer) -> Source:
     try:
         stream = open_files.enter_context(open_file(file))
     except ImportRefused as error:
@@ -151,7 +162,7 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str)
                 "Put it back where it was, and try again."
             ) from error
         raise
-    source = Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
+    source = Source(stream=stream, name=file.name[:255], read=read, shared=shared, state=state_of(stream))
     if digest and digest != digest_of(stream):
         raise refused_whole(f"{source.name} is not what it was when the import was asked for. Ask for it anew.")
     return source

@@ -8,7 +8,8 @@ from django.conf import settings
 
 from studies.actions.imports.image_folder import ImageFolder, TableImages
 from studies.actions.imports.import_state import UnusableImage
-from studies.actions.imports.uploads import IMAGES, folder_of, is_archive, received, rows_of
+from studies.actions.imports.importer import folder_below
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, is_archive, received, rows_of
 from studies.importing import TABLE
 from studies.importing.archives import DAMAGED
 from studies.importing.parquet import PARQUET
@@ -22,16 +23,20 @@ IMPORTS_REMEMBERED = 50
 LARGEST_SHOWN = 20_000_000
 
 
-def sample_of(files: Sequence[Path]) -> Sample:
+def sample_of(files: Sequence[Path], rows_dir: Path | None = None) -> Sample:
     """Return the first rows of the first file, and the columns of all. A problem is that of the first file with one."""
     found = []
     for file in files:
         with file.open("rb") as stream:
-            one = sample(stream, ROWS_SHOWN)
+            one = sample(stream, ROWS_SHOWN, folder_below(file, rows_dir))
         if one.problem:
             return Sample(problem=f"{file.name}: {one.problem}")
         found.append(one)
     return Sample(columns=list(dict.fromkeys(column for one in found for column in one.columns)), rows=found[0].rows)
+
+
+def sample_of_upload(upload: Upload) -> Sample:
+    return sample_of(rows_of(upload), folder_of(upload, ROWS))
 
 
 def last_import_like(project: Project, columns: Sequence[str]) -> Import | None:
@@ -47,7 +52,7 @@ class SmallPictures:
         folder = folder_of(upload, IMAGES)
         self._archives = [folder / name for name in received(upload, IMAGES) if is_archive(name)]
         beside = ImageFolder(folder.resolve()) if folder.is_dir() else None
-        self._images = TableImages([file for file in rows_of(upload) if file.suffix == PARQUET], beside)
+        self._images = TableImages([file for file in rows_of(upload) if file.suffix.lower() == PARQUET], beside)
 
     def small(self, filename: str) -> bytes | None:
         """Return a picture as WebP, None if it is missing, too large or damaged."""

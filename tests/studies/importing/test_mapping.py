@@ -26,7 +26,7 @@ from studies.importing.mapping import guess_mapping
                 "negative_caption": "caption:negative_caption",
                 "type": "type",
                 "index": "key",
-                "img_0": "other",
+                "img_0": "image:img_0",
             },
         ),
         # Several numbered columns are candidates for one place; so is a list.

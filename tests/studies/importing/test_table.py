@@ -1,20 +1,18 @@
 """Any table with a mapping: CSV, TSV, JSON, JSON lines and Parquet, and every problem that it reports."""
 
 import json
-from io import BytesIO
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 from studies.importing import Record, RowProblem
 from studies.importing.bivlc_manifest import read as read_manifest
 from studies.importing.table import read, sample
 from tests.studies.real_data import REAL_DATA, needs_real_data
-from tests.studies.source_files import NamedBytes, json_lines, picture_bytes
+from tests.studies.source_files import NamedBytes, json_lines, parquet_bytes, picture_bytes
 
 MAPPING = {"id": "key", "text": "caption:caption", "a": "image:candidate", "b": "image:candidate", "best": "right"}
 ROWS = [
@@ -22,12 +20,6 @@ ROWS = [
     {"id": 2, "text": "A fish.", "a": "2a.jpg", "b": "", "best": None, "n": None},
 ]
 CSV = "id,text,a,b,best,n\n1,A vase.,1a.jpg,1b.jpg,b,3\n2,A fish.,2a.jpg,,,\n"
-
-
-def parquet_bytes(rows: list[dict[str, Any]], schema: Any = None, **how: Any) -> bytes:
-    out = BytesIO()
-    parquet.write_table(pa.Table.from_pylist(rows, schema), out, **how)
-    return out.getvalue()
 
 
 def records(content: bytes, name: str = "pairs.csv", **mapping: str) -> list[Record]:

@@ -1,8 +1,10 @@
 """A table in a form of its own: recognised, its columns assigned on a page, remembered, checked and imported."""
 
+import hashlib
 import re
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -10,7 +12,8 @@ from django.test import Client
 from studies.models import Import, Instance, Membership, Project, Upload
 from tests.factories import make_member, make_project
 from tests.pages import signed_in, words_of
-from tests.workspace.views.test_uploads import NEW, jpeg, row, work, zipped
+from tests.studies.source_files import parquet_bytes
+from tests.workspace.views.test_uploads import NEW, begin, jpeg, row, send, work, zipped
 
 pytestmark = pytest.mark.django_db
 TABLE = b"nr,picture,text,wrong,mood\n7,red.jpg,A red vase.,A blue vase.,calm\n8,blue.jpg,A blue vase.,A red vase.,\n"
@@ -161,3 +164,50 @@ def test_nobody_else_maps_an_upload(editor: Client) -> None:
     assert editor.post(address, columns(AS_IN_TABLE)).status_code == 403
     assert not Import.objects.exists()
     assert Project.objects.count() == 2
+
+
+def test_a_parquet_file_brings_its_own_pictures(editor: Client) -> None:
+    rows = [{"image": {"bytes": jpeg(colour), "path": None}, "text": f"A {colour} vase."} for colour in ("red", "blue")]
+    name = "train-00000-of-00001.parquet"
+    address = editor.post(NEW, {"rows": SimpleUploadedFile(name, parquet_bytes(rows, row_group_size=1))})["Location"]
+    page = editor.get(address)
+    assert chosen(page) == ["image", "caption"]
+    assert page.content.decode().count('<img src="data:image/webp;base64,') == 2
+    editor.post(address, columns({"image": "image:image", "text": "caption:caption"}) | {"at_once": "1"})
+    work()
+    assert Import.objects.get().error == ""
+    keys = dict(Instance.objects.values_list("key", "images__image"))
+    assert keys == {
+        "train-00000-of-00001/0": hashlib.sha256(jpeg("red")).hexdigest(),
+        "train-00000-of-00001/1": hashlib.sha256(jpeg("blue")).hexdigest(),
+    }
+    assert set(Instance.objects.values_list("split", flat=True)) == {"train"}
+
+
+def test_a_parquet_file_with_paths_alone_is_told_what_to_do(editor: Client) -> None:
+    rows = [{"image": {"bytes": None, "path": "a.jpg"}, "text": "A vase."}]
+    schema = pa.schema([("image", pa.struct([("bytes", pa.binary()), ("path", pa.string())])), ("text", pa.string())])
+    file = SimpleUploadedFile("test.parquet", parquet_bytes(rows, schema))
+    address = editor.post(NEW, {"rows": file})["Location"]
+    editor.post(address, columns({"image": "image:image", "text": "caption:caption"}))
+    work()
+    (told,) = Import.objects.get().first_problems
+    assert "holds only the path 'a.jpg' of a picture. Save the dataset with its pictures inside" in told
+
+
+def test_a_folder_of_images_with_its_metadata_is_read_as_the_datasets_library_reads_it(editor: Client) -> None:
+    """Each split has its folder, in which the names of its images begin."""
+    address = begin(editor)
+    for split, colour in (("train", "red"), ("test", "blue")):
+        metadata = f"file_name,text\n1.jpg,A {colour} vase.\n".encode()
+        send(editor, address, "rows", f"{split}/metadata.csv", metadata)
+        send(editor, address, "images", f"{split}/1.jpg", jpeg(colour))
+    mapped = editor.post(NEW, {"upload": address.split("/")[2]})["Location"]
+    assert editor.get(mapped).content.decode().count('<img src="data:image/webp;base64,') == 1
+    editor.post(mapped, columns({"file_name": "image:image", "text": "caption:caption"}) | {"at_once": "1"})
+    work()
+    assert Import.objects.get().error == ""
+    assert list(Instance.objects.order_by("key").values_list("key", "split", "images__image")) == [
+        ("test/metadata/0", "test", hashlib.sha256(jpeg("blue")).hexdigest()),
+        ("train/metadata/0", "train", hashlib.sha256(jpeg("red")).hexdigest()),
+    ]

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, BinaryIO
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -33,11 +32,11 @@ from results.views.guards import Guarded, Response, may_do, project_view, refusa
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import open_file
-from studies.actions.imports.table_preview import sample_of
+from studies.actions.imports.table_preview import sample_of_upload
 from studies.actions.imports.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, received, rows_of
 from studies.errors import StudyError
 from studies.importing import IMPORTERS, TABLE, about, likely_format, problem_with_format
-from studies.importing.captions import CAPTION_RULES
+from studies.importing.captions import RULE_TITLES
 from studies.models import Import, Project, Upload
 from studies.permissions import Verb
 from workspace.views.projects.uploads import own_upload
@@ -86,11 +85,11 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
                 given["format"] = given["format"] or likely
                 _refuse_other_format(stream, rows[0].name, likely, given["format"], tried=request.POST.get("tried", ""))
             if given["format"] == TABLE:
-                if problem := sample_of(rows).problem:
+                if problem := sample_of_upload(upload).problem:
                     raise StudyError(problem)
                 # What was left as it was is for the mapping page to fill in.
                 kept = {name: value for name, value in given.items() if value and value not in {TABLE, AS_IS}}
-                return redirect(f"{reverse('upload_mapping', args=[upload.pk])}?{urlencode(kept)}")
+                return redirect(reverse("upload_mapping", args=[upload.pk], query=kept))
             return start_import(request, upload, **given)
         except StudyError as error:
             problems = error.problems
@@ -102,7 +101,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         "project": project,
         "formats": {name: about(name) for name in IMPORTERS},
         "given": given,
-        "caption_rules": {name: (rule.__doc__ or "").partition(".")[0] for name, rule in CAPTION_RULES.items()},
+        "caption_rules": RULE_TITLES,
         "problems": problems,
         "likely": likely if likely != given["format"] else "",
         "upload": upload,

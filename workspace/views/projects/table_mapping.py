@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods
 
 from results.views.guards import Response, refusal
 from studies.actions.imports.import_state import ImportRefused
-from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of
+from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of_upload
 from studies.actions.imports.uploads import IMAGES, received, rows_of
 from studies.importing import TABLE
-from studies.importing.captions import CAPTION_RULES
+from studies.importing.captions import CAPTION_RULES, RULE_TITLES
 from studies.importing.mapping import (
     CAPTION,
     IMAGE,
@@ -47,7 +47,7 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
     upload = own_upload(request, pk)
     if refused := refusal(request, upload.project, Verb.IMPORT):
         return refused
-    shown = sample_of(rows_of(upload))
+    shown = sample_of_upload(upload)
     if shown.problem:
         messages.error(request, shown.problem)
         return redirect("new_import", upload.project.slug)
@@ -132,9 +132,6 @@ def _cell(value: Any, pictures: SmallPictures) -> dict[str, Any]:
 
 
 def _caption_rules(example: Any) -> list[dict[str, str]]:
-    """Return name, description and effect of every caption rule."""
+    """Return name, title and effect of every caption rule."""
     text = example if isinstance(example, str) else ""
-    return [
-        {"name": name, "about": (rule.__doc__ or "").partition(".")[0], "example": rule(text)}
-        for name, rule in CAPTION_RULES.items()
-    ]
+    return [{"name": name, "title": RULE_TITLES[name], "example": rule(text)} for name, rule in CAPTION_RULES.items()]
