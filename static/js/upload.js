@@ -30,7 +30,8 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     const sending = form.querySelector("[data-sending]");
     const told = sending.querySelector("[role=status]");
     sending.hidden = false;
-    if (!filesOf(form).some(({ part }) => part === "rows")) {
+    // The rows can also lie in a zip.
+    if (!filesOf(form).some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
       told.textContent = "Choose the file with the rows to be imported.";
       return;
     }

@@ -8,7 +8,7 @@ import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -105,8 +105,9 @@ def open_parquet(source: Path | BinaryIO) -> Any:
 class PictureTable:
     """The pictures in the cells of a Parquet file; cells of a row group are read together and kept."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, largest_group: int = LARGEST_GROUP) -> None:
         self._table = open_parquet(path)
+        self._largest_group = largest_group
         counts = [self._table.metadata.row_group(group).num_rows for group in range(self._table.num_row_groups)]
         self._ends = list(accumulate(counts))
         self._starts = [end - count for end, count in zip(self._ends, counts, strict=True)]
@@ -136,7 +137,7 @@ class PictureTable:
 
     def _read_group(self, group: int, column: str) -> list[Any]:
         try:
-            _refuse_large_groups(self._table, {column}, [group])
+            _refuse_large_groups(self._table, {column}, [group], largest=self._largest_group)
             rows: list[Any] = self._table.read_row_group(group, columns=[column]).column(column).to_pylist()
         except _failures() as error:
             raise BadTable(f"The column {column} cannot be read ({_line(error)}).") from error
@@ -209,14 +210,16 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, bytes) else str(value)
 
 
-def _refuse_large_groups(table: Any, columns: set[str], groups: list[int] | None = None) -> None:
+def _refuse_large_groups(
+    table: Any, columns: set[str], groups: Sequence[int] | None = None, *, largest: int = LARGEST_GROUP
+) -> None:
     """Raise BadTable if a column of a row group is too large to be read at once."""
     for group in range(table.num_row_groups) if groups is None else groups:
         about = table.metadata.row_group(group)
         parts = (about.column(place) for place in range(about.num_columns))
         size = sum(part.total_uncompressed_size for part in parts if part.path_in_schema.split(".")[0] in columns)
-        if size > LARGEST_GROUP:
+        if size > largest:
             raise BadTable(
-                f"Row group {group} has {size:,} bytes to be read at once; at most {LARGEST_GROUP:,} are allowed. "
+                f"Row group {group} has {size:,} bytes to be read at once; at most {largest:,} are allowed. "
                 "Write the file again with smaller row groups, such as row_group_size=100."
             )

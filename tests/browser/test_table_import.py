@@ -10,12 +10,14 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from background.models import Job
-from studies.models import Import, Instance
+from studies.actions.imports.uploads import IMAGES, ROWS, received
+from studies.models import Import, Instance, Upload
 from tests.browser.stage import assert_no_wider_than_the_window, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_member, make_project
 from tests.jobs import run_now
 from tests.studies.real_data import REAL_DATA, needs_real_data
+from tests.workspace.views.test_uploads import jpeg
 
 NEW = "/projects/vases/imports/new/"
 PHOTOS = 6
@@ -50,6 +52,7 @@ def pictures(folder: Path) -> Path:
 
 def drop(page: Page, *files: Path) -> None:
     """Drop files or folders onto the form, as somebody drags them there from a window of theirs."""
+    page.locator("[data-dropped]").scroll_into_view_if_needed()
     data = {"items": [], "files": list(map(str, files)), "dragOperationsMask": 1}
     box = page.locator("[data-dropped]").locator("..").bounding_box()
     assert box is not None
@@ -70,7 +73,6 @@ def test_a_table_and_a_zip_are_dropped_mapped_checked_and_imported(
 ) -> None:
     page = signed_in
     page.goto(f"{live_server.url}{NEW}")
-    page.locator("[data-dropped]").scroll_into_view_if_needed()
     drop(page, real_table(tmp_path), pictures(tmp_path))
     expect(page.get_by_text("Dropped: photos.csv, photos.zip.")).to_be_visible()
     page.get_by_role("button", name="Upload and check").click()
@@ -98,3 +100,36 @@ def test_a_table_and_a_zip_are_dropped_mapped_checked_and_imported(
     (use,) = first.images.all()
     assert (use.role, use.source, use.licence[:9]) == ("image", "google/dreambooth", "CC-BY-4.0")
     assert Instance.objects.count() == PHOTOS
+
+
+def test_a_dropped_folder_is_told_apart_into_rows_and_images(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    """As a Hugging Face dataset lies on somebody's disk; of other files nothing is sent."""
+    folder = tmp_path / "dataset"
+    (folder / "train").mkdir(parents=True)
+    (folder / "train" / "metadata.csv").write_text("file_name,text\n1.jpg,A red vase.\n", encoding="utf-8")
+    (folder / "train" / "1.jpg").write_bytes(jpeg("red"))
+    for name in ("README.md", "dataset_infos.json", ".gitattributes"):
+        (folder / name).write_text("{}", encoding="utf-8")
+    signed_in.goto(f"{live_server.url}{NEW}")
+    drop(signed_in, folder)
+    expect(signed_in.get_by_text("Dropped: train/metadata.csv, train/1.jpg.")).to_be_visible()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/mapping/**")
+    expect(signed_in.get_by_role("img", name="train/1.jpg")).to_be_visible()
+    upload = Upload.objects.get()
+    assert received(upload, ROWS).keys() == {"train/metadata.csv"}
+    assert received(upload, IMAGES).keys() == {"train/1.jpg"}
+
+
+def test_a_dropped_file_that_cannot_be_imported_is_told(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.docx").write_bytes(b"PK")
+    signed_in.goto(f"{live_server.url}{NEW}")
+    drop(signed_in, tmp_path / "notes.docx")
+    expect(signed_in.get_by_text("Nothing of this can be imported.")).to_be_visible()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("status")).to_have_text("Choose the file with the rows to be imported.")
+    assert not Upload.objects.exists()

@@ -51,7 +51,7 @@ from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture
 from studies.importing.table import NO_MAPPING
 from studies.models import Image, Instance, InstanceImage, Project
-from studies.names import problem_with_slug
+from studies.names import problem_with_slug, problem_with_text
 
 # Rows per step of the progress bar.
 IMAGE_BATCH = 25
@@ -83,9 +83,9 @@ def import_files(
 ) -> list[ImportSummary]:
     """Import files into the project, all or none.
 
-    `mapping`: what each column is, for the format `table`. `rows_dir`: the folder of the dataset in which the files lie.
-    Images are read from the folder `images_dir`, or from `image_source`. An unsaved project is saved together with its
-    first instances, and `owner` becomes its owner.
+    `mapping`: what each column is, for the format `table`. `rows_dir`: the folder of the dataset with the files. Images
+    are read from the folder `images_dir`, or from `image_source`. An unsaved project is saved together with its first
+    instances, and `owner` becomes its owner.
 
     Everything is checked before the first write to the database. Images are stored while they are checked, and removed
     if the import is refused. Raises ImportRefused.
@@ -137,6 +137,9 @@ def refuse_unknown(
         raise refused_whole(f"The format {format} needs no mapping. Leave it out, or use the format {TABLE}.")
     if not mapping and format == TABLE:
         raise refused_whole(NO_MAPPING)
+    for column, target in (mapping or {}).items():
+        if reason := problem_with_text(column) or problem_with_text(target):
+            raise refused_whole(f"The mapping of {column[:80]!r} cannot be stored. {reason}")
     if caption_rule not in CAPTION_RULES:
         raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     if images_dir is not None and not images_dir.is_dir():

@@ -21,6 +21,10 @@ ROWS_SHOWN = 5
 IMPORTS_REMEMBERED = 50
 # Most bytes of a picture that is shown small; larger ones are named only.
 LARGEST_SHOWN = 20_000_000
+# Most bytes of a row group that are read to show pictures of it.
+LARGEST_GROUP_SHOWN = 200_000_000
+# Further pictures are named only, and further columns refused.
+MOST_PICTURES, MOST_COLUMNS = 40, 200
 
 
 def sample_of(files: Sequence[Path], rows_dir: Path | None = None) -> Sample:
@@ -36,7 +40,13 @@ def sample_of(files: Sequence[Path], rows_dir: Path | None = None) -> Sample:
 
 
 def sample_of_upload(upload: Upload) -> Sample:
-    return sample_of(rows_of(upload), folder_of(upload, ROWS))
+    shown = sample_of(rows_of(upload), folder_of(upload, ROWS))
+    if len(shown.columns) > MOST_COLUMNS:
+        return Sample(
+            problem=f"The file has {len(shown.columns):,} columns; at most {MOST_COLUMNS} can be assigned here. Leave "
+            "some out, or import it by the command."
+        )
+    return shown
 
 
 def last_import_like(project: Project, columns: Sequence[str]) -> Import | None:
@@ -52,10 +62,15 @@ class SmallPictures:
         folder = folder_of(upload, IMAGES)
         self._archives = [folder / name for name in received(upload, IMAGES) if is_archive(name)]
         beside = ImageFolder(folder.resolve()) if folder.is_dir() else None
-        self._images = TableImages([file for file in rows_of(upload) if file.suffix.lower() == PARQUET], beside)
+        tables = [file for file in rows_of(upload) if file.suffix.lower() == PARQUET]
+        self._images = TableImages(tables, beside, largest_group=LARGEST_GROUP_SHOWN)
+        self._left = MOST_PICTURES
 
     def small(self, filename: str) -> bytes | None:
-        """Return a picture as WebP, None if it is missing, too large or damaged."""
+        """Return a picture as WebP, None if it is missing, too large or damaged, and b"" after MOST_PICTURES."""
+        if not self._left:
+            return b""
+        self._left -= 1
         data = self._images.read(filename)
         if isinstance(data, UnusableImage):
             data = next(filter(None, (_member(archive, filename) for archive in self._archives)), b"")

@@ -1,7 +1,10 @@
 """A table in a form of its own: recognised, its columns assigned on a page, remembered, checked and imported."""
 
 import hashlib
+import json
 import re
+import zipfile
+from io import BytesIO
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +20,7 @@ from tests.workspace.views.test_uploads import NEW, begin, jpeg, row, send, work
 
 pytestmark = pytest.mark.django_db
 TABLE = b"nr,picture,text,wrong,mood\n7,red.jpg,A red vase.,A blue vase.,calm\n8,blue.jpg,A blue vase.,A red vase.,\n"
+WIDE = "\n".join(",".join(f"{row}{n}" for n in range(201)) for row in "ab").encode()
 AS_IN_TABLE = {
     "nr": "key",
     "picture": "image:image",
@@ -64,6 +68,7 @@ def test_a_table_of_no_known_format_is_mapped_checked_and_imported(editor: Clien
     work()
     assert "2 records: 2 would be added" in words_of(editor.get("/projects/vases/imports/"))
     checked = Import.objects.get()
+    assert address.split("?")[0] in editor.get("/projects/vases/imports/").content.decode()
     assert (checked.mapping, checked.caption_rule, checked.dry_run) == (AS_IN_TABLE, "keep-case-v1", True)
     editor.post(f"/imports/{checked.pk}/again/")
     work()
@@ -146,12 +151,41 @@ def test_rows_with_pictures_that_a_format_would_leave_are_mapped(editor: Client)
     assert "/mapping/" in upload(editor, lines, "vases.jsonl")["Location"]
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xd8\xff\xe0 a photo", b"\0\1\2", b"PAR1 no table", b"a,a\n1,2\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xd8\xff\xe0 a photo", b"\0\1\2", b"PAR1 no table", b"a,a\n1,2\n", WIDE]
+)
 def test_a_file_that_is_no_table_is_refused_with_a_sentence(editor: Client, content: bytes) -> None:
     answer = upload(editor, content, "vases.xyz", format="table")
     assert answer.status_code == 409
-    assert "vases.xyz: " in words_of(answer)
+    assert 'class="problems"' in words_of(answer)
     assert not Import.objects.exists()
+
+
+def test_a_zip_may_hold_the_rows_too(editor: Client) -> None:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("vases/metadata.jsonl", b'{"file_name": "1.jpg", "text": "A red vase."}\n')
+        made.writestr("vases/1.jpg", jpeg("red"))
+        made.writestr("vases/dataset_infos.json", b"{}")
+    address = editor.post(NEW, {"images": SimpleUploadedFile("vases.zip", out.getvalue())})["Location"]
+    page = editor.get(address).content.decode()
+    assert 'alt="1.jpg"' in page
+    editor.post(address, columns({"file_name": "image:image", "text": "caption:caption"}) | {"at_once": "1"})
+    work()
+    assert Instance.objects.get().images.get().image_id == hashlib.sha256(jpeg("red")).hexdigest()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\3\4 cut", zipped(red=b"no rows here")])
+def test_a_zip_without_rows_is_told(editor: Client, content: bytes) -> None:
+    answer = editor.post(NEW, {"images": SimpleUploadedFile("vases.zip", content)})
+    assert answer.status_code == 409
+    assert 'class="problems"' in words_of(answer)
+
+
+def test_a_column_whose_name_cannot_be_stored_is_refused(editor: Client) -> None:
+    rows = json.dumps([{"text": "A vase.", "a\0b": 1}]).encode()
+    page = editor.post(upload(editor, rows, "vases.json")["Location"], columns({"text": "caption:a", "a": "other"}))
+    assert "The text has a NUL character, which cannot be stored. Remove it." in words_of(page)
 
 
 def test_nobody_else_maps_an_upload(editor: Client) -> None:

@@ -33,7 +33,16 @@ from studies.actions.imports.import_jobs import cancel_import, request_again, re
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import open_file
 from studies.actions.imports.table_preview import sample_of_upload
-from studies.actions.imports.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, received, rows_of
+from studies.actions.imports.uploads import (
+    IMAGES,
+    PARTS,
+    begin_upload,
+    folder_of,
+    receive,
+    received,
+    rows_of,
+    take_rows_out,
+)
 from studies.errors import StudyError
 from studies.importing import IMPORTERS, TABLE, about, likely_format, problem_with_format
 from studies.importing.captions import RULE_TITLES
@@ -77,6 +86,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
         try:
             upload = _upload_of(request, project)
+            if not rows_of(upload):
+                take_rows_out(upload)
             rows = rows_of(upload)
             if not rows:
                 raise StudyError("Choose the file with the rows to be imported.")

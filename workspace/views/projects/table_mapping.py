@@ -115,20 +115,24 @@ def _column(
     }
 
 
-def _cell(value: Any, pictures: SmallPictures) -> dict[str, Any]:
-    """Return what a page shows of a cell: its text, and for pictures their first few as data addresses."""
+def _cell(value: Any, small: SmallPictures) -> dict[str, Any]:
+    """Return what a page shows of a cell: its text, and for pictures its first few as data addresses."""
     if not is_picture(value):
         text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
         return {"text": text}
     names = filenames_in(value)
-    small = [(name, pictures.small(name)) for name in names[:PICTURES_IN_A_CELL]]
+    pictures = [(name, small.small(name)) for name in names[:PICTURES_IN_A_CELL]]
     return {
-        "names": names,
         "pictures": [
-            (name, f"data:image/webp;base64,{b64encode(data).decode()}" if data else "") for name, data in small
+            {"name": name, "address": _data_address(data) if data else "", "is_missing": data is None}
+            for name, data in pictures
         ],
-        "more": len(names) - len(small),
+        "more": len(names) - len(pictures),
     }
+
+
+def _data_address(webp: bytes) -> str:
+    return f"data:image/webp;base64,{b64encode(webp).decode()}"
 
 
 def _caption_rules(example: Any) -> list[dict[str, str]]:
