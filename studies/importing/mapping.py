@@ -38,7 +38,7 @@ def is_picture(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(map(is_picture, value))
     if isinstance(value, dict):
-        return "path" in value and value.keys() <= {"bytes", "path"}
+        return isinstance(value.get("path"), str) and value.keys() <= {"bytes", "path"}
     return isinstance(value, str) and PICTURE_NAME.fullmatch(value) is not None
 
 

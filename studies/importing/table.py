@@ -87,14 +87,14 @@ def sample(stream: BinaryIO, count: int, folder: str = "") -> Sample:
         if isinstance(item, tuple):
             rows.append(item[1])
         elif not rows:
-            return Sample(problem=item.reason)
+            return Sample(problem=str(item) if item.row else item.reason)
         if len(rows) == count:
             break
     return Sample(columns=list(dict.fromkeys(column for row in rows for column in row)), rows=rows)
 
 
 def _name_of(stream: BinaryIO) -> str:
-    return PurePath(str(getattr(stream, "name", "table"))).name
+    return PurePath(str(getattr(stream, "name", ""))).name or "table"
 
 
 def _opened(stream: BinaryIO, folder: str) -> tuple[bool, Iterator[Row | RowProblem]]:
@@ -110,13 +110,9 @@ def _opened(stream: BinaryIO, folder: str) -> tuple[bool, Iterator[Row | RowProb
 
 def _with_folder(item: Row, folder: str) -> Iterator[Row]:
     row, fields = item
-    yield (
-        row,
-        {
-            name: f"{folder}/{value}" if isinstance(value, str) and is_picture(value) else value
-            for name, value in fields.items()
-        },
-    )
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    pictures = {name: f"{folder}/{value}" for name, value in texts.items() if is_picture(value)}
+    yield row, fields | pictures
 
 
 def _rows(stream: BinaryIO, name: str) -> tuple[bool, Iterator[Row | RowProblem]]:

@@ -17,6 +17,7 @@ from studies.importing.pictures import NotAPicture, thumbnail
 from studies.importing.table import Sample, sample
 from studies.models import Import, Project, Upload
 
+NO_ROWS = "Choose the file with the rows to be imported."
 ROWS_SHOWN = 5
 IMPORTS_REMEMBERED = 50
 # Most bytes of a picture that is shown small; larger ones are named only.
@@ -29,6 +30,8 @@ MOST_PICTURES, MOST_COLUMNS = 40, 200
 
 def sample_of(files: Sequence[Path], rows_dir: Path | None = None) -> Sample:
     """Return the first rows of the first file, and the columns of all. A problem is that of the first file with one."""
+    if not files:
+        return Sample(problem=NO_ROWS)
     found = []
     for file in files:
         with file.open("rb") as stream:

@@ -32,7 +32,7 @@ from results.views.guards import Guarded, Response, may_do, project_view, refusa
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import open_file
-from studies.actions.imports.table_preview import sample_of_upload
+from studies.actions.imports.table_preview import NO_ROWS, sample_of_upload
 from studies.actions.imports.uploads import (
     IMAGES,
     PARTS,
@@ -76,7 +76,7 @@ def imports(request: HttpRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Upload files to check or import. A script uploads them beforehand; without scripts the form sends them."""
-    given = {
+    given: dict[str, Any] = {
         "format": request.POST.get("instead") or request.POST.get("format", ""),
         "caption_rule": request.POST.get("caption_rule", AS_IS),
         "images_later": "images_later" in request.POST,
@@ -90,10 +90,12 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
                 take_rows_out(upload)
             rows = rows_of(upload)
             if not rows:
-                raise StudyError("Choose the file with the rows to be imported.")
+                raise StudyError(NO_ROWS)
             with open_file(rows[0]) as stream:
                 likely = likely_format(stream)
                 given["format"] = given["format"] or likely
+                if likely == TABLE and sample_of_upload(upload).problem:
+                    likely = ""
                 _refuse_other_format(stream, rows[0].name, likely, given["format"], tried=request.POST.get("tried", ""))
             if given["format"] == TABLE:
                 if problem := sample_of_upload(upload).problem:

@@ -71,17 +71,17 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
             "caption_rule": request.GET.get("caption_rule") or (last.caption_rule if last is not None else AS_IS),
             "images_later": "images_later" in request.GET or (last is not None and last.images_later),
         }
-    pictures = SmallPictures(upload)
+    small = SmallPictures(upload)
+    columns = [
+        _column(number, column, chosen.get(column, OTHER), shown.rows, small) | {"problem": problems.get(column)}
+        for number, column in enumerate(shown.columns)
+    ]
     captions = columns_of_role(chosen, CAPTION, shown.columns)
     context = {
         "project": upload.project,
-        "upload": upload,
         "files": [file.name for file in rows_of(upload)],
-        "images": list(received(upload, IMAGES)),
-        "columns": [
-            _column(number, column, chosen.get(column, OTHER), shown.rows, pictures) | {"problem": problems.get(column)}
-            for number, column in enumerate(shown.columns)
-        ],
+        "columns": columns,
+        "lacks_images": not received(upload, IMAGES) and any(column["lacks_images"] for column in columns),
         "targets": TARGETS,
         "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
         "given": given,
@@ -103,15 +103,18 @@ def _posted_mapping(request: HttpRequest, columns: Sequence[str]) -> dict[str, s
 
 
 def _column(
-    number: int, column: str, entry: str, rows: Sequence[Mapping[str, Any]], pictures: SmallPictures
+    number: int, column: str, entry: str, rows: Sequence[Mapping[str, Any]], small: SmallPictures
 ) -> dict[str, Any]:
     target, role = target_and_role(entry)
+    cells = [_cell(row.get(column), small) for row in rows]
     return {
         "number": number,
         "name": column,
         "target": target,
         "role": role or role_called_like(column),
-        "cells": [_cell(row.get(column), pictures) for row in rows],
+        "cells": cells,
+        "lacks_images": target == IMAGE
+        and any(picture["is_missing"] for cell in cells for picture in cell.get("pictures", ())),
     }
 
 
