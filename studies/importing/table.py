@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath
 from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked, places_of
@@ -102,7 +102,7 @@ def _opened(stream: BinaryIO, folder: str) -> tuple[bool, Iterator[Row | RowProb
 
     In a file called `metadata`, the names of images begin at its folder, as the `datasets` library has it.
     """
-    has_fixed_columns, rows = _rows(stream, _name_of(stream))
+    has_fixed_columns, rows = _rows(stream, str(PurePosixPath(folder, _name_of(stream))))
     if folder and PurePath(_name_of(stream)).stem == METADATA:
         rows = read_each(rows, partial(_with_folder, folder=folder))
     return has_fixed_columns, rows

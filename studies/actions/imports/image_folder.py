@@ -2,13 +2,13 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 
 from django.conf import settings
 
-from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage, refused_whole
+from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage
 from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
 from studies.importing.parquet import LARGEST_GROUP, BadTable, PictureTable, cell_named
 from studies.importing.parts import Part, part_named
@@ -93,7 +93,7 @@ class ImageFolder:
 
 
 class TableImages:
-    """Pictures in the cells of Parquet files; other images come from `beside`.
+    """Pictures in the cells of Parquet files, by their names in the rows; other images come from `beside`.
 
     `largest_group`: most bytes of a row group that are read at once.
     """
@@ -101,12 +101,10 @@ class TableImages:
     remedy = ImageFolder.remedy
 
     def __init__(
-        self, files: Sequence[Path], beside: ImageSource | None, *, largest_group: int = LARGEST_GROUP
+        self, files: Mapping[str, Path], beside: ImageSource | None, *, largest_group: int = LARGEST_GROUP
     ) -> None:
         self._beside = beside
-        self._files = {file.name: file for file in files}
-        if len(self._files) < len(files):
-            raise refused_whole("Two Parquet files have the same name. Rename one of them.")
+        self._files = files
         self._table = cache(partial(PictureTable, largest_group=largest_group))
 
     def read(self, filename: str) -> bytes | UnusableImage:

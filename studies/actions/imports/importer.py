@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
@@ -93,8 +93,11 @@ def import_files(
     refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
     if images_dir:
         image_source = ImageFolder(Path(os.path.realpath(images_dir)))
-    if tables := [file for file in files if file.suffix.lower() == PARQUET]:
-        image_source = TableImages(tables, image_source)
+    tables = [file for file in files if file.suffix.lower() == PARQUET]
+    if tables_by_name := by_name_below(tables, rows_dir):
+        if len(tables_by_name) < len(tables):
+            raise refused_whole("Two Parquet files have the same name. Rename one of them.")
+        image_source = TableImages(tables_by_name, image_source)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
@@ -153,6 +156,11 @@ def folder_below(file: Path, root: Path | None) -> str:
     if root is None or not file.absolute().is_relative_to(root.absolute()):
         return ""
     return file.absolute().parent.relative_to(root.absolute()).as_posix().removeprefix(".")
+
+
+def by_name_below(files: Sequence[Path], root: Path | None) -> dict[str, Path]:
+    """Return name with its folders below `root` -> file."""
+    return {str(PurePosixPath(folder_below(file, root), file.name)): file for file in files}
 
 
 def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str, read: Importer) -> Source:

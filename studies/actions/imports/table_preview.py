@@ -8,7 +8,7 @@ from django.conf import settings
 
 from studies.actions.imports.image_folder import ImageFolder, TableImages
 from studies.actions.imports.import_state import UnusableImage
-from studies.actions.imports.importer import folder_below
+from studies.actions.imports.importer import by_name_below, folder_below
 from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, is_archive, received, rows_of
 from studies.importing import TABLE
 from studies.importing.archives import DAMAGED
@@ -66,7 +66,8 @@ class SmallPictures:
         self._archives = [folder / name for name in received(upload, IMAGES) if is_archive(name)]
         beside = ImageFolder(folder.resolve()) if folder.is_dir() else None
         tables = [file for file in rows_of(upload) if file.suffix.lower() == PARQUET]
-        self._images = TableImages(tables, beside, largest_group=LARGEST_GROUP_SHOWN)
+        named = by_name_below(tables, folder_of(upload, ROWS))
+        self._images = TableImages(named, beside, largest_group=LARGEST_GROUP_SHOWN)
         self._left = MOST_PICTURES
 
     def small(self, filename: str) -> bytes | None:

@@ -137,6 +137,8 @@ def take_rows_out(upload: Upload) -> None:
                         raise StudyError(f"{name} is too large to be read in {archive.name}. Choose it as a data file.")
                     inside = name.removeprefix(f"{archive.stem}/")
                     receive(upload, ROWS, inside, table, offset=0, most=LARGEST_TABLE)
+        except Misplaced as error:
+            raise StudyError(f"Another zip holds {inside} too. Rename one of the two files.") from error
         except (BadArchive, *DAMAGED) as error:
             raise StudyError(str(error)) from error
 

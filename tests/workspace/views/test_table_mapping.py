@@ -167,12 +167,21 @@ def test_a_zip_may_hold_the_rows_too(editor: Client) -> None:
         made.writestr("vases/metadata.jsonl", b'{"file_name": "1.jpg", "text": "A red vase."}\n')
         made.writestr("vases/1.jpg", jpeg("red"))
         made.writestr("vases/dataset_infos.json", b"{}")
+        made.writestr("vases/2.jpg", b"")
     address = editor.post(NEW, {"images": SimpleUploadedFile("vases.zip", out.getvalue())})["Location"]
     page = editor.get(address).content.decode()
     assert 'alt="1.jpg"' in page
     editor.post(address, columns({"file_name": "image:image", "text": "caption:caption"}) | {"at_once": "1"})
     work()
     assert Instance.objects.get().images.get().image_id == hashlib.sha256(jpeg("red")).hexdigest()
+
+
+def test_two_zips_with_the_same_table_are_told(editor: Client) -> None:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("rows.csv", TABLE)
+    answer = editor.post(NEW, {"images": [SimpleUploadedFile(f"{name}.zip", out.getvalue()) for name in "ab"]})
+    assert "Another zip holds rows.csv too. Rename one of the two files." in words_of(answer)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\3\4 cut", zipped(red=b"no rows here")])
@@ -202,8 +211,10 @@ def test_nobody_else_maps_an_upload(editor: Client) -> None:
 
 def test_a_parquet_file_brings_its_own_pictures(editor: Client) -> None:
     rows = [{"image": {"bytes": jpeg(colour), "path": None}, "text": f"A {colour} vase."} for colour in ("red", "blue")]
-    name = "train-00000-of-00001.parquet"
-    address = editor.post(NEW, {"rows": SimpleUploadedFile(name, parquet_bytes(rows, row_group_size=1))})["Location"]
+    upload = begin(editor)
+    for part, one in zip(("train", "test"), rows, strict=True):
+        send(editor, upload, "rows", f"{part}/0.parquet", parquet_bytes([one, one], row_group_size=1))
+    address = editor.post(NEW, {"upload": upload.split("/")[2]})["Location"]
     page = editor.get(address)
     assert chosen(page) == ["image", "caption"]
     assert page.content.decode().count('<img src="data:image/webp;base64,') == 2
@@ -211,11 +222,8 @@ def test_a_parquet_file_brings_its_own_pictures(editor: Client) -> None:
     work()
     assert Import.objects.get().error == ""
     keys = dict(Instance.objects.values_list("key", "images__image"))
-    assert keys == {
-        "train-00000-of-00001/0": hashlib.sha256(jpeg("red")).hexdigest(),
-        "train-00000-of-00001/1": hashlib.sha256(jpeg("blue")).hexdigest(),
-    }
-    assert set(Instance.objects.values_list("split", flat=True)) == {"train"}
+    red, blue = (hashlib.sha256(jpeg(colour)).hexdigest() for colour in ("red", "blue"))
+    assert keys == {"train/0/0": red, "train/0/1": red, "test/0/0": blue, "test/0/1": blue}
 
 
 def test_a_parquet_file_with_paths_alone_is_told_what_to_do(editor: Client) -> None:
