@@ -12,10 +12,12 @@ from studies.actions.imports.importer import by_name_below, folder_below
 from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, is_archive, received, rows_of
 from studies.importing import TABLE
 from studies.importing.archives import DAMAGED
+from studies.importing.base import unsafe_filename
 from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture, thumbnail
 from studies.importing.table import Sample, sample
 from studies.models import Import, Project, Upload
+from studies.names import problem_with_text
 
 NO_ROWS = "Choose the file with the rows to be imported."
 ROWS_SHOWN = 5
@@ -43,7 +45,11 @@ def sample_of(files: Sequence[Path], rows_dir: Path | None = None) -> Sample:
 
 
 def sample_of_upload(upload: Upload) -> Sample:
+    """Return the sample of an upload's tables, if a mapping of their columns can be shown and stored."""
     shown = sample_of(rows_of(upload), folder_of(upload, ROWS))
+    for column in shown.columns:
+        if reason := problem_with_text(column):
+            return Sample(problem=f"The column {column[:80]!r} cannot be stored. {reason}")
     if len(shown.columns) > MOST_COLUMNS:
         return Sample(
             problem=f"The file has {len(shown.columns):,} columns; at most {MOST_COLUMNS} can be assigned here. Leave "
@@ -72,6 +78,8 @@ class SmallPictures:
 
     def small(self, filename: str) -> bytes | None:
         """Return a picture as WebP, None if it is missing, too large or damaged, and b"" after MOST_PICTURES."""
+        if unsafe_filename(filename):
+            return None
         if not self._left:
             return b""
         self._left -= 1

@@ -191,10 +191,16 @@ def test_a_zip_without_rows_is_told(editor: Client, content: bytes) -> None:
     assert 'class="problems"' in words_of(answer)
 
 
-def test_a_column_whose_name_cannot_be_stored_is_refused(editor: Client) -> None:
-    rows = json.dumps([{"text": "A vase.", "a\0b": 1}]).encode()
-    page = editor.post(upload(editor, rows, "vases.json")["Location"], columns({"text": "caption:a", "a": "other"}))
-    assert "The text has a NUL character, which cannot be stored. Remove it." in words_of(page)
+@pytest.mark.parametrize("sign", ["\0", "\ud800"])
+def test_signs_that_cannot_be_stored_are_told(editor: Client, sign: str) -> None:
+    rows = [{"text": f"A{sign} vase.", "image": f"{sign}.jpg"}]
+    address = upload(editor, json.dumps(rows).encode(), "vases.json")["Location"]
+    assert editor.get(address).status_code == 200
+    editor.post(address, columns({"text": "caption:caption", "image": "image:image"}))
+    work()
+    assert Import.objects.get().problem_count == 2
+    answer = upload(editor, json.dumps([rows[0] | {sign: 1}]).encode(), "vases.json")
+    assert "cannot be stored. The text has" in words_of(answer)
 
 
 def test_nobody_else_maps_an_upload(editor: Client) -> None:

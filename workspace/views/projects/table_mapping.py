@@ -122,16 +122,21 @@ def _cell(value: Any, small: SmallPictures) -> dict[str, Any]:
     """Return what a page shows of a cell: its text, and for pictures its first few as data addresses."""
     if not is_picture(value):
         text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-        return {"text": text}
+        return {"text": _storable(text)}
     names = filenames_in(value)
     pictures = [(name, small.small(name)) for name in names[:PICTURES_IN_A_CELL]]
     return {
         "pictures": [
-            {"name": name, "address": _data_address(data) if data else "", "is_missing": data is None}
+            {"name": _storable(name), "address": _data_address(data) if data else "", "is_missing": data is None}
             for name, data in pictures
         ],
         "more": len(names) - len(pictures),
     }
+
+
+def _storable(text: str) -> str:
+    """Return a text without halves of characters, which no page can hold."""
+    return text.encode(errors="replace").decode()
 
 
 def _data_address(webp: bytes) -> str:
@@ -140,5 +145,5 @@ def _data_address(webp: bytes) -> str:
 
 def _caption_rules(example: Any) -> list[dict[str, str]]:
     """Return name, title and effect of every caption rule."""
-    text = example if isinstance(example, str) else ""
+    text = _storable(example) if isinstance(example, str) else ""
     return [{"name": name, "title": RULE_TITLES[name], "example": rule(text)} for name, rule in CAPTION_RULES.items()]
