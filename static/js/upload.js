@@ -10,7 +10,7 @@ const LONGEST_WAIT = 8000;
 const LONGEST_SILENCE = 120000;
 const NOT_TAKEN = "The server did not take this. Load the page again; you may have to sign in.";
 
-const NOT_A_FILE_OF_OURS = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
+const NOTHING_TO_IMPORT = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
 
 let piece = 1 << 18;
 
@@ -103,7 +103,7 @@ function filesOf(form) {
   for (const field of form.querySelectorAll("input[type=file]")) {
     const files = [...field.files];
     if ("folder" in field.dataset) {
-      found.push(...sorted(files.map((file) => ({ name: belowFolder(file.webkitRelativePath), file, inFolder: true }))));
+      found.push(...tellApart(files.map((file) => ({ name: belowFolder(file.webkitRelativePath), file, inFolder: true }))));
     } else {
       found.push(...files.map((file) => ({ part: field.name, name: file.name, file })));
     }
@@ -121,7 +121,7 @@ const IMAGE = /\.(zip|jpe?g|png|webp|gif|bmp|tiff?)$/i;
 const belowFolder = (path) => path.split("/").slice(1).join("/");
 
 // Tells rows from images by the names of files, and leaves out what is neither.
-function sorted(files) {
+function tellApart(files) {
   const inFolder = files.filter((entry) => entry.inFolder);
   const ofFolder = TABLES.find((name) => inFolder.some((entry) => name.test(entry.name)));
   const isTable = (entry) => (entry.inFolder ? ofFolder?.test(entry.name) : TABLE.test(entry.name));
@@ -154,14 +154,14 @@ function takeDrops(form) {
     const found = (await Promise.all(entries.map((entry) => filesBelow(entry)))).flat();
     // The names in the rows begin inside a folder that was dropped alone.
     const isAlone = entries.length === 1 && entries[0].isDirectory;
-    const taken = sorted(found.map((entry) => (isAlone ? { ...entry, name: belowFolder(entry.name) } : entry)));
+    const taken = tellApart(found.map((entry) => (isAlone ? { ...entry, name: belowFolder(entry.name) } : entry)));
     const known = new Map();
     for (const entry of [...(dropped.get(form) ?? []), ...taken]) {
       known.set(`${entry.part}/${entry.name}`, entry);
     }
     dropped.set(form, [...known.values()]);
     told.nextElementSibling.hidden = !known.size;
-    told.textContent = taken.length ? listed([...known.values()]) : NOT_A_FILE_OF_OURS;
+    told.textContent = taken.length ? listed([...known.values()]) : NOTHING_TO_IMPORT;
   });
 }
 
