@@ -80,8 +80,7 @@ def test_a_table_and_a_zip_are_dropped_mapped_checked_and_imported(
     expect(page.locator(".cells img")).to_have_count(5)
     assert_accessible(page)
     assert_no_wider_than_the_window(page)
-    # The other path is no picture of ours, and one column cannot be two things.
-    page.get_by_role("group", name="path", exact=True).get_by_label("Used as").select_option("ignored")
+    # Two columns cannot be the same thing.
     page.get_by_role("group", name="repo", exact=True).get_by_label("Used as").select_option("licence")
     page.get_by_role("button", name="Check").click()
     told = page.get_by_role("group", name="licence", exact=True).locator(".error")

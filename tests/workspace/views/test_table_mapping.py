@@ -92,6 +92,11 @@ def test_the_next_file_with_the_same_columns_is_filled_in_as_the_last(editor: Cl
     assert chosen(editor.get(upload(editor, TABLE.replace(b"mood", b"air"))["Location"]))[0] == "other"
 
 
+def test_a_column_of_names_of_other_pictures_is_guessed_to_be_a_note(editor: Client) -> None:
+    rows = b"picture,origin,text\nred.jpg,elsewhere/1.jpg,A red vase.\n"
+    assert chosen(editor.get(upload(editor, rows)["Location"])) == ["image", "other", "caption"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "place", "sentence"),
     [

@@ -76,6 +76,8 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         _column(number, column, chosen.get(column, OTHER), shown.rows, small) | {"problem": problems.get(column)}
         for number, column in enumerate(shown.columns)
     ]
+    if last is None and request.method != "POST":
+        _unguess_absent_images(columns)
     captions = columns_of_role(chosen, CAPTION, shown.columns)
     context = {
         "project": upload.project,
@@ -116,6 +118,14 @@ def _column(
         "lacks_images": target == IMAGE
         and any(picture["is_missing"] for cell in cells for picture in cell.get("pictures", ())),
     }
+
+
+def _unguess_absent_images(columns: Sequence[dict[str, Any]]) -> None:
+    """Make notes of columns that name pictures which were not sent, if those of another column were."""
+    images = [column for column in columns if column["target"] == IMAGE]
+    if not all(column["lacks_images"] for column in images):
+        for column in images:
+            column["target"] = OTHER if column["lacks_images"] else IMAGE
 
 
 def _cell(value: Any, small: SmallPictures) -> dict[str, Any]:
