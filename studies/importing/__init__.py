@@ -1,6 +1,6 @@
 """Registry of import formats. A new format is one file, its test, and one line here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from itertools import islice
 from pkgutil import resolve_name
@@ -36,7 +36,10 @@ def get_importer(name: str) -> Importer:
 
 def importer_with(name: str, mapping: Mapping[str, str], folder: str = "") -> Importer:
     """Return the importer called `name`; that of tables reads columns by `mapping`, in a file of `folder`."""
-    return partial(get_importer(name), mapping=mapping, folder=folder) if name == TABLE else get_importer(name)
+    if name != TABLE:
+        return get_importer(name)
+    read_table: Callable[..., Iterator[Record | Note | RowProblem]] = get_importer(name)
+    return partial(read_table, mapping=mapping, folder=folder)
 
 
 def likely_format(stream: BinaryIO) -> str:

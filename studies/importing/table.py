@@ -36,6 +36,7 @@ from studies.importing.rows import (
     read_list,
     read_objects,
     read_table,
+    without_blanks,
 )
 
 NO_MAPPING = "The format table needs a mapping that says what each column is (--mapping)."
@@ -208,8 +209,8 @@ def _read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record |
         options[column] = role if roles.count(role) == 1 else f"{role}-{position}"
     if image_columns and not images and not cells.problems:
         cells.refuse(image_columns[0][0], "The row names no image.")
-    facts = {name: fields.get(column) for name in FACTS if (column := column_of(mapping, name)) is not None}
-    images = with_facts(row, {name: value for name, value in facts.items() if value != ""}, images, cells.problems)
+    facts = {name: fields.get(column_of(mapping, name) or "") for name in FACTS if name in mapping.values()}
+    images = with_facts(row, without_blanks(facts), images, cells.problems)
     names = {name: cells.text(column_of(mapping, name)) for name in NAMES}
     if "split" not in mapping.values():
         names["split"] = _split_of(stem)
