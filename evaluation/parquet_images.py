@@ -1,12 +1,12 @@
 """Datasets as the Hugging Face Hub has them: Parquet files whose rows hold the bytes of their images."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from evaluation.errors import BenchmarkError
-from studies.importing.parquet import BadTable, PictureTable, cell_named, open_parquet
+from studies.importing.parquet import TABLES_KEPT, BadTable, PictureTable, cell_named, open_parquet
 
 
 def shards_of(folder: Path, split: str) -> list[Path]:
@@ -32,11 +32,11 @@ def texts_of(path: Path, columns: Sequence[str], images: Sequence[str]) -> Itera
 
 
 class Cells:
-    """Reads images out of tables below a folder."""
+    """Reads images out of tables below a folder; keeps those that lie together."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._table = cache(PictureTable)
+        self._table = lru_cache(maxsize=TABLES_KEPT)(PictureTable)
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of the image in the cell called `name`, None for any other name.

@@ -102,6 +102,10 @@ def open_parquet(source: Path | BinaryIO) -> Any:
         raise BadTable("It is not a Parquet file that can be read. Write it again.") from error
 
 
+# Files whose pictures are kept at the same time.
+TABLES_KEPT = 2
+
+
 class PictureTable:
     """The pictures in the cells of a Parquet file; cells of a row group are read together and kept."""
 
@@ -111,7 +115,9 @@ class PictureTable:
         counts = [self._table.metadata.row_group(group).num_rows for group in range(self._table.num_row_groups)]
         self._ends = list(accumulate(counts))
         self._starts = [end - count for end, count in zip(self._ends, counts, strict=True)]
-        self._group: Callable[[int, str], list[Any]] = lru_cache(maxsize=4)(self._read_group)
+        # As many as a row can ask for one after another.
+        most = len(self._table.schema_arrow.names)
+        self._group: Callable[[int, str], list[Any]] = lru_cache(maxsize=most)(self._read_group)
         # A ParquetFile is not for several threads.
         self._lock = Lock()
 

@@ -3,14 +3,14 @@
 import os
 import stat
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from django.conf import settings
 
 from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage
 from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
-from studies.importing.parquet import LARGEST_GROUP, BadTable, PictureTable, cell_named
+from studies.importing.parquet import LARGEST_GROUP, TABLES_KEPT, BadTable, PictureTable, cell_named
 from studies.importing.parts import Part, part_named
 from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
@@ -105,7 +105,7 @@ class TableImages:
     ) -> None:
         self._beside = beside
         self._files = files
-        self._table = cache(partial(PictureTable, largest_group=largest_group))
+        self._table = lru_cache(maxsize=TABLES_KEPT)(partial(PictureTable, largest_group=largest_group))
 
     def read(self, filename: str) -> bytes | UnusableImage:
         """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
