@@ -78,7 +78,7 @@ class Instances(ProjectPart):
         """Upload files in pieces and import them in the background: gigabytes survive lost connections.
 
         images: single files, by name only, and zips. A piece without a response is looked up before it is sent again.
-        options: `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
+        options: `mapping`, `caption_rule`, `images_later`, `dry_run`. Raises LineupError.
         """
         upload = self._site.json("POST", f"{self._path}uploads/", makes=True)["id"]
         path = f"{self._path}uploads/{upload}/"

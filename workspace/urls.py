@@ -14,6 +14,7 @@ from workspace.views.projects import (
     near_duplicates,
     project,
     project_settings,
+    table_mapping,
     uploads,
     webhooks,
 )
@@ -77,6 +78,7 @@ urlpatterns = [
     path("projects/<slug:slug>/imports/new/", imports.new, name="new_import"),
     path("projects/<slug:slug>/uploads/", uploads.begin, name="begin_upload"),
     path("uploads/<uuid:pk>/", uploads.upload, name="upload"),
+    path("uploads/<uuid:pk>/mapping/", table_mapping.mapping, name="upload_mapping"),
     path("uploads/<uuid:pk>/<str:part>/", uploads.piece, name="upload_piece"),
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),

@@ -27,11 +27,12 @@ from evaluation.benchmark_files import (
     records_of,
 )
 from evaluation.errors import BenchmarkError
-from evaluation.parquet_images import cell_name, shards_of, texts_of
+from evaluation.parquet_images import shards_of, texts_of
 from evaluation.protocols.base import Benchmark, Block, Breakdown, Choice, Evaluation
 from evaluation.result_files import Described, read_detections, read_outcomes
 from studies.importing import RowProblem
 from studies.importing.captions import bivlc_release
+from studies.importing.parquet import Cell
 from studies.importing.rows import read_table
 
 RELEASES = ("bivlc.jsonl", "bivlc.csv", "instances.jsonl", "instances.csv")
@@ -163,7 +164,7 @@ def _of_tables(paths: Sequence[Path]) -> Instances:
         for row, texts in enumerate(texts_of(path, TEXTS, IMAGES)):
             instances.append(Described(*(texts[name] for name in TEXTS)))
             file = f"{path.parent.name}/{path.name}"
-            images.append((cell_name(file, row, IMAGES[0]), cell_name(file, row, IMAGES[1])))
+            images.append((Cell(file, row, IMAGES[0]).filename, Cell(file, row, IMAGES[1]).filename))
     return Instances(instances, images)
 
 

@@ -19,6 +19,7 @@ ENTRIES: Mapping[str, str] = {
     "project": "overview",
     **dict.fromkeys(("instances", "instance", "tag_instances", "export_instances", "ask_again"), "instances"),
     **dict.fromkeys(("near_duplicates", "project_imports", "new_import", "import", "import_problems"), "instances"),
+    "upload_mapping": "instances",
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
     **dict.fromkeys(("project_releases", "study_releases", "release_people", "hub_pushes"), "releases"),

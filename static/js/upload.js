@@ -10,11 +10,17 @@ const LONGEST_WAIT = 8000;
 const LONGEST_SILENCE = 120000;
 const NOT_TAKEN = "The server did not take this. Load the page again; you may have to sign in.";
 
+const NOTHING_TO_IMPORT = "Nothing of this can be imported. Drop CSV, TSV, JSON, JSONL, Parquet, zip or image files.";
+
 let piece = 1 << 18;
 
 class Refused extends Error {}
 
+// Files that were dropped onto a form, by their names in the upload.
+const dropped = new WeakMap();
+
 for (const form of document.querySelectorAll("form[data-upload]")) {
+  takeDrops(form);
   form.addEventListener("submit", async (event) => {
     if (form.elements.upload.value) {
       return;
@@ -24,6 +30,11 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     const sending = form.querySelector("[data-sending]");
     const told = sending.querySelector("[role=status]");
     sending.hidden = false;
+    // The rows can also lie in a zip.
+    if (!filesOf(form).some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
+      told.textContent = "Choose the file with the rows to be imported.";
+      return;
+    }
     setBusy(form, true);
     try {
       form.elements.upload.value = await send(form, (done, total, note) => {
@@ -88,15 +99,92 @@ async function send(form, tell) {
 }
 
 function filesOf(form) {
-  const found = [];
+  const found = [...(dropped.get(form) ?? [])];
   for (const field of form.querySelectorAll("input[type=file]")) {
-    for (const file of field.files) {
-      const inFolder = "folder" in field.dataset;
-      const name = inFolder ? file.webkitRelativePath.split("/").slice(1).join("/") : file.name;
-      found.push({ part: inFolder ? "images" : field.name, name, file });
+    const files = [...field.files];
+    if ("folder" in field.dataset) {
+      found.push(...tellApart(files.map((file) => ({ name: belowFolder(file.webkitRelativePath), file, inFolder: true }))));
+    } else {
+      found.push(...files.map((file) => ({ part: field.name, name: file.name, file })));
     }
   }
-  return found;
+  // Tables among the images of a folder are not meant where somebody chose the file with the rows.
+  const isChosen = found.some(({ part, inFolder }) => part === "rows" && !inFolder);
+  return found.filter(({ part, inFolder }) => !(isChosen && inFolder && part === "rows"));
+}
+
+// Of a folder, the first of these that it has are its rows: those of a Hugging Face dataset before any other.
+const TABLES = [/\.parquet$/i, /(^|\/)metadata\.(csv|jsonl)$/i, /\.(csv|tsv|jsonl?|ya?ml)$/i];
+const TABLE = /\.(parquet|csv|tsv|jsonl?|ya?ml)$/i;
+const IMAGE = /\.(zip|jpe?g|png|webp|gif|bmp|tiff?)$/i;
+
+const belowFolder = (path) => path.split("/").slice(1).join("/");
+
+// Tells rows from images by the names of files, and leaves out what is neither.
+function tellApart(files) {
+  const inFolder = files.filter((entry) => entry.inFolder);
+  const ofFolder = TABLES.find((name) => inFolder.some((entry) => name.test(entry.name)));
+  const isTable = (entry) => (entry.inFolder ? ofFolder?.test(entry.name) : TABLE.test(entry.name));
+  return [
+    ...files.filter(isTable).map((entry) => ({ ...entry, part: "rows" })),
+    ...files.filter((entry) => IMAGE.test(entry.name)).map((entry) => ({ ...entry, part: "images" })),
+  ];
+}
+
+function takeDrops(form) {
+  const told = form.querySelector("[data-dropped]");
+  if (!told) {
+    return;
+  }
+  form.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    form.toggleAttribute("data-over", true);
+  });
+  form.addEventListener("dragleave", (event) => {
+    if (!form.contains(event.relatedTarget)) {
+      form.toggleAttribute("data-over", false);
+    }
+  });
+  form.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    form.toggleAttribute("data-over", false);
+    // After this turn the list of what was dropped is empty.
+    const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+    const entries = items.map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    const found = (await Promise.all(entries.map((entry) => filesBelow(entry)))).flat();
+    // The names in the rows begin inside a folder that was dropped alone.
+    const isAlone = entries.length === 1 && entries[0].isDirectory;
+    const taken = tellApart(found.map((entry) => (isAlone ? { ...entry, name: belowFolder(entry.name) } : entry)));
+    const known = new Map();
+    for (const entry of [...(dropped.get(form) ?? []), ...taken]) {
+      known.set(`${entry.part}/${entry.name}`, entry);
+    }
+    dropped.set(form, [...known.values()]);
+    told.nextElementSibling.hidden = !known.size;
+    told.textContent = taken.length ? listed([...known.values()]) : NOTHING_TO_IMPORT;
+  });
+}
+
+// Returns the files of a dropped file or folder; their names begin with that of the folder.
+async function filesBelow(entry) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    const name = entry.fullPath.slice(1);
+    return [{ name, file, inFolder: name.includes("/") }];
+  }
+  const reader = entry.createReader();
+  const found = [];
+  // A reader gives a large folder in parts, and nothing after the last.
+  for (let part = [entry]; part.length; found.push(...part)) {
+    part = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+  }
+  return (await Promise.all(found.map((each) => filesBelow(each)))).flat();
+}
+
+function listed(files) {
+  const names = (wanted) => files.filter(({ part }) => part === wanted).map(({ name }) => name);
+  const images = names("images");
+  return `Dropped: ${[...names("rows"), ...(images.length > 3 ? [`${images.length} images`] : images)].join(", ")}.`;
 }
 
 // The upload that this tab was at before, if the server still knows it; else a new one.

@@ -4,6 +4,7 @@ Archives are untrusted: names, declared sizes and compression ratios.
 """
 
 import os
+import re
 import stat
 import struct
 import zipfile
@@ -86,6 +87,21 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
     if top and not (folder / top).exists():
         (folder / top).symlink_to(".", target_is_directory=True)
     return written
+
+
+# What the rows of a dataset are called, the first of these that it has: a Hugging Face dataset, then any table.
+TABLES = (r".+\.parquet", r"(.+/)?metadata\.(csv|jsonl)", r".+\.(csv|tsv|jsonl?)")
+
+
+def tables_in(archive: Path) -> list[str]:
+    """Return the names of the files in an archive that can be its rows. Raises BadArchive and OSError."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            names = [member.filename for member in _members(opened, archive.name)]
+    except DAMAGED as error:
+        raise BadArchive(f"{archive.name} cannot be read ({error}). Make the zip again, without a password.") from error
+    found = ([name for name in names if re.fullmatch(table, name, re.IGNORECASE)] for table in TABLES)
+    return next(filter(None, found), [])
 
 
 def _members(opened: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:

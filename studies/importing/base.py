@@ -136,8 +136,8 @@ def _problems_in_names(record: Record) -> Iterator[RowProblem]:
 
 def _problems_in_captions(record: Record) -> Iterator[RowProblem]:
     for role, text in record.captions.items():
-        if not _ROLE.fullmatch(role):
-            yield RowProblem(record.row, "captions", _bad_role(role))
+        if reason := problem_with_role(role):
+            yield RowProblem(record.row, "captions", reason)
         elif not text.strip():
             yield RowProblem(record.row, role, "The caption is empty.")
         elif reason := _unstorable(text):
@@ -149,8 +149,8 @@ def _problems_in_images(record: Record) -> Iterator[RowProblem]:
         yield RowProblem(record.row, "images", f"The row names {len(record.images):,} images; at most 1,000 fit.")
         return
     for image in record.images:
-        if not _ROLE.fullmatch(image.role):
-            yield RowProblem(record.row, "images", _bad_role(image.role))
+        if reason := problem_with_role(image.role):
+            yield RowProblem(record.row, "images", reason)
         elif reason := unsafe_filename(image.filename):
             yield RowProblem(record.row, image.role, reason)
         elif image.sha256 and not _SHA256.fullmatch(image.sha256):
@@ -161,7 +161,10 @@ def _problems_in_images(record: Record) -> Iterator[RowProblem]:
             yield RowProblem(record.row, image.role, reason)
 
 
-def _bad_role(role: str) -> str:
+def problem_with_role(role: str) -> str:
+    """Return why `role` cannot name a caption or image of an instance, or ""."""
+    if _ROLE.fullmatch(role):
+        return ""
     return f"The role {_short(role)} is not a name of at most 30 small letters, digits and _, a letter first."
 
 

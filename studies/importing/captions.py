@@ -63,3 +63,10 @@ CAPTION_RULES: dict[str, Callable[[str], str]] = {
     "keep-case-v1": keep_case,
     "retrieval-v1": retrieval,
 }
+# What each rule does, for forms.
+RULE_TITLES = {
+    "as-is-v1": "Unchanged",
+    "bivlc-release-v1": "As BiVLC released them: small letters after the first, a full stop at the end",
+    "keep-case-v1": "One tidy sentence, with its capitals",
+    "retrieval-v1": "As ARO and RoCOCO give them to models: small letters, few signs, at most 30 words",
+}

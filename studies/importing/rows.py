@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO, TypeVar, cast
 
 import yaml
@@ -256,6 +257,14 @@ def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> li
     if twice:
         problems.append(RowProblem(0, "", f"Its header names {', '.join(twice)} more than once."))
     return problems
+
+
+def object_on_line(line: bytes) -> dict[str, Any] | None:
+    """Return the JSON object on a line, or None if the line is something else."""
+    with suppress(ValueError, RecursionError):
+        value = _load(line.decode("utf-8-sig"))
+        return value if isinstance(value, dict) else None
+    return None
 
 
 def _parse_object(line: str) -> dict[str, Any] | str:

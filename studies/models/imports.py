@@ -32,6 +32,9 @@ class Import(models.Model):
         help_text="Path and SHA-256 of each, as it was when the import was asked for."
     )
     format = models.CharField(max_length=50)
+    mapping: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        default=dict, blank=True, db_default={}, help_text="What each column of a table is; empty for other formats."
+    )
     images_dir = models.TextField(blank=True, help_text="The folder that image names start from.")
     caption_rule = models.CharField(max_length=50)
     images_later = models.BooleanField(default=False)

@@ -6,7 +6,9 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from PIL import Image
+from pyarrow import parquet
 
 from studies.actions.imports.import_state import ImportSummary
 from studies.actions.imports.importer import import_files
@@ -55,6 +57,13 @@ def manifest_bytes(*rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) ->
 
 def json_lines(*rows: Any) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def parquet_bytes(rows: list[dict[str, Any]], schema: Any = None, **how: Any) -> bytes:
+    """Return a Parquet file; the other keywords are those of pyarrow's `write_table`."""
+    out = BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows, schema), out, **how)
+    return out.getvalue()
 
 
 def import_file(

@@ -114,6 +114,11 @@ class ImportWantedSerializer(serializers.Serializer[Any]):
 
     upload = serializers.UUIDField()
     format = serializers.ChoiceField(choices=list(IMPORTERS))
+    mapping = serializers.DictField(
+        child=serializers.CharField(),
+        default=dict,
+        help_text='What each column is, for the format `table`: {"id": "key", "text": "caption:caption"}.',
+    )
     caption_rule = serializers.ChoiceField(choices=list(CAPTION_RULES), default="as-is-v1")
     images_later = serializers.BooleanField(default=False, help_text="Let rows wait for images that are not there.")
     dry_run = serializers.BooleanField(default=False, help_text="Check everything and change nothing.")
@@ -133,6 +138,7 @@ def _import_json(request: Request, one: Import) -> dict[str, Any]:
         "id": one.pk,
         "files": one.names,
         "format": one.format,
+        "mapping": one.mapping,
         "state": _state(one),
         "stage": one.stage,
         "done": one.job.done if one.job else 0,

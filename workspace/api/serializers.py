@@ -193,6 +193,9 @@ class ImportSerializer(Plain):
     id = serializers.IntegerField()
     files = serializers.ListField(child=serializers.CharField())
     format = serializers.CharField()
+    mapping = serializers.DictField(
+        child=serializers.CharField(), help_text="What each column is, for the format `table`."
+    )
     state = serializers.ChoiceField(choices=IMPORT_STATES)
     stage = serializers.CharField(allow_blank=True)
     done = serializers.IntegerField(help_text="Rows so far.")

@@ -1,13 +1,16 @@
-"""Image folder of an import: reads only files named by rows, and nothing outside the folder."""
+"""Images of an import, in a folder or in its Parquet files: reads only those named by rows, and nothing outside."""
 
 import os
 import stat
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 
 from django.conf import settings
 
-from studies.actions.imports.import_state import UnusableImage
+from studies.actions.imports.import_state import NO_FOLDER, ImageSource, UnusableImage
 from studies.importing.folders import NoSuchPlace, Place, in_order, place_named
+from studies.importing.parquet import LARGEST_GROUP, TABLES_KEPT, BadTable, PictureTable, cell_named
 from studies.importing.parts import Part, part_named
 from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 
@@ -87,3 +90,29 @@ class ImageFolder:
             return UnusableImage(f"The folder {place.folder} cannot be read ({error.strerror}).")
         except NoSuchPlace as error:
             return UnusableImage(str(error), absent=error.absent)
+
+
+class TableImages:
+    """Pictures in the cells of Parquet files, by their names in the rows; other images come from `beside`.
+
+    `largest_group`: most bytes of a row group that are read at once.
+    """
+
+    remedy = ImageFolder.remedy
+
+    def __init__(
+        self, files: Mapping[str, Path], beside: ImageSource | None, *, largest_group: int = LARGEST_GROUP
+    ) -> None:
+        self._beside = beside
+        self._files = files
+        self._table = lru_cache(maxsize=TABLES_KEPT)(partial(PictureTable, largest_group=largest_group))
+
+    def read(self, filename: str) -> bytes | UnusableImage:
+        """Return the bytes of the image called `filename` in a row, or why it cannot be used."""
+        cell = cell_named(filename)
+        if cell is None or cell.file not in self._files:
+            return self._beside.read(filename) if self._beside is not None else NO_FOLDER
+        try:
+            return self._table(self._files[cell.file]).read(cell)
+        except BadTable as error:
+            return UnusableImage(str(error))

@@ -3,7 +3,7 @@
 import json
 import logging
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from background.work import RunningJob, Work
 from studies.actions.events import Actor, What, name_of, person, record
 from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary, Progress
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
-from studies.actions.imports.uploads import discard, unpack
+from studies.actions.imports.uploads import ROWS, discard, folder_of, unpack
 from studies.actions.projects.projects import save_project
 from studies.errors import StudyError
 from studies.importing import RowProblem
@@ -33,7 +33,10 @@ KIND = "studies.import"
 CANCELLED = "It was cancelled. Nothing was imported."
 # Further problems can be downloaded only.
 MOST_SHOWN = 10
-ASKED_WITH = ("project", "files", "format", "images_dir", "caption_rule", "images_later", "upload", "dry_run")
+ASKED_WITH = (
+    *("project", "files", "format", "mapping", "images_dir"),
+    *("caption_rule", "images_later", "upload", "dry_run"),
+)
 
 
 def request_import(
@@ -43,6 +46,7 @@ def request_import(
     format: str,
     by: Actor,
     now: datetime,
+    mapping: Mapping[str, str] | None = None,
     images_dir: Path | None = None,
     caption_rule: str = "as-is-v1",
     images_later: bool = False,
@@ -52,15 +56,17 @@ def request_import(
 ) -> Import:
     """Queue an import of files on this machine, with their current content.
 
-    `upload`: the upload that brought the files. `dry_run`: only check them. An equal unfinished import is returned
-    instead of a new one. An unsaved project is saved here, because its pages show the import, and `owner` becomes its
-    owner. Raises ImportRefused.
+    `mapping`: what each column is, for the format `table`. `upload`: the upload that brought the files. `dry_run`: only
+    check them. An equal unfinished import is returned instead of a new one. An unsaved project is saved here, because
+    its pages show the import, and `owner` becomes its owner. Raises ImportRefused.
     """
-    refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
     wanted = Import(
         project=project,
         files=[_as_it_is(file) for file in files],
         format=format,
+        # Sorted, so that two equal requests are stored alike.
+        mapping=dict(sorted((mapping or {}).items())),
         images_dir="" if images_dir is None else str(images_dir.absolute()),
         caption_rule=caption_rule,
         images_later=images_later,
@@ -151,8 +157,10 @@ def _import(job: RunningJob) -> None:
                 project=wanted.project,
                 files=[Path(file["path"]) for file in wanted.files],
                 format=wanted.format,
+                mapping=wanted.mapping,
                 by=wanted.requested_by or wanted.by_name,
                 now=job.now(),
+                rows_dir=folder_of(wanted.upload, ROWS) if wanted.upload else None,
                 images_dir=Path(wanted.images_dir) if wanted.images_dir else None,
                 caption_rule=wanted.caption_rule,
                 images_later=wanted.images_later,

@@ -135,6 +135,9 @@ class UnusableImage:
     absent: bool = False
 
 
+NO_FOLDER = UnusableImage("No image folder was named.", absent=True)
+
+
 class ImageSource(Protocol):
     """Source of an import's images: a folder, or images already in the project.
 
@@ -154,7 +157,6 @@ class Shared:
     """State shared by the files of one import."""
 
     project: Project
-    read: Importer
     caption_rule: str
     image_source: ImageSource | None
     images_later: bool
@@ -182,6 +184,7 @@ class Source:
 
     stream: BinaryIO
     name: str
+    read: Importer
     shared: Shared
     state: tuple[int, int]
     problems: list[RowProblem] = field(default_factory=list)
@@ -200,7 +203,7 @@ class Source:
     def batches(self) -> Iterator[list[Record | Note | RowProblem]]:
         """Read the file from its start; keep one batch in memory."""
         self.stream.seek(0)
-        items = self.shared.read(self.stream)
+        items = self.read(self.stream)
         while batch := list(islice(items, BATCH)):
             yield batch
 

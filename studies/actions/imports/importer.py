@@ -3,13 +3,13 @@
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError, IntegrityError, transaction
@@ -18,10 +18,11 @@ from background.errors import Superseded
 from studies.actions.events import Actor, What, record
 from studies.actions.images import names_of, remove_unused, take_in
 from studies.actions.imports.description_notes import check_notes, save_notes
-from studies.actions.imports.image_folder import ImageFolder
+from studies.actions.imports.image_folder import ImageFolder, TableImages
 from studies.actions.imports.import_state import (
     COUNTED,
     FOREGROUND,
+    NO_FOLDER,
     ImageSource,
     ImportContext,
     ImportRefused,
@@ -44,11 +45,13 @@ from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
 from studies.descriptions import NOTED, PUBLIC, TARGETS
-from studies.importing import IMPORTERS, Note, Record, RowProblem, SourceImage, get_importer
+from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, importer_with
 from studies.importing.captions import CAPTION_RULES
+from studies.importing.parquet import PARQUET
 from studies.importing.pictures import NotAPicture
+from studies.importing.table import NO_MAPPING
 from studies.models import Image, Instance, InstanceImage, Project
-from studies.names import problem_with_slug
+from studies.names import problem_with_slug, problem_with_text
 
 # Rows per step of the progress bar.
 IMAGE_BATCH = 25
@@ -56,7 +59,6 @@ IMAGE_BATCH = 25
 MOST_THREADS = 4
 
 
-NO_FOLDER = UnusableImage("No image folder was named.", absent=True)
 NOTHING = "Nothing was imported."
 DISK_FULL = "The disk is full. Nothing was imported; make room and import again."
 
@@ -68,6 +70,8 @@ def import_files(
     format: str,
     by: Actor,
     now: datetime,
+    mapping: Mapping[str, str] | None = None,
+    rows_dir: Path | None = None,
     images_dir: Path | None = None,
     image_source: ImageSource | None = None,
     caption_rule: str = "as-is-v1",
@@ -79,20 +83,27 @@ def import_files(
 ) -> list[ImportSummary]:
     """Import files into the project, all or none.
 
-    Images are read from the folder `images_dir`, or from `image_source`. An unsaved project is saved together with its
-    first instances, and `owner` becomes its owner.
+    `mapping`: what each column is, for the format `table`. `rows_dir`: the folder of the dataset with the files. Images
+    are read from the folder `images_dir`, or from `image_source`. An unsaved project is saved together with its first
+    instances, and `owner` becomes its owner.
 
     Everything is checked before the first write to the database. Images are stored while they are checked, and removed
     if the import is refused. Raises ImportRefused.
     """
-    refuse_unknown(format=format, caption_rule=caption_rule, images_dir=images_dir)
+    refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
+    if images_dir:
+        image_source = ImageFolder(Path(os.path.realpath(images_dir)))
+    tables = [file for file in files if file.suffix.lower() == PARQUET]
+    if tables_by_name := by_name_below(tables, rows_dir):
+        if len(tables_by_name) < len(tables):
+            raise refused_whole("Two Parquet files have the same name. Rename one of them.")
+        image_source = TableImages(tables_by_name, image_source)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
-        read=get_importer(format),
         caption_rule=caption_rule,
-        image_source=ImageFolder(Path(os.path.realpath(images_dir))) if images_dir else image_source,
+        image_source=image_source,
         images_later=images_later,
         dry_run=dry_run,
         owner=owner,
@@ -103,7 +114,10 @@ def import_files(
     try:
         with ExitStack() as open_files:
             sources = [
-                _open_source(file, shared, open_files, digest) for file, digest in zip(files, digests, strict=True)
+                _open_source(
+                    file, shared, open_files, digest, importer_with(format, mapping or {}, folder_below(file, rows_dir))
+                )
+                for file, digest in zip(files, digests, strict=True)
             ]
             return _run(sources, shared, by=by, now=now)
     except Superseded:
@@ -116,10 +130,19 @@ def import_files(
         raise
 
 
-def refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -> None:
-    """Raise ImportRefused for an unknown format or caption rule, or a missing image folder."""
+def refuse_unknown(
+    *, format: str, mapping: Mapping[str, str] | None, caption_rule: str, images_dir: Path | None
+) -> None:
+    """Raise ImportRefused for an unknown format or caption rule, a missing image folder, or a mapping out of place."""
     if format not in IMPORTERS:
         raise refused_whole(f"The format {format!r} is unknown. Use one of {', '.join(IMPORTERS)}.")
+    if mapping and format != TABLE:
+        raise refused_whole(f"The format {format} needs no mapping. Leave it out, or use the format {TABLE}.")
+    if not mapping and format == TABLE:
+        raise refused_whole(NO_MAPPING)
+    for column, target in (mapping or {}).items():
+        if reason := problem_with_text(column) or problem_with_text(target):
+            raise refused_whole(f"The mapping of {column[:80]!r} cannot be stored. {reason}")
     if caption_rule not in CAPTION_RULES:
         raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     if images_dir is not None and not images_dir.is_dir():
@@ -128,7 +151,19 @@ def refuse_unknown(*, format: str, caption_rule: str, images_dir: Path | None) -
         )
 
 
-def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str) -> Source:
+def folder_below(file: Path, root: Path | None) -> str:
+    """Return the folder of a file below `root`, with "/" between its parts, or ""."""
+    if root is None or not file.absolute().is_relative_to(root.absolute()):
+        return ""
+    return file.absolute().parent.relative_to(root.absolute()).as_posix().removeprefix(".")
+
+
+def by_name_below(files: Sequence[Path], root: Path | None) -> dict[str, Path]:
+    """Return name with its folders below `root` -> file."""
+    return {str(PurePosixPath(folder_below(file, root), file.name)): file for file in files}
+
+
+def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str, read: Importer) -> Source:
     try:
         stream = open_files.enter_context(open_file(file))
     except ImportRefused as error:
@@ -138,7 +173,7 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str)
                 "Put it back where it was, and try again."
             ) from error
         raise
-    source = Source(stream=stream, name=file.name[:255], shared=shared, state=state_of(stream))
+    source = Source(stream=stream, name=file.name[:255], read=read, shared=shared, state=state_of(stream))
     if digest and digest != digest_of(stream):
         raise refused_whole(f"{source.name} is not what it was when the import was asked for. Ask for it anew.")
     return source

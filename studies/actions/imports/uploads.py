@@ -8,6 +8,7 @@ import fcntl
 import logging
 import os
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef
 
 from studies.errors import StudyError
-from studies.importing.archives import BadArchive, problem_with_path
+from studies.importing.archives import DAMAGED, BadArchive, problem_with_path, tables_in
 from studies.importing.archives import unpack as unpack_archive
 from studies.models import Import, Project, Upload
 
@@ -29,6 +30,8 @@ ROWS, IMAGES = "rows", "images"
 PARTS = (ROWS, IMAGES)
 LARGEST_PIECE = 8 << 20
 BLOCK = 1 << 16
+# Most bytes of a table that is taken out of an archive.
+LARGEST_TABLE = 1 << 30
 KEPT_FOR = timedelta(days=7)
 # Bytes of disk space kept free for the site during uploads.
 LEFT_FREE = 1 << 30
@@ -115,12 +118,33 @@ def _make_room(upload: Upload, size: int) -> None:
 def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
     """Unpack archives next to the other images; delete each when it is unpacked completely. Raises StudyError."""
     folder = folder_of(upload, IMAGES)
-    for archive in sorted(path for path in _files(folder) if path.suffix.lower() == ".zip"):
+    for archive in sorted(path for path in _files(folder) if is_archive(path.name)):
         try:
             unpack_archive(archive, folder, most_bytes=settings.UPLOAD_MAX_BYTES, advance=advance)
         except BadArchive as error:
             raise StudyError(str(error)) from error
         archive.unlink()
+
+
+def take_rows_out(upload: Upload) -> None:
+    """Copy the tables in the archives of an upload to its data files. Raises StudyError."""
+    folder = folder_of(upload, IMAGES)
+    for archive in [path for path in _files(folder) if is_archive(path.name)]:
+        try:
+            for name in tables_in(archive):
+                with zipfile.ZipFile(archive) as opened, opened.open(name) as table:
+                    if opened.getinfo(name).file_size > LARGEST_TABLE:
+                        raise StudyError(f"{name} is too large to be read in {archive.name}. Choose it as a data file.")
+                    inside = name.removeprefix(f"{archive.stem}/")
+                    receive(upload, ROWS, inside, table, offset=0, most=LARGEST_TABLE)
+        except Misplaced as error:
+            raise StudyError(f"Another zip holds {inside} too. Rename one of the two files.") from error
+        except (BadArchive, *DAMAGED) as error:
+            raise StudyError(str(error)) from error
+
+
+def is_archive(name: str) -> bool:
+    return name.lower().endswith(".zip")
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -1,3 +1,4 @@
+import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from background.tasks import send
 from studies.actions.imports.import_jobs import request_import
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import import_files
-from studies.importing import IMPORTERS
+from studies.actions.imports.table_preview import sample_of
+from studies.importing import IMPORTERS, TABLE
 from studies.importing.captions import CAPTION_RULES
+from studies.importing.mapping import guess_mapping
+from studies.importing.table import NO_MAPPING
 from studies.management.arguments import add_by, importer_named, project_to_fill, user_called
 
 
@@ -24,6 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("project", help="The project's slug; a project that does not exist is made.")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--format", required=True, help=f"One of {', '.join(IMPORTERS)}.")
+        parser.add_argument("--mapping", type=Path, metavar="JSON", help=f"What each column is, for {TABLE}.")
         parser.add_argument("--images", type=Path, metavar="DIR", help="The folder that image names start from.")
         parser.add_argument("--caption-rule", default="as-is-v1", help=f"One of {', '.join(CAPTION_RULES)}.")
         parser.add_argument("--images-later", action="store_true", help="Let instances wait for images not there yet.")
@@ -48,6 +53,7 @@ class Command(BaseCommand):
             "format": options["format"],
             "by": by,
             "now": timezone.now(),
+            "mapping": _mapping(options),
             "images_dir": options["images"],
             "caption_rule": options["caption_rule"],
             "images_later": options["images_later"],
@@ -77,6 +83,25 @@ class Command(BaseCommand):
             send(asked.job)
         page = f"{settings.SITE_URL}{reverse('project_imports', args=[asked.project.slug])}"
         self.stdout.write(f"Import {asked.pk} is waiting for a worker. {page} shows what becomes of it.")
+
+
+def _mapping(options: dict[str, Any]) -> Any:
+    """Return the mapping in the file of --mapping. Without one that a table needs, raise CommandError with a guess."""
+    if options["mapping"] is not None:
+        try:
+            mapping = json.loads(options["mapping"].read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CommandError(f"{options['mapping']} cannot be read as JSON ({error}).") from error
+        if not isinstance(mapping, dict) or not all(isinstance(target, str) for target in mapping.values()):
+            raise CommandError(f'{options["mapping"]} is no mapping. Write {{"column": "caption:caption", ...}}.')
+        return mapping
+    if options["format"] != TABLE or not all(file.is_file() for file in options["files"]):
+        return None
+    shown = sample_of(options["files"])
+    if shown.problem:
+        raise CommandError(shown.problem)
+    guess = json.dumps(guess_mapping(shown.columns, shown.rows), ensure_ascii=False, indent=2)
+    raise CommandError(f"{NO_MAPPING} Correct this guess and save it as the file of --mapping:\n{guess}")
 
 
 class _Bars:

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,20 @@ def test_in_the_background_it_returns_at_once_and_says_where_to_look(
         call_command("import_instances", "cats", "manifest.csv", "--format=jsonl", "--dry-run", "--in-background")
 
 
+def test_a_table_is_read_by_a_mapping_which_is_guessed_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, mapping = tmp_path / "vases.csv", tmp_path / "mapping.json"
+    table.write_text("id,text\n7,A vase.\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="needs a mapping") as refused:
+        run("vases", table, format="table")
+    mapping.write_text("{" + str(refused.value).partition("{")[2], encoding="utf-8")
+    assert json.loads(mapping.read_text()) == {"id": "key", "text": "caption:caption"}
+    run("vases", table, "--mapping", mapping, format="table")
+    assert "vases.csv: 1 records: 1 added" in capsys.readouterr().out
+    assert Instance.objects.get().key == "7"
+
+
 def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path: Path) -> None:
     folder = write_images(tmp_path / "pictures")
     (folder / "1.jpg").unlink()
@@ -112,6 +127,8 @@ def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path
         (("cats", "{file}"), {"format": "xml"}, f"'xml' is unknown. Use one of {', '.join(IMPORTERS)}."),
         (("cats", "{file}", "--caption-rule", "best"), {}, "The caption rule 'best' is unknown. Use one of as-is-v1,"),
         (("cats", "{file}", "--owner", "nobody"), {}, "There is no user called 'nobody'."),
+        (("cats", "{file}", "--mapping", "{file}"), {}, "manifest.csv cannot be read as JSON"),
+        (("cats", "{tmp}/none.csv"), {"format": "table"}, r"The format table needs a mapping"),
         (("two cats", "{file}"), {}, "'two cats' cannot name a project."),
         (("cats\n", "{file}"), {}, "cannot name a project. Use letters, digits, hyphens and underscores only."),
         (("c" * 51, "{file}"), {}, "It is too long. Use at most 50 characters."),

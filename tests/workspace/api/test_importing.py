@@ -89,6 +89,19 @@ def test_files_in_pieces_are_looked_over_and_then_imported(script: Script) -> No
     assert [each["id"] for each in script.get(f"{BIRDS}imports/").json()["results"]] == [told["id"], told["id"] - 1]
 
 
+def test_a_table_comes_with_the_mapping_of_its_columns(script: Script) -> None:
+    upload, mapping = begin(script), {"nr": "key", "words": "caption:caption"}
+    piece(script, upload, "rows", "rows.csv", b"nr,words\n7,A vase.\n")
+    assert ask(script, upload, format="table").status_code == 422
+    assert ask(script, upload, mapping=mapping).status_code == 422
+    assert ask(script, upload, format="table", mapping={"nr": ["key"]}).status_code == 400
+    asked = ask(script, upload, format="table", mapping=mapping)
+    run()
+    told = script.get(asked["Location"]).json()
+    assert (told["state"], told["mapping"]) == ("done", mapping)
+    assert Instance.objects.get().captions == {"caption": "A vase."}
+
+
 def test_every_bad_row_is_told_page_by_page(script: Script) -> None:
     upload = begin(script)
     piece(script, upload, "rows", "rows.jsonl", lines({"caption": "A."}, {"caption": "B."}, {"caption": "C."}))

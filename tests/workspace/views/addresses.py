@@ -155,7 +155,8 @@ PUBLIC = {
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
 OWN_ALONE = (
-    *("/", "/search/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/", UPLOAD, f"{UPLOAD}rows/"),
+    *("/", "/search/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/"),
+    *(UPLOAD, f"{UPLOAD}rows/", f"{UPLOAD}mapping/"),
     *("/account/", "/account/name/", "/account/mail/"),
     *("/account/elsewhere/connect/", "/account/elsewhere/disconnect/"),
     *("/account/browsers/1/sign-out/", "/account/browsers/sign-out/"),

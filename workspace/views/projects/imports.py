@@ -7,6 +7,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator
 from functools import wraps
+from typing import Any, BinaryIO
 from uuid import UUID
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -29,11 +31,22 @@ from results.queries.studies.overview import waiting_images
 from results.views.guards import Guarded, Response, may_do, project_view, refusal, signed_in, visible_projects
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
 from studies.actions.imports.import_state import ImportRefused
-from studies.actions.imports.uploads import IMAGES, PARTS, begin_upload, folder_of, receive, rows_of
+from studies.actions.imports.importer import open_file
+from studies.actions.imports.table_preview import NO_ROWS, sample_of_upload
+from studies.actions.imports.uploads import (
+    IMAGES,
+    PARTS,
+    begin_upload,
+    folder_of,
+    receive,
+    received,
+    rows_of,
+    take_rows_out,
+)
 from studies.errors import StudyError
-from studies.importing import IMPORTERS, about
-from studies.importing.captions import CAPTION_RULES
-from studies.models import Import, Project
+from studies.importing import IMPORTERS, TABLE, about, likely_format, problem_with_format
+from studies.importing.captions import RULE_TITLES
+from studies.models import Import, Project, Upload
 from studies.permissions import Verb
 from workspace.views.projects.uploads import own_upload
 
@@ -63,64 +76,97 @@ def imports(request: HttpRequest, project: Project) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Upload files to check or import. A script uploads them beforehand; without scripts the form sends them."""
-    format, images_later = request.POST.get("format", ""), "images_later" in request.POST
-    caption_rule = request.POST.get("caption_rule", AS_IS)
+    given: dict[str, Any] = {
+        "format": request.POST.get("instead") or request.POST.get("format", ""),
+        "caption_rule": request.POST.get("caption_rule", AS_IS),
+        "images_later": "images_later" in request.POST,
+    }
     problems: tuple[str, ...] = ()
+    likely, upload = "", None
     if request.method == "POST":
         try:
-            asked = _start_import(request, project, format=format, images_later=images_later, caption_rule=caption_rule)
+            upload = _upload_of(request, project)
+            if not rows_of(upload):
+                take_rows_out(upload)
+            rows = rows_of(upload)
+            if not rows:
+                raise StudyError(NO_ROWS)
+            with open_file(rows[0]) as stream:
+                likely = likely_format(stream)
+                given["format"] = given["format"] or likely
+                if likely == TABLE and sample_of_upload(upload).problem:
+                    likely = ""
+                _refuse_other_format(stream, rows[0].name, likely, given["format"], tried=request.POST.get("tried", ""))
+            if given["format"] == TABLE:
+                if problem := sample_of_upload(upload).problem:
+                    raise StudyError(problem)
+                # What was left as it was is for the mapping page to fill in.
+                kept = {name: value for name, value in given.items() if value and value not in {TABLE, AS_IS}}
+                return redirect(reverse("upload_mapping", args=[upload.pk], query=kept))
+            return start_import(request, upload, **given)
         except StudyError as error:
             problems = error.problems
         except ImportRefused as error:
             problems = (error.problems[0].reason,)
-        else:
-            if asked.job is not None:
-                send(asked.job)
-            return redirect("project_imports", project.slug)
+    if upload is not None and not rows_of(upload):
+        upload = None
     context = {
         "project": project,
         "formats": {name: about(name) for name in IMPORTERS},
-        "given": {"format": format, "images_later": images_later, "caption_rule": caption_rule},
-        "caption_rules": {name: (rule.__doc__ or "").partition(".")[0] for name, rule in CAPTION_RULES.items()},
+        "given": given,
+        "caption_rules": RULE_TITLES,
         "problems": problems,
+        "likely": likely if likely != given["format"] else "",
+        "upload": upload,
+        "received": [list(received(upload, part)) for part in PARTS] if upload else [],
         "waiting": waiting_images(project),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
     }
     return render(request, "workspace/imports/new.html", context, status=409 if problems else 200)
 
 
-def _start_import(
-    request: HttpRequest, project: Project, *, format: str, images_later: bool, caption_rule: str
-) -> Import:
-    by, now, named = signed_in(request), timezone.now(), request.POST.get("upload", "")
-    if named:
+def _upload_of(request: HttpRequest, project: Project) -> Upload:
+    """Return the upload that the form names, or a new one of the files that came with it."""
+    if named := request.POST.get("upload", ""):
         try:
             upload = own_upload(request, UUID(named))
         except ValueError as error:
             raise Http404 from error
         if upload.project_id != project.pk:
             raise Http404
-    else:
-        upload = begin_upload(project, by, now)
-        for part in PARTS:
-            for file in request.FILES.getlist(part):
-                receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
-    rows = rows_of(upload)
-    if not rows:
-        raise StudyError("Choose the file with the rows to be imported.")
+        return upload
+    upload = begin_upload(project, signed_in(request), timezone.now())
+    for part in PARTS:
+        for file in request.FILES.getlist(part):
+            receive(upload, part, file.name or "", file, offset=0, most=file.size or 0)
+    return upload
+
+
+def _refuse_other_format(stream: BinaryIO, file: str, likely: str, format: str, *, tried: str) -> None:
+    """Raise StudyError if a file has not one good row in a format, unless somebody chose it twice."""
+    if format in {likely, tried, TABLE} or format not in IMPORTERS:
+        return
+    problem = problem_with_format(format, stream)
+    if problem is not None:
+        raise StudyError(f"{file} does not look like {format}. {problem}")
+
+
+def start_import(request: HttpRequest, upload: Upload, **wanted: Any) -> HttpResponse:
+    """Queue the import of an upload, and lead to where its progress is shown. Raises StudyError, ImportRefused."""
     images = folder_of(upload, IMAGES)
-    return request_import(
-        project=project,
-        files=rows,
-        format=format,
-        by=by,
-        now=now,
+    asked = request_import(
+        project=upload.project,
+        files=rows_of(upload),
+        by=signed_in(request),
+        now=timezone.now(),
         images_dir=images if images.is_dir() else None,
-        images_later=images_later,
-        caption_rule=caption_rule,
         upload=upload,
         dry_run="at_once" not in request.POST,
+        **wanted,
     )
+    if asked.job is not None:
+        send(asked.job)
+    return redirect("project_imports", upload.project.slug)
 
 
 def _import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Response]], Guarded]:

@@ -1,0 +1,134 @@
+"""Somebody's own table and pictures, from a drop on the form to instances, in a real browser."""
+
+import csv
+import zipfile
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from background.models import Job
+from studies.actions.imports.uploads import IMAGES, ROWS, received
+from studies.models import Import, Instance, Upload
+from tests.browser.stage import assert_no_wider_than_the_window, sign_in
+from tests.browser.test_accessibility import assert_accessible
+from tests.factories import make_member, make_project
+from tests.jobs import run_now
+from tests.studies.real_data import REAL_DATA, needs_real_data
+from tests.workspace.views.test_uploads import jpeg
+
+NEW = "/projects/vases/imports/new/"
+PHOTOS = 6
+
+
+@pytest.fixture
+def signed_in(page: Page, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Page:
+    monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: None)
+    return sign_in(page, live_server.url, make_member(make_project(), "owner"))
+
+
+def real_table(folder: Path) -> Path:
+    """Return the first photos of the real list, with a caption made of where each comes from."""
+    with (REAL_DATA / "images/photos.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row for _, row in zip(range(PHOTOS), csv.DictReader(lines), strict=False)]
+    out = StringIO()
+    made = csv.DictWriter(out, [*rows[0], "words"], lineterminator="\n")
+    made.writeheader()
+    made.writerows(row | {"words": f"a photo of {row['path'].split('/')[1]}, from {row['repo']}"} for row in rows)
+    file = folder / "photos.csv"
+    file.write_text(out.getvalue(), encoding="utf-8")
+    return file
+
+
+def pictures(folder: Path) -> Path:
+    file = folder / "photos.zip"
+    with zipfile.ZipFile(file, "w") as made:
+        for photo in sorted((REAL_DATA / "images/photos").iterdir())[: 2 * PHOTOS]:
+            made.write(photo, f"photos/{photo.name}")
+    return file
+
+
+def drop(page: Page, *files: Path) -> None:
+    """Drop files or folders onto the form, as somebody drags them there from a window of theirs."""
+    page.locator("[data-dropped]").scroll_into_view_if_needed()
+    data = {"items": [], "files": list(map(str, files)), "dragOperationsMask": 1}
+    box = page.locator("[data-dropped]").locator("..").bounding_box()
+    assert box is not None
+    where = {"x": box["x"] + 20, "y": box["y"] + 10, "data": data}
+    devtools = page.context.new_cdp_session(page)
+    for event in ("dragEnter", "dragOver", "drop"):
+        devtools.send("Input.dispatchDragEvent", {"type": event, **where})
+
+
+def do_all_jobs() -> None:
+    for job in Job.objects.filter(finished_at=None):
+        assert run_now(job).error == ""
+
+
+@needs_real_data
+def test_a_table_and_a_zip_are_dropped_mapped_checked_and_imported(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    page = signed_in
+    page.goto(f"{live_server.url}{NEW}")
+    drop(page, real_table(tmp_path), pictures(tmp_path))
+    expect(page.get_by_text("Dropped: photos.csv, photos.zip.")).to_be_visible()
+    page.get_by_role("button", name="Upload and check").click()
+    page.wait_for_url("**/mapping/**")
+    expect(page.locator(".cells img")).to_have_count(5)
+    assert_accessible(page)
+    assert_no_wider_than_the_window(page)
+    # Two columns cannot be the same thing.
+    page.get_by_role("group", name="repo", exact=True).get_by_label("Used as").select_option("licence")
+    page.get_by_role("button", name="Check").click()
+    told = page.get_by_role("group", name="licence", exact=True).locator(".error")
+    expect(told).to_contain_text("The column 'repo' is the licence of the images too.")
+    page.get_by_role("group", name="repo", exact=True).get_by_label("Used as").select_option("source")
+    page.get_by_role("radio", name="One tidy sentence").check()
+    page.get_by_role("button", name="Check").click()
+    page.wait_for_url("**/projects/vases/imports/")
+    do_all_jobs()
+    page.reload()
+    page.get_by_role("button", name="Import it now").click()
+    do_all_jobs()
+    assert Import.objects.count() == 2
+    first = Instance.objects.order_by("source_row")[0]
+    assert first.captions == {"words": "A photo of backpack, from google/dreambooth."}
+    (use,) = first.images.all()
+    assert (use.role, use.source, use.licence[:9]) == ("image", "google/dreambooth", "CC-BY-4.0")
+    assert Instance.objects.count() == PHOTOS
+
+
+def test_a_dropped_folder_is_told_apart_into_rows_and_images(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    """As a Hugging Face dataset lies on somebody's disk; of other files nothing is sent."""
+    folder = tmp_path / "dataset"
+    (folder / "train").mkdir(parents=True)
+    (folder / "train" / "metadata.csv").write_text("file_name,text\n1.jpg,A red vase.\n", encoding="utf-8")
+    (folder / "train" / "1.jpg").write_bytes(jpeg("red"))
+    for name in ("README.md", "dataset_infos.json", ".gitattributes"):
+        (folder / name).write_text("{}", encoding="utf-8")
+    signed_in.goto(f"{live_server.url}{NEW}")
+    drop(signed_in, folder)
+    expect(signed_in.get_by_text("Dropped: train/metadata.csv, train/1.jpg.")).to_be_visible()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/mapping/**")
+    expect(signed_in.get_by_role("img", name="train/1.jpg")).to_be_visible()
+    upload = Upload.objects.get()
+    assert received(upload, ROWS).keys() == {"train/metadata.csv"}
+    assert received(upload, IMAGES).keys() == {"train/1.jpg"}
+
+
+def test_a_dropped_file_that_cannot_be_imported_is_told(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.docx").write_bytes(b"PK")
+    signed_in.goto(f"{live_server.url}{NEW}")
+    drop(signed_in, tmp_path / "notes.docx")
+    expect(signed_in.get_by_text("Nothing of this can be imported.")).to_be_visible()
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("status")).to_have_text("Choose the file with the rows to be imported.")
+    assert not Upload.objects.exists()

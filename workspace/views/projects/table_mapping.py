@@ -1,0 +1,159 @@
+"""Mapping page of an uploaded table: what each column is, beside its first rows."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from results.views.guards import Response, refusal
+from studies.actions.imports.import_state import ImportRefused
+from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of_upload
+from studies.actions.imports.uploads import IMAGES, received, rows_of
+from studies.importing import TABLE
+from studies.importing.captions import CAPTION_RULES, RULE_TITLES
+from studies.importing.mapping import (
+    CAPTION,
+    IMAGE,
+    OTHER,
+    TARGETS,
+    columns_of_role,
+    filenames_in,
+    guess_mapping,
+    is_picture,
+    problems_with_mapping,
+    role_called_like,
+    target_and_role,
+)
+from studies.permissions import Verb
+from workspace.views.projects.imports import AS_IS, start_import
+from workspace.views.projects.uploads import own_upload
+
+PICTURES_IN_A_CELL = 4
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def mapping(request: HttpRequest, pk: UUID) -> Response:
+    """Say what each column of an uploaded table is, then check or import it."""
+    upload = own_upload(request, pk)
+    if refused := refusal(request, upload.project, Verb.IMPORT):
+        return refused
+    shown = sample_of_upload(upload)
+    if shown.problem:
+        messages.error(request, shown.problem)
+        return redirect("new_import", upload.project.slug)
+    last = last_import_like(upload.project, shown.columns)
+    problems: dict[str | None, str] = {}
+    if request.method == "POST":
+        chosen = _posted_mapping(request, shown.columns)
+        given = {
+            "caption_rule": request.POST.get("caption_rule", AS_IS),
+            "images_later": "images_later" in request.POST,
+        }
+        problems = problems_with_mapping(chosen, shown.columns)
+        if not problems:
+            try:
+                return start_import(request, upload, format=TABLE, mapping=chosen, **given)
+            except ImportRefused as error:
+                problems = {None: error.problems[0].reason}
+    else:
+        chosen = dict(last.mapping if last is not None else guess_mapping(shown.columns, shown.rows))
+        given = {
+            "caption_rule": request.GET.get("caption_rule") or (last.caption_rule if last is not None else AS_IS),
+            "images_later": "images_later" in request.GET or (last is not None and last.images_later),
+        }
+    small = SmallPictures(upload)
+    columns = [
+        _column(number, column, chosen.get(column, OTHER), shown.rows, small) | {"problem": problems.get(column)}
+        for number, column in enumerate(shown.columns)
+    ]
+    if last is None and request.method != "POST":
+        _unguess_absent_images(columns)
+    captions = columns_of_role(chosen, CAPTION, shown.columns)
+    context = {
+        "project": upload.project,
+        "files": [file.name for file in rows_of(upload)],
+        "columns": columns,
+        "lacks_images": not received(upload, IMAGES) and any(column["lacks_images"] for column in columns),
+        "targets": TARGETS,
+        "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
+        "given": given,
+        "remembered": last is not None and request.method != "POST",
+        "problem": problems.get(None),
+        "problem_count": len(problems),
+    }
+    return render(request, "workspace/imports/mapping.html", context, status=409 if problems else 200)
+
+
+def _posted_mapping(request: HttpRequest, columns: Sequence[str]) -> dict[str, str]:
+    """Return the mapping that a form says. A role that is left out is called like its target."""
+    mapping = {}
+    for number, column in enumerate(columns):
+        target = request.POST.get(f"target-{number}", OTHER)
+        role = request.POST.get(f"role-{number}", "").strip() or target
+        mapping[column] = f"{target}:{role}" if target in {CAPTION, IMAGE} else target
+    return mapping
+
+
+def _column(
+    number: int, column: str, entry: str, rows: Sequence[Mapping[str, Any]], small: SmallPictures
+) -> dict[str, Any]:
+    target, role = target_and_role(entry)
+    cells = [_cell(row.get(column), small) for row in rows]
+    return {
+        "number": number,
+        "name": column,
+        "target": target,
+        "role": role or role_called_like(column),
+        "cells": cells,
+        "lacks_images": target == IMAGE
+        and any(picture["is_missing"] for cell in cells for picture in cell.get("pictures", ())),
+    }
+
+
+def _unguess_absent_images(columns: Sequence[dict[str, Any]]) -> None:
+    """Make notes of columns that name pictures which were not sent, if those of another column were."""
+    images = [column for column in columns if column["target"] == IMAGE]
+    if not all(column["lacks_images"] for column in images):
+        for column in images:
+            column["target"] = OTHER if column["lacks_images"] else IMAGE
+
+
+def _cell(value: Any, small: SmallPictures) -> dict[str, Any]:
+    """Return what a page shows of a cell: its text, and for pictures its first few as data addresses."""
+    if not is_picture(value):
+        text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+        return {"text": _storable(text)}
+    names = filenames_in(value)
+    pictures = [(name, small.small(name)) for name in names[:PICTURES_IN_A_CELL]]
+    return {
+        "pictures": [
+            {"name": _storable(name), "address": _data_address(data) if data else "", "is_missing": data is None}
+            for name, data in pictures
+        ],
+        "more": len(names) - len(pictures),
+    }
+
+
+def _storable(text: str) -> str:
+    """Return a text without halves of characters, which no page can hold."""
+    return text.encode(errors="replace").decode()
+
+
+def _data_address(webp: bytes) -> str:
+    return f"data:image/webp;base64,{b64encode(webp).decode()}"
+
+
+def _caption_rules(example: Any) -> list[dict[str, str]]:
+    """Return name, title and effect of every caption rule."""
+    text = _storable(example) if isinstance(example, str) else ""
+    return [{"name": name, "title": RULE_TITLES[name], "example": rule(text)} for name, rule in CAPTION_RULES.items()]
