@@ -29,6 +29,9 @@ def retire_or_restore(request: HttpRequest, study: Study, question: int) -> Http
             if request.GET.get("from") == "instance":
                 page = reverse("instance", args=[study.project.slug, found.instance.name_in_address])
                 return redirect(f"{page}#question-{found.pk}")
+            if request.GET.get("from") == "questions":
+                page = reverse("study_questions", args=[study.project.slug, study.slug])
+                return redirect(f"{page}#question-{found.pk}")
             return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#reports")
     answers = Response.objects.filter(question=found, is_current=True, slot__isnull=False).count()
     context = {"study": study, "question": found, "answers": answers, "problem": problem}
