@@ -19,7 +19,7 @@ from results.queries.people.participants import flags_of
 from results.queries.people.payments_due import SessionLine, session_lines
 from results.queries.reports.label_spaces import label_spaces
 from results.reports.sections.annotators import PersonInStudy
-from studies.kinds import KINDS, get_kind, in_shown_order, posted_values
+from studies.kinds import KINDS, QuestionContent, get_kind, in_shown_order, posted_values
 from studies.models import Question, Study
 
 PER_PAGE = 20
@@ -125,24 +125,41 @@ def _shown(asked: History, response: Any, name: str) -> ShownAnswer:
     )
 
 
-def _in_order(asked: History, response: Response) -> Any:
+def _in_order(asked: History, response: Response) -> QuestionContent:
     """Return what the question shows, its pictures in the order that the annotator saw."""
-    # Compared pictures have the name of their option as role.
-    pictures = [replace(picture, key=picture.key or picture.role) for picture in asked.shown.pictures]
+    # Pictures that are compared have the key of their option as role, and no key.
+    letters = _letters(asked.question, response.shown_order)
+    pictures = [
+        replace(
+            picture,
+            key=picture.key or picture.role,
+            role=" · ".join(filter(None, [letters.get(picture.role, ""), picture.role])),
+        )
+        for picture in asked.shown.pictures
+    ]
     return replace(asked.shown, pictures=in_shown_order(pictures, response.shown_order))
+
+
+def _letters(question: Question, order: Sequence[str]) -> Mapping[str, str]:
+    """Return option key -> the letter under which the annotator saw it, in their order; "" for fixed options."""
+    kind = get_kind(question.kind)
+    shuffled = {option.key for option in kind.options(question.content) if option.shuffled}
+    shown = posted_values(kind, question.content, order).values()
+    return {
+        key: ascii_uppercase[n] if key in shuffled and n < len(ascii_uppercase) else "" for n, key in enumerate(shown)
+    }
 
 
 def _options(asked: History, response: Response, name: str) -> Sequence[ShownOption]:
     """Return the options in the order that the annotator saw, with their letters and the chosen one marked."""
     by_key = {option.key: option for option in asked.options}
-    shown = posted_values(get_kind(asked.question.kind), asked.question.content, response.shown_order).values()
     return [
         replace(
             by_key[key],
-            letter=ascii_uppercase[place] if by_key[key].shuffled and place < len(ascii_uppercase) else "",
+            letter=letter,
             is_own=key == response.choice,
             chosen_by=[other for other in by_key[key].chosen_by if other != name],
         )
-        for place, key in enumerate(shown)
+        for key, letter in _letters(asked.question, response.shown_order).items()
         if key in by_key
     ]

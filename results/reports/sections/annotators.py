@@ -156,9 +156,9 @@ def person_table(name: str, studies: Sequence[PersonInStudy]) -> Table:
 def _columns(first: str, always: str) -> list[Column]:
     return [
         *(Column(first), Column("Answers", "count"), Column("Kind"), Column("Flags")),
-        *(Column("Shared questions", "count"), Column("Agreement with others", "share")),
-        *(Column("Agreement, 95 % interval", "share"), Column("Median seconds", "coefficient")),
-        *(Column("Middle half", "coefficient"), Column("Position bias, p", "p")),
+        *(Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
+        *(Column("Shared questions", "count"), Column("Median seconds", "coefficient")),
+        *(Column("Seconds, middle half", "coefficient"), Column("Position bias, p", "p")),
         *(Column(always, "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")),
         *(Column("Decided by others", "count"), Column("Accepted by others", "share")),
         *(Column("Accepted, 95 % interval", "share"), Column("Mean rating", "coefficient")),
@@ -263,7 +263,7 @@ def _rows_of(
         if not any(one.labels for one in mine):
             agreement, skills = (None, None), [None] * len(skills)
         row = (
-            *(AnnotatorName(name), len(mine), kind, None, shared[name], *agreement),
+            *(AnnotatorName(name), len(mine), kind, None, *agreement, shared[name]),
             *(*_seconds(mine), _position_habit(mine), *_shares(mine, label_space), *_accepted(mine)),
             *(*_on_scale(uses.get(name), alone), *skills),
         )

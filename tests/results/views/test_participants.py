@@ -119,7 +119,7 @@ def test_the_page_of_a_person_has_the_numbers_of_each_study(client: Client) -> N
     assert (first["Study"], first["Answers"], first["Shared questions"]) == ("step-3", "2", "2")
     assert (first["Agreement with others (%)"], again["Agreement with others (%)"]) == ("25.00", "0.00")
     assert again["Agreement, 95 % interval (%)"] == "0.00–79.35"
-    assert (first["Median seconds"], first["Middle half"]) == ("4.20", "4.20–4.20")
+    assert (first["Median seconds"], first["Seconds, middle half"]) == ("4.20", "4.20–4.20")
     (table,) = client.get("/studies/vases/step-3/annotators/").context["tables"]
     shown = {row[0].text: dict(zip(table.headings, [cell.text for cell in row], strict=True)) for row in table.cells}
     same = set(first) - {"Study"}

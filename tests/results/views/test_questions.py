@@ -1,3 +1,5 @@
+from html import unescape
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -64,10 +66,11 @@ def test_questions_have_their_numbers_and_are_sorted_by_each(client: Client) -> 
 @pytest.mark.usefixtures("study")
 def test_a_question_is_taken_out_from_the_list_and_leads_back_to_it(client: Client) -> None:
     asked = Question.objects.get(instance__key="vase-1")
-    address = f"{PAGE}{asked.pk}/?from=questions"
-    assert address in client.get(PAGE).content.decode()
-    done = client.post(address, {"reason": "It shows a cup."})
-    assert done["Location"] == f"{PAGE}#question-{asked.pk}"
+    address = f"{PAGE}{asked.pk}/?from=questions&sort=skips&page=1"
+    assert address in unescape(client.get(PAGE, {"sort": "skips"}).content.decode())
+    back = f"{PAGE}?sort=skips&page=1#question-{asked.pk}"
+    assert back in unescape(client.get(address).content.decode())
+    assert client.post(address, {"reason": "It shows a cup."})["Location"] == back
     assert listed(client, "disagreement") == ["vase-0", "vase-2"]
     assert "taken out" in words_of(client.get(PAGE))
 
