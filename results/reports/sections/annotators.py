@@ -142,15 +142,19 @@ def person_table(name: str, studies: Sequence[PersonInStudy]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for each in studies:
         listed = _listed(each.study, each.answers)
-        for kind in dict.fromkeys(one.kind for one in each.answers):
-            for _, row in _rows_of(kind, each.kinds[kind], each.answers, ()):
-                if row[0] == name:
-                    rows.append((each.study, *_finished(row, listed.get((name, kind)), each.flags, 0)[1:]))
+        for kind in _kinds_of(each, name):
+            ((_, row),) = _rows_of(kind, each.kinds[kind], each.answers, (), only=name)
+            rows.append((each.study, *_finished(row, listed.get((name, kind)), each.flags, 0)[1:]))
     mine = [one for each in studies for one in each.answers if one.annotator == name]
-    spaces = [each.kinds[kind] for each in studies for kind in dict.fromkeys(one.kind for one in each.answers)]
+    spaces = [each.kinds[kind] for each in studies for kind in _kinds_of(each, name)]
     notes = [ABOUT_NUMBERS, *_notes_on_measures(mine, spaces)]
     table = Table("answers-by-study", "Answers by study", _columns("Study", _always(spaces)), rows, notes)
     return _without_empty(table, one_kind=len({row[_KIND] for row in rows}) == 1)
+
+
+def _kinds_of(study: PersonInStudy, name: str) -> Iterable[str]:
+    """Return the kinds of the questions that the annotator called `name` answered."""
+    return dict.fromkeys(one.kind for one in study.answers if one.annotator == name)
 
 
 def _columns(first: str, always: str) -> list[Column]:
@@ -233,11 +237,11 @@ def _always(kinds: Iterable[LabelSpace]) -> str:
 
 
 def _rows_of(
-    kind: str, label_space: LabelSpace, every: Sequence[PersonsAnswer], compared: Sequence[str]
+    kind: str, label_space: LabelSpace, every: Sequence[PersonsAnswer], compared: Sequence[str], *, only: str = ""
 ) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
     """Yield the row of each annotator with answers of one kind, with its sort key.
 
-    compared: titles of the label sets that have columns.
+    compared: titles of the label sets that have columns. only: the one annotator whose row is wanted.
     """
     answers = [one for one in every if one.kind == kind]
     # People who are asked because others differ are bound to differ from some of them.
@@ -254,7 +258,8 @@ def _rows_of(
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
-    for name, mine in by_annotator.items():
+    wanted = {only: by_annotator[only]} if only else by_annotator
+    for name, mine in wanted.items():
         alone = ONLY_ADDED if all(one.added for one in mine) else ALONE
         beside = with_others.get(name, {})
         agreement = _agreement(beside, subjects, alone)
