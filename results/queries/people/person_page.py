@@ -8,9 +8,9 @@ from string import ascii_uppercase
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Removal, Response, Session
+from annotation.models import Removal, Response, Session, Skip
 from annotation.models.responses import took_ms
 from results.models import Pseudonym
 from results.queries.instances.instance_history import GivenAnswer, History, ShownOption, histories
@@ -27,10 +27,11 @@ PER_PAGE = 20
 
 @dataclass(frozen=True)
 class PersonSession:
-    """A session of a person, and what is owed for it."""
+    """A session of a person, what is owed for it, and how many questions it skipped."""
 
     session: Session
     line: SessionLine
+    skips: int
 
     @property
     def owed(self) -> Decimal:
@@ -59,7 +60,9 @@ def sessions_of(person: Pseudonym) -> list[PersonSession]:
     found = list(sessions.select_related("study__project").order_by("-arrived_at", "-pk"))
     studies = {session.study_id: session.study for session in found}.values()
     lines = {line.pk: line for study in studies for line in session_lines(study, [person.annotator_id])}
-    return [PersonSession(session, lines[session.pk]) for session in found]
+    skips = Skip.objects.filter(session__in=found).order_by().values_list("session_id").annotate(n=Count("pk"))
+    skipped = dict(skips)
+    return [PersonSession(session, lines[session.pk], skipped.get(session.pk, 0)) for session in found]
 
 
 def owed_by_currency(sessions: Sequence[PersonSession]) -> Mapping[str, Decimal]:

@@ -7,13 +7,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Annotator, Response, Session
+from annotation.models import Annotator, PracticeAnswer, Response, Session, Skip
 from results.actions.erasure import forget
 from results.models import Pseudonym
-from studies.models import Membership, Project, Study
+from studies.models import Membership, PracticeQuestion, Project, Study
 from tests.factories import NOON, arrive_at_work, make_project
 from tests.pages import words_of
 from tests.removing import exclude, withdraw
+from tests.results.describing import find as find_image
+from tests.results.describing import two_studies, write
 from tests.results.pipelines import STEP_3, by_key, go_on, open_study, project_of, sit_through
 
 PAGE = "/projects/vases/people/"
@@ -176,6 +178,22 @@ def test_a_withdrawn_persons_page_shows_their_sessions_and_no_answers(client: Cl
         assert hidden not in page.content.decode()
 
 
+@pytest.mark.usefixtures("describing")
+def test_texts_are_shown_until_their_author_withdraws(client: Client, researcher: User) -> None:
+    tell, search = two_studies("static-a")
+    Membership.objects.create(project=tell.project, user=researcher)
+    write(tell, "ann", {"static-a one": "A heron, ثم بطة."})
+    find_image(search, "ben", {"A heron, ثم بطة.": 1})
+    client.get("/projects/sets/people/")
+    ann, ben = (f"/projects/sets/people/{name(person)}/" for person in ("ann", "ben"))
+    (written,) = client.get(ann).context["answers"].object_list
+    assert (written.given.said, written.same, written.others) == ("A heron, ثم بطة.", None, 0)
+    assert "A heron, ثم بطة." in words_of(client.get(ben))
+    withdraw(tell.project, "ann")
+    assert "A heron" not in words_of(client.get(ann)) + words_of(client.get(ben))
+    assert len(keys(client.get(ben))) == 1
+
+
 def test_a_forgotten_person_and_one_of_another_project_have_no_page(client: Client, project: Project) -> None:
     client.get(PAGE)
     gone = name("ann")
@@ -189,10 +207,17 @@ def test_a_forgotten_person_and_one_of_another_project_have_no_page(client: Clie
         assert "their page is gone too" in words_of(page)
 
 
-def test_somebody_who_only_arrived_has_a_page(client: Client, project: Project) -> None:
-    arrive_at_work(Study.objects.get(slug="again"), "eve")
+def test_somebody_who_only_skipped_and_practised_has_a_page_without_answers(client: Client, project: Project) -> None:
+    study = Study.objects.get(slug="again")
+    session, asked = arrive_at_work(study, "eve"), study.questions.earliest("pk")
+    about = {"session": session, "annotator": session.annotator}
+    Skip.objects.create(study=study, question=asked, at=NOON, images=[], file_missing=False, **about)
+    practised = {"kind": asked.kind, "content": asked.content, "right": "none"}
+    question = PracticeQuestion.objects.create(study=study, position=0, **practised)
+    PracticeAnswer.objects.create(practice_question=question, choice="none", is_right=True, at=NOON, **about)
     page = page_of(client, "eve")
     assert (page.status_code, page.context["tables"], keys(page)) == (200, [], [])
+    assert [(each.skips, each.owed) for each in page.context["sessions"]] == [(1, 0)]
     assert "No answers yet." in words_of(page)
 
 
