@@ -28,7 +28,7 @@ from results.queries.reports.answers import answer_details, answer_times, facts_
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.progress import study_progress
-from results.queries.studies.questions import every_order
+from results.queries.studies.questions import question_orders
 from results.reports.base import Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
@@ -238,7 +238,7 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
     Page.STUDY_PROGRESS: lambda study: asdict(study_progress(study)),
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
-    Page.STUDY_QUESTIONS: every_order,
+    Page.STUDY_QUESTIONS: question_orders,
     Page.STUDY_ANNOTATORS: lambda study: [plain_table(table) for table in annotators_tables(study)],
     Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
 }

@@ -22,7 +22,7 @@ from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import Pseudonym
 from results.queries.people.participants import people_lines, person_line
-from results.queries.people.person_page import answers_of, owed_by_currency, person_in_studies, sessions_of
+from results.queries.people.person_page import answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
 from results.reports.page_tables import page_table
@@ -154,7 +154,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
     differing = request.GET.get("answers") == DIFFERING
     filters = {"study": study.slug if study else "", "answers": DIFFERING if differing else ""}
     page = request.GET.get("page")
-    table = person_table(found.name, person_in_studies(found, studies))
+    table = person_table(found.name, person_by_study(found, studies))
     context = {
         "project": project,
         "line": person_line(found),

@@ -73,7 +73,7 @@ def owed_by_currency(sessions: Sequence[PersonSession]) -> Mapping[str, Decimal]
     return dict(found)
 
 
-def person_in_studies(person: Pseudonym, studies: Sequence[Study]) -> list[PersonInStudy]:
+def person_by_study(person: Pseudonym, studies: Sequence[Study]) -> list[PersonInStudy]:
     """Return what the statistics of `person` rest on, for each of `studies`. All annotators have names."""
     found = []
     for study in studies:
@@ -116,12 +116,12 @@ def _differing(given: QuerySet[Response]) -> QuerySet[Response]:
 def _shown(asked: History, response: Any, name: str) -> ShownAnswer:
     mine = [given for given in asked.answers if given.name == name]
     others = [given for given in asked.counted if given.name != name]
-    given = mine[-1]
+    given = next(each for each in mine if (each.version, each.at) == (response.version, response.received_at))
     labels = get_kind(asked.question.kind).labels(asked.question.content, response.choice, response.whole_answer)
     return ShownAnswer(
         asked=replace(asked, shown=_in_order(asked, response), options=_options(asked, response, name), answers=others),
         given=given,
-        earlier=mine[:-1],
+        earlier=[each for each in mine if each is not given],
         seconds=None if response.ms is None else response.ms / 1000,
         others=len(others),
         same=sum(other.said == given.said for other in others) if labels else None,

@@ -51,7 +51,7 @@ def sorted_questions(study: Study, sort: str) -> list[int]:
     return list(counted.order_by("-n", "question_id").values_list("question_id", flat=True))
 
 
-def every_order(study: Study) -> Mapping[str, Sequence[int]]:
+def question_orders(study: Study) -> Mapping[str, Sequence[int]]:
     """Return each order of the questions of `study` that has to be computed."""
     return {sort: sorted_questions(study, sort) for sort in SORTS if sort}
 

@@ -182,7 +182,7 @@ def _finished(
         cells[_SECONDS] = Bar(seconds, low=seconds.low, high=seconds.high, most=slowest)
     if isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS:
         flags = [*flags, POSITION_FLAG]
-    cells[_FLAGS] = ". ".join(flags) or None
+    cells[_FLAGS] = ", ".join(flags) or None
     return tuple(cells)
 
 

@@ -221,7 +221,7 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
     ben = [replace(BEN, question=q, position=q % 4, positions=4) for q in range(12)]
     table = annotators_table([*ann, *ben], KINDS, flags={"A-ANN": ["Unlikely times"]})
     assert row(table, "A-ANN")["Position bias, p"] < 0.001
-    assert [row(table, name)["Flags"] for name in ("A-ANN", "A-BEN")] == ["Unlikely times. Position bias", None]
+    assert [row(table, name)["Flags"] for name in ("A-ANN", "A-BEN")] == ["Unlikely times, Position bias", None]
     assert row(table, "A-BEN")["Position bias, p"] == 1
     assert "combined test of each annotator's own positions: p < 0.001" in table.notes[-1]
 
