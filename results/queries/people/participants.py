@@ -92,11 +92,8 @@ def named_flags(study: Study) -> dict[str, list[str]]:
 
 def flags_of(sessions: QuerySet[Session]) -> dict[int, list[str]]:
     """Return for each annotator of `sessions` with anything unusual in them what it is, in words."""
-    flagged = {
-        "Unlikely times": has_unlikely_times(),
-        "Lost too many questions": Q(state=SessionState.LEFT_OUT),
-        "Failed the practice": Q(state=SessionState.FAILED_CHECKS),
-    }
+    endings = {str(state.label): Q(state=state) for state in (SessionState.LEFT_OUT, SessionState.FAILED_CHECKS)}
+    flagged = {"Unlikely times": has_unlikely_times(), **endings}
     some = reduce(or_, flagged.values())
     counted = sessions.filter(some).order_by().values_list("annotator_id")
     numbers = counted.annotate(**{f"flag_{n}": Count("pk", filter=is_so) for n, is_so in enumerate(flagged.values())})
