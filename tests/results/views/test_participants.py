@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from analytics.work.answer_times import TimeEvidence
 from annotation.models import Annotator, PracticeAnswer, Response, Session, Skip
 from results.actions.erasure import forget
 from results.models import Pseudonym
@@ -230,6 +232,19 @@ def test_what_may_be_done_leads_from_the_page(client: Client, project: Project) 
     Membership.objects.update(role="viewer")
     page = page_of(client, "eve").content.decode()
     assert not any(act.format(name("eve")) in page for act in actions)
+
+
+def test_flags_stand_in_words_until_the_times_are_accepted(client: Client, project: Project) -> None:
+    times = TimeEvidence(4, 4, claimed=2, possible=2, least=8, is_too_quick=True, claims_too_much=False)
+    sessions = Session.objects.filter(annotator__provider_id="ann", study__slug="again")
+    sessions.update(time_evidence=asdict(times))
+    page = page_of(client, "ann")
+    assert page.context["line"].flags == ["Unlikely times"]
+    assert [row["Flags"] for row in numbers_of(client, "ann")] == ["", "Unlikely times"]
+    assert "4 of 4 answers were too fast" in words_of(page)
+    assert [line.flags for line in client.get(PAGE).context["people"].object_list] == [(), ["Unlikely times"]]
+    sessions.update(times_accepted_at=NOON)
+    assert page_of(client, "ann").context["line"].flags == ()
 
 
 def test_more_answers_take_no_more_queries(client: Client, researcher: User) -> None:
