@@ -90,14 +90,16 @@ def answers_of(person: Pseudonym, *, study: Study | None, differing: bool, page:
     Answers of somebody who withdrew are left out. differing: only those that another counted answer differs from. The
     number of queries is constant.
     """
-    given = Response.objects.filter(study__project=person.project_id, annotator=person.annotator_id, is_current=True)
+    given: QuerySet[Response] = Response.objects.filter(
+        study__project=person.project_id, annotator=person.annotator_id, is_current=True
+    )
     given = given.exclude(left_out=Removal.Why.WITHDRAWN)
     if study is not None:
         given = given.filter(study=study)
     if differing:
         given = _differing(given)
-    found: Page[Any] = Paginator(given.order_by("-received_at", "-pk"), PER_PAGE).get_page(page)
-    responses = list(found.object_list.annotate(ms=took_ms()))
+    found: Page[Any] = Paginator(given.annotate(ms=took_ms()).order_by("-received_at", "-pk"), PER_PAGE).get_page(page)
+    responses = list(found.object_list)
     asked = histories(Question.objects.filter(pk__in=[one.question_id for one in responses]), project=person.project)
     by_question = {each.question.pk: each for each in asked}
     found.object_list = [_shown(by_question[one.question_id], one, person.name) for one in responses]

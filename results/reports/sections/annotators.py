@@ -112,7 +112,7 @@ def annotators_table(
     found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers, compared)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
     listed = _listed(study, answers) if study else {}
-    slowest = max((row[_SECONDS].high or 0 for row in rows if isinstance(row[_SECONDS], Bar)), default=0)
+    slowest = max((cell.high or 0 for row in rows if isinstance(cell := row[_SECONDS], Bar)), default=0)
     rows = [_finished(row, listed.get((row[0], row[_KIND])), flags.get(str(row[0]), ()), slowest) for row in rows]
     columns = _columns("Annotator", _always(kinds[kind] for kind in asked))
     columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]

@@ -78,7 +78,7 @@ def test_a_question_is_taken_out_from_the_list_and_leads_back_to_it(client: Clie
 @pytest.mark.usefixtures("study")
 def test_orders_of_many_answers_are_computed_in_the_background(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 1)
-    asked = []
+    asked: list[object] = []
     monkeypatch.setattr("results.views.cached_statistics.send", asked.append)
     assert listed(client, "skips") == []
     assert "computed in the background" in words_of(client.get(PAGE, {"sort": "skips"}))
