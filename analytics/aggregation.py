@@ -160,22 +160,20 @@ def with_enough_answers(answers: Iterable[Answer]) -> list[Answer]:
     return [row for row in rows if per_task[row[0]] >= LEAST_PER_TASK]
 
 
-def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, Score]:
-    """Count for each worker the equal answers among the answers of others to the same tasks.
+def agreement_with_others(answers: Iterable[Answer]) -> dict[Any, dict[Any, Score]]:
+    """Count for each worker, by task, the equal answers among the answers of others.
 
-    One answer per worker and task. A worker whose tasks nobody else answered has a score of 0 of 0.
+    One answer per worker and task. A task that nobody else answered has a score of 0 of 0.
 
     Example: a, a, b for one task: both who said a agree with 1 of 2 others, who said b with 0 of 2.
     """
     rows = list(answers)
     given = Counter((task, label) for task, _, label in rows)
     of_task = Counter(task for task, _, _ in rows)
-    counts: dict[Any, list[int]] = {}
+    found: dict[Any, dict[Any, Score]] = {}
     for task, worker, label in rows:
-        mine = counts.setdefault(worker, [0, 0])
-        mine[0] += given[task, label] - 1
-        mine[1] += of_task[task] - 1
-    return {worker: Score(same, n) for worker, (same, n) in counts.items()}
+        found.setdefault(worker, {})[task] = Score(given[task, label] - 1, of_task[task] - 1)
+    return found
 
 
 def _read(answers: Iterable[Answer]) -> _Table:

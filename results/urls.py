@@ -10,6 +10,7 @@ from results.views import (
     instances,
     participants,
     payments_due,
+    questions,
     releases,
     reports,
     result_pages,
@@ -24,6 +25,7 @@ urlpatterns = [
     path("projects/<slug:slug>/chosen/ask-again/", bulk_actions.ask, name="ask_again"),
     path("projects/<slug:slug>/people/", participants.people, name="project_people"),
     path("projects/<slug:slug>/people/find/", participants.find, name="find_person"),
+    path("projects/<slug:slug>/people/<slug:name>/", participants.person, name="person"),
     *(
         path(
             f"projects/<slug:slug>/people/<slug:name>/{name}/",
@@ -57,6 +59,7 @@ urlpatterns = [
         disagreements.unsettle,
         name="unsettle",
     ),
+    path("studies/<slug:project>/<slug:slug>/questions/", questions.questions, name="study_questions"),
     path("studies/<slug:project>/<slug:slug>/annotators/", annotators.annotators, name="study_annotators"),
     path("studies/<slug:project>/<slug:slug>/owed/", payments_due.owed, name="study_owed"),
     path("studies/<slug:project>/<slug:slug>/owed.csv", payments_due.owed_csv, name="study_owed_csv"),

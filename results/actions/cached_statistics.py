@@ -22,11 +22,13 @@ from results.actions.update_instance_stats import count_figures
 from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
 from results.queries.people.annotators import persons_answers
+from results.queries.people.participants import named_flags
 from results.queries.people.text_authors import kinds_written, writing_in
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
 from results.queries.studies.progress import study_progress
+from results.queries.studies.questions import question_orders
 from results.reports.base import Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
@@ -43,7 +45,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "13"
+FORM = "14"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -189,7 +191,7 @@ def _told_of(study: Study) -> QuerySet[Study]:
 
 def _sessions(studies: QuerySet[Study]) -> Mapping[str, Any]:
     sessions = Session.objects.filter(study__in=studies)
-    times = [Max(name) for name in ("last_seen_at", "ended_at", "handed_back_at")]
+    times = [Max(name) for name in ("last_seen_at", "ended_at", "handed_back_at", "times_accepted_at")]
     return sessions.aggregate(Count("pk"), Sum("questions_answered"), *times)
 
 
@@ -222,7 +224,8 @@ def annotators_of(study: Study) -> Table:
     """Return the table of a study's annotators under their pseudonyms."""
     name_annotators(project=study.project)
     kinds = with_all_labels(study, label_spaces(study))
-    return annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug)
+    flags = named_flags(study)
+    return annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug, flags=flags)
 
 
 def annotators_tables(study: Study) -> list[PageTable]:
@@ -235,6 +238,7 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
     Page.STUDY_PROGRESS: lambda study: asdict(study_progress(study)),
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
+    Page.STUDY_QUESTIONS: question_orders,
     Page.STUDY_ANNOTATORS: lambda study: [plain_table(table) for table in annotators_tables(study)],
     Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
 }

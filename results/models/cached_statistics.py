@@ -15,6 +15,7 @@ class KeptNumbers(models.Model):
         STUDY_RESULTS = "study_results", "Results of a study"
         STUDY_PROGRESS = "study_progress", "Progress of a study"
         STUDY_RATINGS = "study_ratings", "Ratings of a study"
+        STUDY_QUESTIONS = "study_questions", "Questions of a study"
         STUDY_ANNOTATORS = "study_annotators", "Annotators of a study"
         PROJECT_RESULTS = "project_results", "Results of a project"
         INSTANCES = "instances", "Instances of a project"

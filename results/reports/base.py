@@ -73,6 +73,34 @@ class LinkedCount(int):
         return f"The {shown} that {counted} about"
 
 
+class AnnotatorName(str):
+    """The pseudonym of an annotator, which pages link to the annotator's page."""
+
+
+class Bar(float):
+    """A number that pages also draw as a bar: `low` to `high` is its range, `most` the end of the scale."""
+
+    low: float | None
+    high: float | None
+    most: float
+
+    def __new__(cls, value: float, *, low: float | None = None, high: float | None = None, most: float = 1) -> Self:
+        made = super().__new__(cls, value)
+        made.low, made.high, made.most = low, high, most
+        return made
+
+
+class Positions(float):
+    """A p-value that pages draw with the counts it is about: how often each position was chosen."""
+
+    counts: Sequence[int]
+
+    def __new__(cls, p: float, counts: Sequence[int]) -> Self:
+        made = super().__new__(cls, p)
+        made.counts = counts
+        return made
+
+
 Cell = str | int | float | Decimal | Range | Undefined | None
 
 

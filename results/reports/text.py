@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from results.reports.base import Cell, LinkedCount, Range, Shown, Table, Undefined
+from results.reports.base import AnnotatorName, Bar, Cell, LinkedCount, Positions, Range, Shown, Table, Undefined
 
 NOT_DEFINED = "—"
 _ONE = Decimal("0.1")
@@ -18,7 +18,8 @@ class TextCell:
 
     `reason`: why a number is undefined, else "". `query`: the query of the list of a count's instances, starting with a
     question mark, else "". `explained`: what is listed, if it differs from what was counted. `instances`: the number
-    listed.
+    listed. `is_person`: it is the name of an annotator. `bar`: value, low and high of a bar, `columns`: heights of
+    columns, each from 0 to 1.
     """
 
     text: str
@@ -26,6 +27,9 @@ class TextCell:
     query: str = ""
     explained: str = ""
     instances: int = 0
+    is_person: bool = False
+    bar: Sequence[float] = ()
+    columns: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,12 @@ def _text_cell(cell: Cell, shown: Shown) -> TextCell:
     # Zeros have no link.
     if isinstance(cell, LinkedCount) and cell:
         return TextCell(text, query=f"?{cell.query}", explained=cell.explained, instances=cell.instances)
-    return TextCell(text)
+    if isinstance(cell, Bar) and cell.most:
+        ends = (cell if cell.low is None else cell.low, cell if cell.high is None else cell.high)
+        return TextCell(text, bar=[round(min(each / cell.most, 1), 3) for each in (cell, *ends)])
+    if isinstance(cell, Positions):
+        return TextCell(text, columns=[round(count / max(cell.counts), 3) for count in cell.counts])
+    return TextCell(text, is_person=isinstance(cell, AnnotatorName))
 
 
 def _letter(index: int) -> str:

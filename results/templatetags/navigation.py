@@ -23,7 +23,8 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
     **dict.fromkeys(("project_releases", "study_releases", "release_people", "hub_pushes"), "releases"),
-    "project_people": "people",
+    **dict.fromkeys(("project_people", "person", "exclude_person", "include_person"), "people"),
+    **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
 }

@@ -1,18 +1,17 @@
-"""Change whether a person's answers count, after a preview of the effects."""
+"""The people of a project, one of them, and changes to whether a person's answers count, after a preview."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.actions.removing.removals import CannotRemove, RemovalEffects
-from annotation.models import Session
 from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
@@ -21,15 +20,22 @@ from results.actions.participant_changes import ACTS
 from results.actions.participants import NamedAnnotator
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
-from results.queries.people.participants import people_lines
+from results.models import Pseudonym
+from results.queries.people.participants import people_lines, person_line
+from results.queries.people.person_page import answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
-from results.queries.studies.simulated_answers import simulated_in_project
+from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
+from results.reports.page_tables import page_table
+from results.reports.sections.annotators import person_table
+from results.reports.simulated_answers import notice_of
 from results.sentences import in_numbers, told
 from results.views.form_values import typed
 from results.views.guards import may_do, project_view, signed_in
 from studies.models import Project, Study
 from studies.permissions import Verb
 
+# The value of the filter for answers that others differ from.
+DIFFERING = "differ"
 # Changes after which others can be asked the same questions.
 REPLACEABLE = frozenset({"withdraw", "exclude"})
 PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
@@ -102,7 +108,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         if change == "withdraw":
             tasks.discard_files.delay_on_commit()
         messages.success(request, f"{person.name}: {' '.join(told(name, each) for name, each in followed.items())}")
-        return _to_people(project, person, typed(request.GET, "study"))
+        return redirect("person", project.slug, person.name)
     context = {
         "project": project,
         "person": person,
@@ -113,7 +119,6 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
         "replaces": replaces,
         "problem": problem,
         "reason": reason,
-        "study": _study(project, person, typed(request.GET, "study")),
     }
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
 
@@ -133,6 +138,38 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
         "simulated": simulated_in_project(project),
     }
     return render(request, "results/people/project.html", context)
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
+    """Show one person: sessions, numbers by study, and every answer as it was shown."""
+    name_annotators(project=project)
+    found = Pseudonym.objects.select_related("project").filter(project=project, name=name).first()
+    if found is None:
+        return render(request, "results/people/unknown.html", {"project": project, "name": name}, status=404)
+    sessions = sessions_of(found)
+    studies = list({each.session.study_id: each.session.study for each in reversed(sessions)}.values())
+    study = next((each for each in studies if each.slug == request.GET.get("study")), None)
+    differing = request.GET.get("answers") == DIFFERING
+    filters = {"study": study.slug if study else "", "answers": DIFFERING if differing else ""}
+    page = request.GET.get("page")
+    table = person_table(found.name, person_by_study(found, studies))
+    context = {
+        "project": project,
+        "line": person_line(found),
+        "sessions": sessions,
+        "owed": owed_by_currency(sessions),
+        "tables": [page_table(table)] if table.rows else [],
+        "answers": answers_of(found, study=study, differing=differing, page=page),
+        "studies": [each.slug for each in studies],
+        "study_chosen": filters["study"],
+        "differing": differing,
+        "query": urlencode({name: value for name, value in filters.items() if value}),
+        "simulated": notice_of(simulated_studies(studies)),
+        "may": may_do(request, project),
+    }
+    return render(request, "results/people/person.html", context)
 
 
 def _called(project: Project, name: str) -> NamedAnnotator:
@@ -156,18 +193,4 @@ def find(request: HttpRequest, project: Project) -> HttpResponse:
         messages.error(request, str(error))
         study = Study.objects.filter(project=project, slug=asked).first()
         return redirect("study_annotators", project.slug, study.slug) if study else redirect("project", project.slug)
-    return _to_people(project, person, asked)
-
-
-def _study(project: Project, person: NamedAnnotator, asked: str) -> Study | None:
-    """Return the study called `asked` if the person took part in it, else their latest study."""
-    sat = Session.objects.filter(study__project=project, annotator=person.annotator).select_related("study")
-    found = sat.filter(study__slug=asked).first() or sat.order_by("-arrived_at").first()
-    return found.study if found else None
-
-
-def _to_people(project: Project, person: NamedAnnotator, asked: str) -> HttpResponse:
-    study = _study(project, person, asked)
-    if study is None:
-        return redirect("project", project.slug)
-    return redirect(f"{reverse('study_annotators', args=[project.slug, study.slug])}?who={person.name}#people")
+    return redirect("person", project.slug, person.name)

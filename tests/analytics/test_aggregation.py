@@ -111,7 +111,12 @@ def test_agreement_with_others_counts_every_other_answer_to_the_same_task() -> N
     # On t1 ann and ben say a, cleo says b; on t2 ann and cleo say c; dora is alone on t3.
     answers = [("t1", "ann", "a"), ("t1", "ben", "a"), ("t1", "cleo", "b"), ("t2", "ann", "c"), ("t2", "cleo", "c")]
     found = agreement_with_others([*answers, ("t3", "dora", "a")])
-    assert found == {"ann": Score(2, 3), "ben": Score(1, 2), "cleo": Score(1, 3), "dora": Score(0, 0)}
+    assert found == {
+        "ann": {"t1": Score(1, 2), "t2": Score(1, 1)},
+        "ben": {"t1": Score(1, 2)},
+        "cleo": {"t1": Score(0, 2), "t2": Score(1, 1)},
+        "dora": {"t3": Score(0, 0)},
+    }
 
 
 def test_which_of_two_is_right_never_hangs_on_the_seed() -> None:

@@ -24,6 +24,7 @@ PAGES = (
     "/projects/sets/instances/static-a/",
     "/projects/sets/results/",
     "/studies/sets/describe/results/",
+    "/studies/sets/describe/questions/",
     "/studies/sets/describe/annotators/",
     "/studies/sets/retrieve/results/",
     "/studies/sets/retrieve/disagreements/",

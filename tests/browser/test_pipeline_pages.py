@@ -19,6 +19,7 @@ PAGES = (
     "/projects/vases/chosen/export/?which=all",
     "/projects/vases/chosen/ask-again/?which=all",
     "/projects/vases/results/",
+    "/studies/vases/step-3/questions/?sort=disagreement",
     "/studies/vases/step-3/annotators/",
     "/studies/vases/step-3/disagreements/",
     "/studies/vases/step-3/disagreements/?show=settled",
@@ -50,6 +51,12 @@ def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: P
         for summary in signed_in.locator("main details > summary").all():
             summary.click()
         assert_accessible(signed_in)
+    signed_in.goto(f"{live_server.url}/projects/vases/people/")
+    assert_accessible(signed_in)
+    signed_in.get_by_role("table").get_by_role("link").first.click()
+    expect(signed_in.get_by_text("their answer").first).to_be_visible()
+    assert_no_wider_than_the_window(signed_in)
+    assert_accessible(signed_in)
 
 
 def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_server: LiveServer) -> None:

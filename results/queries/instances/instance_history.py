@@ -21,7 +21,8 @@ from studies.models import Project, Question, Study
 class ShownOption:
     """An option in source order: a picture (by its SHA-256), a text, or an option that is always offered.
 
-    `chosen_by`: the pseudonyms behind its counted answers. `wins`: it is the decision.
+    `chosen_by`: the pseudonyms behind its counted answers. `wins`: it is the decision. On the page of one annotator,
+    `letter`: the one under which they saw it, and `is_own`: they chose it.
     """
 
     key: str
@@ -33,6 +34,8 @@ class ShownOption:
     chosen_by: Sequence[str]
     wins: bool
     right: bool
+    letter: str = ""
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def histories(questions: QuerySet[Question], *, project: Project) -> list[Histor
     answers = Response.objects.filter(question=OuterRef(OuterRef("pk"))).values("pk")
     about_answers = Question.objects.filter(source_type=RESPONSE, source_id__in=answers)
     used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(about_answers)
-    asked = list(questions.select_related("study", "instance", "decision__settled_by").annotate(used=used))
+    asked = list(questions.select_related("study__project", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}
     # Withdrawn people are hidden; excluded people are marked.
     responses = Response.objects.filter(question__in=given).exclude(left_out=Removal.Why.WITHDRAWN)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from django.db.models import QuerySet
+
 from analytics.outcomes import Outcome
 from annotation.models import Decision, Response
 from annotation.models.outcomes import question_is
@@ -22,17 +24,24 @@ _FIELDS = (
 )
 
 
-def persons_answers(study: Study, kinds: Mapping[str, LabelSpace]) -> Iterable[PersonsAnswer]:
+def persons_answers(
+    study: Study, kinds: Mapping[str, LabelSpace], *, beside: int | None = None
+) -> Iterable[PersonsAnswer]:
     """Yield the counted answers of `study`, without people who withdrew. All annotators have names.
 
-    kinds: kind -> its label space.
+    kinds: kind -> its label space. beside: only the answers of this annotator, and those of others to the same
+    questions.
     """
     names = dict(Pseudonym.objects.filter(project=study.project_id).values_list("annotator_id", "name"))
     last = {kind: label_space.last for kind, label_space in kinds.items()}
-    planned = planned_surveys(study)
-    units, became = _units(study), what_became(study)
-    scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study)}
-    rows = Response.objects.counted_in(study).annotate(ms=took_ms()).values_list(*_FIELDS)
+    answers = Response.objects.counted_in(study)
+    if beside is not None:
+        answers = answers.filter(question__in=answers.filter(annotator=beside).values("question"))
+    asked = None if beside is None else answers.values("question")
+    planned = planned_surveys(study, asked)
+    units, became = _units(study, answers), what_became(study)
+    scores = {(scored.question, scored.annotator): scored.score for scored in answer_scores(study, asked)}
+    rows = answers.annotate(ms=took_ms()).values_list(*_FIELDS)
     for pk, annotator, question, instance, kind, choice, right, *measured, survey in rows.iterator(chunk_size=CHUNK):
         ms, order, in_order = measured
         yield PersonsAnswer(
@@ -63,10 +72,13 @@ def what_became(study: Study) -> Mapping[int, str]:
     return dict(decided.order_by("state", "question_id").values_list("question__source_id", "state"))
 
 
-def _units(study: Study) -> Mapping[int, Mapping[str, str]]:
-    """Return answer -> unit -> label, for counted answers without a single label."""
+def _units(study: Study, answers: QuerySet[Response]) -> Mapping[int, Mapping[str, str]]:
+    """Return answer -> unit -> label, for those of `answers` without a single label."""
     if all(get_kind(part.kind).has_one_label for part in study.design.parts):
         return {}
-    given = Response.objects.counted_in(study).filter(choice="")
-    rows = given.values_list("pk", "question__kind", "question__content", "answer").iterator(chunk_size=CHUNK)
+    rows = (
+        answers.filter(choice="")
+        .values_list("pk", "question__kind", "question__content", "answer")
+        .iterator(chunk_size=CHUNK)
+    )
     return {pk: get_kind(kind).labels(content, "", answer) for pk, kind, content, answer in rows}

@@ -2,13 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Removal, Response, Session
+from annotation.models import Removal, Response, Session, SessionState
 from annotation.models.responses import counts
+from annotation.models.sessions import has_unlikely_times
 from results.models import Pseudonym
 from studies.models import Project, Study
 
@@ -20,7 +23,7 @@ class PersonLine:
     """A participant.
 
     answers: given; counted: those that count; slots: those that no longer count and still have a slot. `removal`: why.
-    `studies`: the studies of their sessions, in order of arrival.
+    `studies`: the studies of their sessions, in order of arrival. `flags`: what is unusual about these sessions.
     """
 
     name: str
@@ -29,6 +32,7 @@ class PersonLine:
     slots: int
     removal: Removal | None
     studies: Sequence[str]
+    flags: Sequence[str] = ()
 
 
 def people_lines(project: Project, *, study: Study | None = None, who: str, page: Any) -> Page[PersonLine]:
@@ -58,19 +62,42 @@ def _lines(project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym
     )
     given = {annotator: (answers, counted, left) for annotator, answers, counted, left in numbers}
     took_part: dict[int, dict[str, None]] = {}
-    sessions = Session.objects.filter(study__in=studies, annotator__in=people).order_by("arrived_at", "pk")
-    for annotator, slug in sessions.values_list("annotator_id", "study__slug"):
+    theirs = Session.objects.filter(study__in=studies, annotator__in=people)
+    for annotator, slug in theirs.order_by("arrived_at", "pk").values_list("annotator_id", "study__slug"):
         took_part.setdefault(annotator, {})[slug] = None
-    why = removals_of(people, project=project)
+    why, flags = removals_of(people, project=project), flags_of(theirs)
     return [
         PersonLine(
             each.name,
             *given.get(each.annotator_id, (0, 0, 0)),
             why.get(each.annotator_id),
             list(took_part.get(each.annotator_id, ())),
+            flags.get(each.annotator_id, ()),
         )
         for each in named
     ]
+
+
+def person_line(person: Pseudonym) -> PersonLine:
+    """Return the line of `person` over all studies of their project."""
+    return _lines(person.project, Study.objects.filter(project=person.project_id), [person])[0]
+
+
+def named_flags(study: Study) -> dict[str, list[str]]:
+    """Return by pseudonym what is unusual about the sessions of the annotators of `study`."""
+    flags = flags_of(Session.objects.filter(study=study))
+    named = Pseudonym.objects.filter(project=study.project_id, annotator__in=flags)
+    return {name: flags[annotator] for annotator, name in named.values_list("annotator_id", "name")}
+
+
+def flags_of(sessions: QuerySet[Session]) -> dict[int, list[str]]:
+    """Return for each annotator of `sessions` with anything unusual in them what it is, in words."""
+    endings = {str(state.label): Q(state=state) for state in (SessionState.LEFT_OUT, SessionState.FAILED_CHECKS)}
+    flagged = {"Unlikely times": has_unlikely_times(), **endings}
+    some = reduce(or_, flagged.values())
+    counted = sessions.filter(some).order_by().values_list("annotator_id")
+    numbers = counted.annotate(**{f"flag_{n}": Count("pk", filter=is_so) for n, is_so in enumerate(flagged.values())})
+    return {annotator: [words for words, n in zip(flagged, times, strict=True) if n] for annotator, *times in numbers}
 
 
 def removals_of(people: Collection[int], *, project: Project) -> dict[int, Removal]:

@@ -1,8 +1,9 @@
 """Which answers were planned for every question, and which were added to undecided questions."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 
 from annotation.models import Slot
 from studies.models import Study
@@ -25,8 +26,8 @@ class PlannedSurveys:
         return question in self._surveys and survey not in self._surveys[question]
 
 
-def planned_surveys(study: Study) -> PlannedSurveys:
-    """Return the planned surveys of `study`.
+def planned_surveys(study: Study, questions: QuerySet[Any, Any] | None = None) -> PlannedSurveys:
+    """Return the planned surveys of `study`, of all or these questions (ids).
 
     Their seats existed before anybody answered, whoever sits there now. In each round a question is in one of them; if
     its answers leave it undecided, it is asked again in a later one. Those answers are the added ones: their questions
@@ -36,6 +37,8 @@ def planned_surveys(study: Study) -> PlannedSurveys:
         # Answers are never added.
         return PlannedSurveys({})
     slots = Slot.objects.filter(question__study=study).order_by()
+    if questions is not None:
+        slots = slots.filter(question__in=questions)
     first = slots.values_list("question_id", "seat__survey__round").annotate(Min("seat__survey__number"))
     surveys: dict[int, list[int]] = {}
     for question, _, number in first.iterator(chunk_size=CHUNK):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models import Response
 from results.queries.reports.added_answers import planned_surveys
@@ -35,9 +35,13 @@ def kinds_with_own_scores(study: Study) -> list[str]:
     return [part.kind for part in study.design.parts if has_own_score(get_kind(part.kind))]
 
 
-def asked_questions(study: Study, kinds: Sequence[str]) -> dict[int, AskedQuestion]:
-    """Return the questions of `kinds` that `study` asks, by id."""
+def asked_questions(
+    study: Study, kinds: Sequence[str], among: QuerySet[Any, Any] | None = None
+) -> dict[int, AskedQuestion]:
+    """Return the questions of `kinds` that `study` asks, by id: all, or those of them that are `among` these ids."""
     rows = Question.objects.filter(study=study, kind__in=kinds).order_by("pk")
+    if among is not None:
+        rows = rows.filter(pk__in=among)
     read = rows.values_list("pk", "kind", "content", "right", "right_answer").iterator(chunk_size=CHUNK)
     return {
         pk: AskedQuestion(get_kind(kind), content, label if right is None else right)
@@ -45,15 +49,18 @@ def asked_questions(study: Study, kinds: Sequence[str]) -> dict[int, AskedQuesti
     }
 
 
-def answer_scores(study: Study) -> list[ScoredAnswer]:
-    """Return the scores of the counted answers whose kind scores them itself, in order of arrival."""
+def answer_scores(study: Study, among: QuerySet[Any, Any] | None = None) -> list[ScoredAnswer]:
+    """Return the scores of the counted answers whose kind scores them itself, in order of arrival.
+
+    among: only answers to these questions (ids).
+    """
     kinds = kinds_with_own_scores(study)
     if not kinds or not Question.objects.filter(KNOWS_RIGHT, study=study, kind__in=kinds).exists():
         return []
-    asked = asked_questions(study, kinds)
+    asked = asked_questions(study, kinds, among)
     return [
         ScoredAnswer(question, annotator, score)
-        for question, annotator, _, answer in _counted(study, kinds)
+        for question, annotator, _, answer in _counted(study, kinds, among)
         if (score := asked[question].score(answer)) is not None
     ]
 
@@ -81,9 +88,13 @@ def measured_questions(study: Study) -> list[MeasuredQuestion]:
     return measured
 
 
-def _counted(study: Study, kinds: Sequence[str]) -> Iterator[tuple[int, int, int, Answer]]:
+def _counted(
+    study: Study, kinds: Sequence[str], among: QuerySet[Any, Any] | None = None
+) -> Iterator[tuple[int, int, int, Answer]]:
     """Yield question, annotator, survey and answer of the counted answers, in order of arrival."""
     counted = Response.objects.counted_in(study).filter(question__kind__in=kinds).order_by("pk")
+    if among is not None:
+        counted = counted.filter(question__in=among)
     columns = ("question_id", "annotator_id", "slot__seat__survey__number", "choice", "answer")
     for question, annotator, survey, choice, answer in counted.values_list(*columns).iterator(chunk_size=CHUNK):
         # An answer as its kind created it.

@@ -2,8 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from analytics.position_bias import own_positions, position_bias
 from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score, sum_of_scores
 from analytics.work.pay import percentile
-from results.reports.base import SEED, Cell, Column, LinkedCount, Table, Undefined
+from results.reports.base import SEED, AnnotatorName, Bar, Cell, Column, LinkedCount, Positions, Range, Table, Undefined
 from results.reports.cells import range_over_instances, value_or_reason
 from results.reports.explorer_links import ALL, listing
 from results.reports.facts import LabelSpace
@@ -28,12 +30,14 @@ from results.reports.labels import AgreementLabels, rule_labels
 from results.reports.sections.answers import NOBODY_TIMED
 from results.reports.text import cell_text
 
-HALF = Fraction(1, 2)
 RIGHT_RANGE = "Right, 95 % interval"
 # Both models iterate hundreds of times over all answers: this many take about a second.
 MOST_MODELLED = 10_000
 ALONE = "Nobody else answered this annotator's questions."
 ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be measured."
+# Of 1,000 annotators without a habit, one gets the flag.
+UNLIKELY_POSITIONS = 0.001
+POSITION_FLAG = "Position bias"
 TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."
 TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
 
@@ -87,47 +91,123 @@ class _Modelled:
 MODELS = ("MACE", "Dawid-Skene")
 
 
-def annotators_table(answers: Sequence[PersonsAnswer], kinds: Mapping[str, LabelSpace], *, study: str = "") -> Table:
+# The columns of a row about one person's answers of one kind, in order; the models' columns follow.
+_ANSWERS, _KIND, _FLAGS, _SECONDS, _POSITIONS = 1, 2, 3, 7, 9
+
+
+def annotators_table(
+    answers: Sequence[PersonsAnswer],
+    kinds: Mapping[str, LabelSpace],
+    *,
+    study: str = "",
+    flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Table:
     """Return a row per annotator and kind, lowest agreement with others first.
 
     Leaves out columns that apply to nobody, and the kind if there is only one. kinds: kind -> its label space. study:
-    its name in addresses, for links to the instances.
+    its name in addresses, for links to the instances. flags: name -> what is unusual about their sessions.
     """
     asked = list(dict.fromkeys(one.kind for one in answers))
     compared = list(dict.fromkeys(labels.title for kind in asked for labels in rule_labels(kind, kinds[kind])))
     found = [row for kind in asked for row in _rows_of(kind, kinds[kind], answers, compared)]
     rows = [row for _, row in sorted(found, key=lambda each: each[0])]
-    if study:
-        listed = _listed(study, answers)
-        rows = [(row[0], listed.get((row[0], row[2]), row[1]), *row[2:]) for row in rows]
-    columns = [Column("Annotator"), Column("Answers", "count"), Column("Kind"), Column("Median seconds", "coefficient")]
-    columns += [Column(_always(asked, kinds), "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")]
-    columns += [Column("Decided by others", "count"), Column("Accepted by others", "share")]
-    columns += [Column("Accepted, 95 % interval", "share"), Column("Position bias, p", "p")]
-    columns += [Column("Mean rating", "coefficient"), Column("Spread (SD)", "coefficient")]
-    columns += [Column("Steps used", "count"), Column("Most used step", "share"), Column("Lean", "coefficient")]
-    columns += [Column("Shared questions", "count"), Column("Agreement with others", "share")]
+    listed = _listed(study, answers) if study else {}
+    slowest = max((cell.high or 0 for row in rows if isinstance(cell := row[_SECONDS], Bar)), default=0)
+    rows = [_finished(row, listed.get((row[0], row[_KIND])), flags.get(str(row[0]), ()), slowest) for row in rows]
+    columns = _columns("Annotator", _always(kinds[kind] for kind in asked))
     columns += [Column(f"{model}: {title}", "share") for title in compared for model in MODELS]
-    applies = [index for index in range(len(columns)) if any(row[index] is not None for row in rows)]
-    if len(asked) == 1:
-        applies.remove(2)
     notes = [*_notes(_several([one for one in answers if not one.added])), *_habits(answers)]
-    if any(kinds[kind].is_scale for kind in asked):
-        notes.append(
+    notes += _notes_on_measures(answers, [kinds[kind] for kind in asked])
+    return _without_empty(Table("annotators", "Annotators", columns, rows, notes), one_kind=len(asked) == 1)
+
+
+@dataclass(frozen=True)
+class PersonInStudy:
+    """What the statistics of one person in one study rest on.
+
+    answers: theirs, and those of others to the same questions. flags: what is unusual about their sessions.
+    """
+
+    study: str
+    answers: Sequence[PersonsAnswer]
+    kinds: Mapping[str, LabelSpace]
+    flags: Sequence[str] = ()
+
+
+def person_table(name: str, studies: Sequence[PersonInStudy]) -> Table:
+    """Return a row per study and kind about the annotator called `name`, with the numbers of `annotators_table`.
+
+    Leaves out the models of annotators, which need all answers of a study.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for each in studies:
+        listed = _listed(each.study, each.answers)
+        for kind in _kinds_of(each, name):
+            ((_, row),) = _rows_of(kind, each.kinds[kind], each.answers, (), only=name)
+            rows.append((each.study, *_finished(row, listed.get((name, kind)), each.flags, 0)[1:]))
+    mine = [one for each in studies for one in each.answers if one.annotator == name]
+    spaces = [each.kinds[kind] for each in studies for kind in _kinds_of(each, name)]
+    notes = [ABOUT_NUMBERS, *_notes_on_measures(mine, spaces)]
+    table = Table("answers-by-study", "Answers by study", _columns("Study", _always(spaces)), rows, notes)
+    return _without_empty(table, one_kind=len({row[_KIND] for row in rows}) == 1)
+
+
+def _kinds_of(study: PersonInStudy, name: str) -> Iterable[str]:
+    """Return the kinds of the questions that the annotator called `name` answered."""
+    return dict.fromkeys(one.kind for one in study.answers if one.annotator == name)
+
+
+def _columns(first: str, always: str) -> list[Column]:
+    return [
+        *(Column(first), Column("Answers", "count"), Column("Kind"), Column("Flags")),
+        *(Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
+        *(Column("Shared questions", "count"), Column("Median seconds", "coefficient")),
+        *(Column("Seconds, middle half", "coefficient"), Column("Position bias, p", "p")),
+        *(Column(always, "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")),
+        *(Column("Decided by others", "count"), Column("Accepted by others", "share")),
+        *(Column("Accepted, 95 % interval", "share"), Column("Mean rating", "coefficient")),
+        *(Column("Spread (SD)", "coefficient"), Column("Steps used", "count")),
+        *(Column("Most used step", "share"), Column("Lean", "coefficient")),
+    ]
+
+
+def _finished(
+    row: tuple[Cell, ...], listed: LinkedCount | None, flags: Sequence[str], slowest: float
+) -> tuple[Cell, ...]:
+    """Return `row` with a link, its flags in words, and its time on a scale up to `slowest` seconds."""
+    cells = list(row)
+    cells[_ANSWERS] = cells[_ANSWERS] if listed is None else listed
+    seconds, positions = cells[_SECONDS], cells[_POSITIONS]
+    if isinstance(seconds, Bar):
+        cells[_SECONDS] = Bar(seconds, low=seconds.low, high=seconds.high, most=slowest)
+    if isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS:
+        flags = [*flags, POSITION_FLAG]
+    cells[_FLAGS] = ", ".join(flags) or None
+    return tuple(cells)
+
+
+def _without_empty(table: Table, *, one_kind: bool) -> Table:
+    """Return `table` without the columns that apply to no row, and without the kind if there is only one."""
+    applies = [index for index in range(len(table.columns)) if any(row[index] is not None for row in table.rows)]
+    if one_kind:
+        applies.remove(_KIND)
+    columns = [table.columns[index] for index in applies]
+    return replace(table, columns=columns, rows=[tuple(row[index] for index in applies) for row in table.rows])
+
+
+def _notes_on_measures(answers: Sequence[PersonsAnswer], kinds: Sequence[LabelSpace]) -> Iterable[str]:
+    """Yield the notes on columns that not every table has."""
+    if any(kind.is_scale for kind in kinds):
+        yield (
             "On a scale: mean and spread in its steps, the share of the step that somebody chose most often, and how "
             "far their ratings lie above (below: negative) the mean of the others' ratings of the same question."
         )
     if any(one.score is not None for one in answers):
-        notes.append("Right: the mean score where answers can be partly right.")
+        yield "Right: the mean score where answers can be partly right."
     if any(one.credit is not None or one.became for one in answers):
-        notes.append(
-            "Wilson's intervals, for this person on similar instances, clustered by instance if an instance has "
-            "several questions. Annotators who are asked where others differ get harder questions."
-        )
+        yield "Annotators who are asked where others differ get harder questions."
     if any(one.became for one in answers):
-        notes.append("Decided by others: answers that other people have finished judging, each counted once.")
-    columns, rows = [columns[index] for index in applies], [tuple(row[index] for index in applies) for row in rows]
-    return Table("annotators", "Annotators", columns, rows, notes)
+        yield "Decided by others: answers that other people have finished judging, each counted once."
 
 
 def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell, Cell], LinkedCount]:
@@ -150,18 +230,18 @@ def _listed(study: str, answers: Iterable[PersonsAnswer]) -> Mapping[tuple[Cell,
     }
 
 
-def _always(asked: Iterable[str], kinds: Mapping[str, LabelSpace]) -> str:
+def _always(kinds: Iterable[LabelSpace]) -> str:
     """Return the names of the options that are always offered."""
-    called = dict.fromkeys(kinds[kind].name(option) for kind in asked for option in kinds[kind].beside)
+    called = dict.fromkeys(kind.name(option) for kind in kinds for option in kind.beside)
     return " or ".join(called) or "Always offered"
 
 
 def _rows_of(
-    kind: str, label_space: LabelSpace, every: Sequence[PersonsAnswer], compared: Sequence[str]
+    kind: str, label_space: LabelSpace, every: Sequence[PersonsAnswer], compared: Sequence[str], *, only: str = ""
 ) -> Iterable[tuple[tuple[float, str, str], tuple[Cell, ...]]]:
     """Yield the row of each annotator with answers of one kind, with its sort key.
 
-    compared: titles of the label sets that have columns.
+    compared: titles of the label sets that have columns. only: the one annotator whose row is wanted.
     """
     answers = [one for one in every if one.kind == kind]
     # People who are asked because others differ are bound to differ from some of them.
@@ -171,24 +251,45 @@ def _rows_of(
     )
     several = _several(first)
     shared = Counter(one.annotator for one in several)
-    modelled = {labels.title: _modelled(several, labels) for labels in rule_labels(kind, label_space)}
+    labelled = (labels for labels in rule_labels(kind, label_space) if labels.title in compared)
+    modelled = {labels.title: _modelled(several, labels) for labels in labelled}
     uses = _uses(first, label_space)
+    subjects = {one.question: one.instance for one in answers}
     by_annotator: dict[str, list[PersonsAnswer]] = {}
     for one in answers:
         by_annotator.setdefault(one.annotator, []).append(one)
-    for name, mine in by_annotator.items():
+    wanted = {only: by_annotator[only]} if only else by_annotator
+    for name, mine in wanted.items():
         alone = ONLY_ADDED if all(one.added for one in mine) else ALONE
-        beside = with_others.get(name, score([]))
-        skills = (cell for title in compared for cell in _skills(modelled.get(title), name, shared[name], alone))
-        beside_others: tuple[Cell, ...] = (value_or_reason(beside.share, alone), *skills)
+        beside = with_others.get(name, {})
+        agreement = _agreement(beside, subjects, alone)
+        skills = [cell for title in compared for cell in _skills(modelled.get(title), name, shared[name], alone)]
+        # Free texts are never equal.
+        if not any(one.labels for one in mine):
+            agreement, skills = (None, None), [None] * len(skills)
         row = (
-            *(name, len(mine), kind, _median(mine), *_shares(mine, label_space), *_accepted(mine)),
-            _position_habit(mine),
-            *_on_scale(uses.get(name), alone),
-            # Free texts are never equal.
-            *(shared[name], *(beside_others if any(one.labels for one in mine) else (None,) * len(beside_others))),
+            *(AnnotatorName(name), len(mine), kind, None, *agreement, shared[name]),
+            *(*_seconds(mine), _position_habit(mine), *_shares(mine, label_space), *_accepted(mine)),
+            *(*_on_scale(uses.get(name), alone), *skills),
         )
         yield (*_first_the_odd(name, beside), kind), row
+
+
+def _agreement(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, int], alone: str) -> tuple[Cell, Cell]:
+    """Return the share of answers of others that are the same, with its interval for other instances.
+
+    beside: question and unit -> same answers of others. subjects: question -> id of its instance.
+    """
+    same = [
+        (float(place < found.count), subjects[question])
+        for (question, _), found in beside.items()
+        for place in range(found.n)
+    ]
+    share, interval = _with_range(same)
+    if interval is None:
+        return Undefined(alone), Undefined(alone)
+    limits = (interval.low, interval.high) if isinstance(interval, Range) else (None, None)
+    return Bar(cast(float, share), low=limits[0], high=limits[1]), interval
 
 
 def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
@@ -197,7 +298,7 @@ def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
     if not positioned:
         return None
     found = position_bias([position for position, _ in positioned], [of for _, of in positioned])
-    return value_or_reason(found.p, found.reason)
+    return Undefined(found.reason or "") if found.p is None else Positions(found.p, found.counts)
 
 
 def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
@@ -218,8 +319,9 @@ def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
             yield f"Position bias, combined test of each annotator's own positions{of_kind}: p {said}."
 
 
-def _first_the_odd(name: str, found: Score) -> tuple[float, str]:
-    return (2.0 if found.share is None else found.share, name)
+def _first_the_odd(name: str, beside: Mapping[Any, Score]) -> tuple[float, str]:
+    others = sum(found.n for found in beside.values())
+    return (sum(found.count for found in beside.values()) / others if others else 2.0, name)
 
 
 def _several(answers: Sequence[PersonsAnswer]) -> list[PersonsAnswer]:
@@ -227,9 +329,13 @@ def _several(answers: Sequence[PersonsAnswer]) -> list[PersonsAnswer]:
     return [one for one in answers if times[one.question] > 1]
 
 
-def _median(mine: Iterable[PersonsAnswer]) -> Cell:
+def _seconds(mine: Iterable[PersonsAnswer]) -> tuple[Cell, Cell]:
+    """Return the median time, and the range of the middle half."""
     seconds = [one.seconds for one in mine if one.seconds is not None]
-    return percentile(seconds, HALF) if seconds else Undefined(NOBODY_TIMED)
+    if not seconds:
+        return Undefined(NOBODY_TIMED), Undefined(NOBODY_TIMED)
+    low, median, high = (percentile(seconds, Fraction(quarter, 4)) for quarter in (1, 2, 3))
+    return Bar(median, low=low, high=high, most=0), Range(low, high)
 
 
 def _shares(mine: Sequence[PersonsAnswer], label_space: LabelSpace) -> tuple[Cell, ...]:
@@ -304,14 +410,18 @@ def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> I
     return [value_or_reason(known.get(name), reason) for known in (modelled.competence, modelled.accuracy)]
 
 
+ABOUT_NUMBERS = (
+    "Counted answers only. Low agreement alone is not evidence of carelessness. Seconds: from shown to first sent, "
+    "without the time the page was out of sight. Agreement with others: over all answers of others to the same "
+    "questions, without answers added because others differed. Intervals are Wilson's, for this person on similar "
+    "instances, clustered by instance if one has several answers. Position bias, p: chi-squared test that all "
+    "positions are chosen equally often (Monte Carlo for small counts); under 0.001 it is a flag."
+)
+
+
 def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     has_labels = any(one.labels for one in several)
-    notes = [
-        "Counted answers only. Sorted by agreement with others, lowest first. Low agreement alone is not evidence of "
-        "carelessness. Seconds: from shown to first sent, without the time the page was out of sight. Agreement with "
-        "others: over all answers of others to the same questions, without answers added because others differed. "
-        "Position bias, p: chi-squared test that all positions are chosen equally often (Monte Carlo for small counts)."
-    ]
+    notes = [f"Sorted by agreement with others, lowest first. {ABOUT_NUMBERS}"]
     if has_labels:
         notes.append(
             "MACE: the probability that the annotator does not guess (Hovy et al. 2013). Dawid-Skene: the probability "

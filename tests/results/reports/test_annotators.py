@@ -72,6 +72,17 @@ def test_what_somebody_says_of_one_instance_is_one_draw() -> None:
     assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
 
 
+def test_agreement_about_one_instance_is_one_draw() -> None:
+    # The same on both questions about two of four instances: an interval as above.
+    said = [replace(one, question=number, instance=number // 2) for number in range(8) for one in (ANN, BEN)]
+    said = [replace(one, choice="none") if one.annotator == "A-BEN" and one.question > 3 else one for one in said]
+    found = row(annotators_table(said, KINDS), "A-ANN")
+    half = 3.18244631 * sqrt(3.18244631**2 + 3) / (2 * (3 + 3.18244631**2))
+    assert (found["Agreement with others"], found["Shared questions"]) == (0.5, 8)
+    limits = found["Agreement, 95 % interval"]
+    assert (limits.low, limits.high) == pytest.approx((0.5 - half, 0.5 + half))
+
+
 def test_what_others_accepted_of_what_somebody_wrote() -> None:
     kinds = {"write": LabelSpace(has_one_label=False)}
     wrote = PersonsAnswer("A-ANN", 1, "write", "", "", None)
@@ -208,8 +219,9 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
     # chose every place three times.
     ann = [replace(ANN, question=q, position=0, positions=4) for q in range(12)]
     ben = [replace(BEN, question=q, position=q % 4, positions=4) for q in range(12)]
-    table = annotators_table([*ann, *ben], KINDS)
+    table = annotators_table([*ann, *ben], KINDS, flags={"A-ANN": ["Unlikely times"]})
     assert row(table, "A-ANN")["Position bias, p"] < 0.001
+    assert [row(table, name)["Flags"] for name in ("A-ANN", "A-BEN")] == ["Unlikely times, Position bias", None]
     assert row(table, "A-BEN")["Position bias, p"] == 1
     assert "combined test of each annotator's own positions: p < 0.001" in table.notes[-1]
 

@@ -1,12 +1,24 @@
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
+from analytics.work.answer_times import TimeEvidence
+from annotation.models import Annotator, PracticeAnswer, Response, Session, Skip
+from results.actions.erasure import forget
 from results.models import Pseudonym
-from studies.models import Project, Study
+from studies.models import Membership, PracticeQuestion, Project, Study
+from tests.factories import NOON, arrive_at_work, make_project
 from tests.pages import words_of
-from tests.removing import exclude
-from tests.results.pipelines import STEP_3, open_study, project_of, sit_through
+from tests.removing import exclude, withdraw
+from tests.results.describing import find as find_image
+from tests.results.describing import two_studies, write
+from tests.results.pipelines import STEP_3, by_key, go_on, open_study, project_of, sit_through
 
 PAGE = "/projects/vases/people/"
 
@@ -60,3 +72,191 @@ def test_others_can_be_asked_with_the_exclusion(client: Client, project: Project
     done = words_of(client.post(address, {"reason": "Clicked through.", "replace": "yes"}, follow=True))
     assert "Answers excluded: 8" in done.replace("answers excluded", "Answers excluded")
     assert "answers that other people are asked for: 8" in done
+
+
+def page_of(client: Client, person: str, query: str = "") -> Any:
+    client.get(PAGE)
+    return client.get(f"{PAGE}{name(person)}/{query}")
+
+
+def numbers_of(client: Client, person: str) -> list[dict[str, str]]:
+    """Return the row of each study on a person's page, by heading."""
+    return [
+        dict(zip(table.headings, [cell.text for cell in row], strict=True))
+        for table in page_of(client, person).context["tables"]
+        for row in table.cells
+    ]
+
+
+def keys(page: Any) -> list[str]:
+    return [
+        f"{each.asked.question.study.slug} {each.asked.question.instance.key}"
+        for each in page.context["answers"].object_list
+    ]
+
+
+@pytest.fixture
+def three(researcher: User) -> Project:
+    """Three answers a question in step-3: ann, ben and cleo tie on vase-0, and cleo differs on vase-1. Ann and ben
+    differ in the second study, where nobody else answers. Dora answers one question alone."""
+    project = project_of(researcher)
+    first = open_study(project, STEP_3 | {"answers": 3})
+    sit_through(first, "ann", by_key(vase_0="candidate-0", vase_1="candidate-1"))
+    sit_through(first, "ben", by_key(vase_0="candidate-1", vase_1="candidate-1"))
+    sit_through(first, "cleo", by_key(vase_0="candidate-2", vase_1="none"))
+    again = open_study(project, STEP_3 | {"study": "again", "answers": 2})
+    sit_through(again, "ann", by_key(vase_0="candidate-0"))
+    sit_through(again, "ben", by_key(vase_0="none"))
+    for minute, (slug, key) in enumerate([("step-3", "vase-0"), ("step-3", "vase-1"), ("again", "vase-0")]):
+        given = Response.objects.filter(study__slug=slug, question__instance__key=key)
+        given.update(received_at=NOON + timedelta(minutes=minute))
+    alone = open_study(project, STEP_3 | {"study": "alone", "answers": 2})
+    sit_through(alone, "dora", by_key(vase_0="candidate-0"))
+    return project
+
+
+@pytest.mark.usefixtures("three")
+def test_the_page_of_a_person_has_the_numbers_of_each_study(client: Client) -> None:
+    first, again = numbers_of(client, "ann")
+    # Others say the same 0 of 2 times about vase-0 and 1 of 2 times about vase-1: 1 of 4. In the second study 0 of 1,
+    # where Wilson's interval ends at z^2 / (1 + z^2) = 3.8415 / 4.8415.
+    assert (first["Study"], first["Answers"], first["Shared questions"]) == ("step-3", "2", "2")
+    assert (first["Agreement with others (%)"], again["Agreement with others (%)"]) == ("25.00", "0.00")
+    assert again["Agreement, 95 % interval (%)"] == "0.00–79.35"
+    assert (first["Median seconds"], first["Seconds, middle half"]) == ("4.20", "4.20–4.20")
+    (table,) = client.get("/studies/vases/step-3/annotators/").context["tables"]
+    shown = {row[0].text: dict(zip(table.headings, [cell.text for cell in row], strict=True)) for row in table.cells}
+    same = set(first) - {"Study"}
+    assert {heading: shown[name("ann")][heading] for heading in same} == {heading: first[heading] for heading in same}
+    (alone,) = numbers_of(client, "dora")
+    assert (alone["Answers"], alone["Agreement with others (%)"]) == ("1", "—")
+
+
+@pytest.mark.usefixtures("three")
+def test_answers_stand_as_they_were_shown_the_newest_first(client: Client) -> None:
+    page = page_of(client, "ann")
+    assert keys(page) == ["again vase-0", "step-3 vase-1", "step-3 vase-0"]
+    shown = page.context["answers"].object_list[1]
+    response = Response.objects.get(question=shown.asked.question, annotator__provider_id="ann")
+    assert [option.key for option in shown.asked.options] == response.shown_order
+    assert [option.letter for option in shown.asked.options] == ["A", "B", "C", "D", ""]
+    assert [option.key for option in shown.asked.options if option.is_own] == ["candidate-1"]
+    assert {option.key: list(option.chosen_by) for option in shown.asked.options if option.chosen_by} == {
+        "candidate-1": [name("ben")],
+        "none": [name("cleo")],
+    }
+    assert (shown.seconds, shown.same, shown.others, shown.given.status) == (4.2, 1, 2, "counted")
+
+
+@pytest.mark.usefixtures("three")
+def test_answers_are_filtered_by_study_and_by_whether_others_differ(client: Client) -> None:
+    assert keys(page_of(client, "ann", "?study=again")) == ["again vase-0"]
+    assert keys(page_of(client, "ann", "?answers=differ")) == ["again vase-0", "step-3 vase-1", "step-3 vase-0"]
+    assert keys(page_of(client, "dora", "?answers=differ")) == []
+    # A study in which the person was not, and what is no filter, are ignored.
+    assert len(keys(page_of(client, "dora", "?study=step-3&answers=%00&page=x"))) == 1
+    exclude(Project.objects.get(), "ben")
+    assert keys(page_of(client, "ann", "?answers=differ")) == ["step-3 vase-1", "step-3 vase-0"]
+
+
+def test_answers_of_somebody_excluded_are_shown_and_do_not_count(client: Client, project: Project) -> None:
+    page = page_of(client, "ben")
+    assert [each.given.status for each in page.context["answers"].object_list] == ["excluded, not counted"] * 4
+    assert [each.others for each in page.context["answers"].object_list] == [1] * 4
+    assert page.context["tables"] == []
+    assert "clicked through" in words_of(page)
+    # Nobody is left to agree with.
+    assert {row["Agreement with others (%)"] for row in numbers_of(client, "ann")} == {"—"}
+
+
+def test_a_withdrawn_persons_page_shows_their_sessions_and_no_answers(client: Client, project: Project) -> None:
+    Session.objects.filter(annotator__provider_id="ann").update(comment="I liked the vases.")
+    withdraw(project, "ann")
+    page = page_of(client, "ann")
+    assert "withdrew on" in words_of(page)
+    assert list(page.context["answers"].object_list) == page.context["tables"] == []
+    assert len(page.context["sessions"]) == 2
+    for hidden in ("I liked the vases.", "candidate-", "/images/"):
+        assert hidden not in page.content.decode()
+
+
+@pytest.mark.usefixtures("describing")
+def test_texts_are_shown_until_their_author_withdraws(client: Client, researcher: User) -> None:
+    tell, search = two_studies("static-a")
+    Membership.objects.create(project=tell.project, user=researcher)
+    write(tell, "ann", {"static-a one": "A heron, ثم بطة."})
+    find_image(search, "ben", {"A heron, ثم بطة.": 1})
+    client.get("/projects/sets/people/")
+    ann, ben = (f"/projects/sets/people/{name(person)}/" for person in ("ann", "ben"))
+    (written,) = client.get(ann).context["answers"].object_list
+    assert (written.given.said, written.same, written.others) == ("A heron, ثم بطة.", None, 0)
+    assert "A heron, ثم بطة." in words_of(client.get(ben))
+    withdraw(tell.project, "ann")
+    assert "A heron" not in words_of(client.get(ann)) + words_of(client.get(ben))
+    assert len(keys(client.get(ben))) == 1
+
+
+def test_a_forgotten_person_and_one_of_another_project_have_no_page(client: Client, project: Project) -> None:
+    client.get(PAGE)
+    gone = name("ann")
+    forget(annotator=Annotator.objects.get(provider_id="ann"), project=project, by="tests", now=NOON)
+    other = Pseudonym.objects.create(
+        project=make_project("other"), annotator=Annotator.objects.get(provider_id="ben"), name="A-34679"
+    )
+    for unknown in (gone, other.name):
+        page = client.get(f"{PAGE}{unknown}/")
+        assert page.status_code == 404
+        assert "their page is gone too" in words_of(page)
+
+
+def test_somebody_who_only_skipped_and_practised_has_a_page_without_answers(client: Client, project: Project) -> None:
+    study = Study.objects.get(slug="again")
+    session, asked = arrive_at_work(study, "eve"), study.questions.earliest("pk")
+    about = {"session": session, "annotator": session.annotator}
+    Skip.objects.create(study=study, question=asked, at=NOON, images=[], file_missing=False, **about)
+    practised = {"kind": asked.kind, "content": asked.content, "right": "none"}
+    question = PracticeQuestion.objects.create(study=study, position=0, **practised)
+    PracticeAnswer.objects.create(practice_question=question, choice="none", is_right=True, at=NOON, **about)
+    page = page_of(client, "eve")
+    assert (page.status_code, page.context["tables"], keys(page)) == (200, [], [])
+    assert [(each.skips, each.owed) for each in page.context["sessions"]] == [(1, 0)]
+    assert "No answers yet." in words_of(page)
+
+
+def test_what_may_be_done_leads_from_the_page(client: Client, project: Project) -> None:
+    arrive_at_work(Study.objects.get(slug="again"), "eve")
+    session = Session.objects.get(annotator__provider_id="eve")
+    actions = [f"/people/{{}}/{act}/" for act in ("exclude", "withdraw")] + [f"/sessions/{session.pk}/free/"]
+    page = page_of(client, "eve").content.decode()
+    assert all(act.format(name("eve")) in page for act in actions)
+    Membership.objects.update(role="viewer")
+    page = page_of(client, "eve").content.decode()
+    assert not any(act.format(name("eve")) in page for act in actions)
+
+
+def test_flags_stand_in_words_until_the_times_are_accepted(client: Client, project: Project) -> None:
+    times = TimeEvidence(4, 4, claimed=2, possible=2, least=8, is_too_quick=True, claims_too_much=False)
+    sessions = Session.objects.filter(annotator__provider_id="ann", study__slug="again")
+    sessions.update(time_evidence=asdict(times))
+    page = page_of(client, "ann")
+    assert page.context["line"].flags == ["Unlikely times"]
+    assert [row["Flags"] for row in numbers_of(client, "ann")] == ["", "Unlikely times"]
+    assert "4 of 4 answers were too fast" in words_of(page)
+    assert [line.flags for line in client.get(PAGE).context["people"].object_list] == [(), ["Unlikely times"]]
+    sessions.update(times_accepted_at=NOON)
+    assert page_of(client, "ann").context["line"].flags == ()
+
+
+def test_more_answers_take_no_more_queries(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher, instances=30), STEP_3 | {"answers": 2})
+    session = sit_through(study, "ann", by_key(vase_0="none"))
+    page_of(client, "ann")
+    with CaptureQueriesContext(connection) as few:
+        assert len(keys(client.get(f"{PAGE}{name('ann')}/"))) == 1
+    go_on(session, "none")
+    sit_through(study, "ben", "candidate-0")
+    page_of(client, "ann")
+    with CaptureQueriesContext(connection) as many:
+        page = client.get(f"{PAGE}{name('ann')}/?page=2")
+    assert len(keys(page)) == 10
+    assert len(many) == len(few)

@@ -1,5 +1,7 @@
 """Retire single questions of a study, and restore them."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,21 +20,34 @@ from studies.permissions import Verb
 @require_http_methods(["GET", "HEAD", "POST"])
 def retire_or_restore(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     """Show what retiring or restoring a question does, and do it on confirmation."""
-    found = get_object_or_404(Question.objects.filter(study=study).select_related("instance"), pk=question)
-    problem = ""
+    found = get_object_or_404(
+        Question.objects.filter(study=study).select_related("instance", "study__project"), pk=question
+    )
+    problem, back = "", _page_before(request, found)
     if request.method == "POST":
         try:
             messages.success(request, _act(request, found))
         except retire_questions.CannotTakeOut as error:
             problem = error.message
         else:
-            if request.GET.get("from") == "instance":
-                page = reverse("instance", args=[study.project.slug, found.instance.name_in_address])
-                return redirect(f"{page}#question-{found.pk}")
-            return redirect(f"{reverse('study', args=[study.project.slug, study.slug])}#reports")
+            return redirect(back)
     answers = Response.objects.filter(question=found, is_current=True, slot__isnull=False).count()
-    context = {"study": study, "question": found, "answers": answers, "problem": problem}
+    context = {"study": study, "question": found, "answers": answers, "problem": problem, "back": back}
     return render(request, "workspace/question.html", context, status=409 if problem else 200)
+
+
+def _page_before(request: HttpRequest, question: Question) -> str:
+    """Return the address of the page that led here."""
+    project, study = question.study.project.slug, question.study.slug
+    match request.GET.get("from"):
+        case "instance":
+            page = reverse("instance", args=[project, question.instance.name_in_address])
+        case "questions":
+            place = {name: request.GET[name] for name in ("sort", "page") if name in request.GET}
+            page = f"{reverse('study_questions', args=[project, study])}?{urlencode(place)}"
+        case _:
+            return f"{reverse('study', args=[project, study])}#reports"
+    return f"{page}#question-{question.pk}"
 
 
 def _act(request: HttpRequest, question: Question) -> str:

@@ -1,0 +1,44 @@
+"""The questions of a study with their pictures and votes."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from results.actions.pseudonyms import name_annotators
+from results.models import KeptNumbers
+from results.queries.studies.overview import answers_sent
+from results.queries.studies.questions import SORTS, page_of_questions, sorted_questions
+from results.queries.studies.simulated_answers import simulated_in_study
+from results.views.cached_statistics import numbers_for
+from results.views.guards import may_do, study_view
+from studies.models import Study
+from studies.permissions import Verb
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def questions(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the questions of `study`, all or sorted by one of their numbers."""
+    name_annotators(project=study.project)
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in SORTS else ""
+    kept, ordered = None, None
+    if sort:
+        page = KeptNumbers.Page.STUDY_QUESTIONS
+        kept = numbers_for(page, study.project, study, answers=answers_sent(study))
+        ordered = sorted_questions(study, sort) if kept is None else (kept.content or {}).get(sort, [])
+    context = {
+        "study": study,
+        "page_name": "Questions",
+        "tab": "questions",
+        "questions": page_of_questions(study, ordered, request.GET.get("page")),
+        "sort": sort,
+        "sorts": SORTS,
+        "query": urlencode({"sort": sort}) if sort else "",
+        "kept": kept,
+        "simulated": simulated_in_study(study),
+        "may": may_do(request, study.project),
+    }
+    return render(request, "results/questions.html", context)

@@ -1,0 +1,102 @@
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Session, Skip
+from results.actions import cached_statistics
+from studies.models import Question, Study
+from tests.factories import NOON
+from tests.pages import words_of
+from tests.removing import exclude
+from tests.results.pipelines import STEP_3, by_key, go_on, open_study, project_of, sit_through
+
+PAGE = "/studies/vases/step-3/questions/"
+
+
+@pytest.fixture
+def study(researcher: User) -> Study:
+    """Three answers a question: vase-0 gets three different ones, vase-1 a tie of one and two, vase-2 three alike,
+    vase-3 one. Two sessions skipped vase-3, one vase-1."""
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 3})
+    said = [("ann", "candidate-0", "none", "none"), ("ben", "candidate-1", "none", ""), ("cleo", "none", "", "")]
+    for person, first, second, last in said:
+        choices = {"vase_1": second or "candidate-0", "vase_2": "candidate-3", "vase_3": last}
+        sit_through(study, person, by_key(vase_0=first, **choices))
+    for person, key in (("ben", "vase-3"), ("cleo", "vase-3"), ("cleo", "vase-1")):
+        skip(Session.objects.get(annotator__provider_id=person), key)
+    return study
+
+
+def skip(session: Session, key: str) -> None:
+    about = {"study": session.study, "session": session, "annotator": session.annotator, "at": NOON}
+    Skip.objects.create(question=Question.objects.get(instance__key=key), images=[], file_missing=False, **about)
+
+
+def listed(client: Client, sort: str = "") -> list[str]:
+    found = client.get(PAGE, {"sort": sort}).context["questions"].object_list
+    return [line.asked.question.instance.key for line in found]
+
+
+@pytest.mark.usefixtures("study")
+def test_questions_have_their_numbers_and_are_sorted_by_each(client: Client) -> None:
+    lines = client.get(PAGE).context["questions"].object_list
+    # Of three pairs of answers none, one and all are equal; of a single answer there is no pair. Each took 4.2 s.
+    assert [(line.asked.question.instance.key, line.agreement, line.seconds, line.skips) for line in lines] == [
+        ("vase-0", 0.0, 4.2, 0),
+        ("vase-1", pytest.approx(1 / 3), 4.2, 1),
+        ("vase-2", 1.0, 4.2, 0),
+        ("vase-3", None, 4.2, 2),
+    ]
+    assert listed(client, "disagreement") == ["vase-0", "vase-1", "vase-2"]
+    assert listed(client, "skips") == ["vase-3", "vase-1"]
+    assert listed(client, "nonsense") == listed(client)
+    slow = Question.objects.get(instance__key="vase-2")
+    slow.responses.update(send_ms=9000)
+    assert listed(client, "time")[0] == "vase-2"
+    exclude(slow.study.project, "ben")
+    # Without ben two answers about vase-0 and vase-1 differ.
+    assert listed(client, "disagreement") == ["vase-0", "vase-1", "vase-2"]
+    assert client.get(PAGE).context["questions"].object_list[1].agreement == 0
+
+
+@pytest.mark.usefixtures("study")
+def test_a_question_is_taken_out_from_the_list_and_leads_back_to_it(client: Client) -> None:
+    asked = Question.objects.get(instance__key="vase-1")
+    address = f"{PAGE}{asked.pk}/?from=questions&sort=skips&page=1"
+    assert address in unescape(client.get(PAGE, {"sort": "skips"}).content.decode())
+    back = f"{PAGE}?sort=skips&page=1#question-{asked.pk}"
+    assert back in unescape(client.get(address).content.decode())
+    assert client.post(address, {"reason": "It shows a cup."})["Location"] == back
+    assert listed(client, "disagreement") == ["vase-0", "vase-2"]
+    assert "taken out" in words_of(client.get(PAGE))
+
+
+@pytest.mark.usefixtures("study")
+def test_orders_of_many_answers_are_computed_in_the_background(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 1)
+    asked: list[object] = []
+    monkeypatch.setattr("results.views.cached_statistics.send", asked.append)
+    assert listed(client, "skips") == []
+    assert "computed in the background" in words_of(client.get(PAGE, {"sort": "skips"}))
+    assert len(listed(client)) == 4
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("sort", ["", "disagreement", "time", "skips"])
+def test_more_questions_take_no_more_queries(client: Client, researcher: User, sort: str) -> None:
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 2})
+    session = sit_through(study, "ann", by_key(vase_0="none"))
+    sit_through(study, "ben", by_key(vase_0="candidate-0"))
+    skip(session, "vase-0")
+    listed(client, sort)
+    with CaptureQueriesContext(connection) as few:
+        assert listed(client, sort)
+    go_on(session, "none")
+    skip(session, "vase-2")
+    with CaptureQueriesContext(connection) as many:
+        assert listed(client, sort)
+    assert len(many) == len(few)
