@@ -6,12 +6,14 @@ from datetime import datetime
 
 from django.db import transaction
 
-from studies.actions.events import Actor, What, record
+from studies.actions.events import Actor, What, person, record
 from studies.actions.projects.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
 from studies.design import copy_source, read_design
+from studies.design.editor import apply_changes
 from studies.errors import StudyError
 from studies.models import Instance, Project, Study, StudyState
+from studies.names import LONGEST_SLUG
 
 # A file with this many lines can still be edited by hand.
 MOST_NAMED = 5_000
@@ -33,6 +35,28 @@ def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime
         return create_study(project=project, source=source, by=by, now=now)
     update_draft(study=there, source=source, by=by, now=now)
     return there
+
+
+@transaction.atomic
+def create_once(*, project: Project, source: str, by: Actor, now: datetime, is_named: bool = True) -> Study:
+    """Make a draft from a study file, or return the one that `by` has just made of the same file.
+
+    So pressing Create twice makes one draft. Unless it `is_named` by `by`, the draft gets the next name that is free.
+    Raises DesignRefused and StudyError.
+    """
+    # One after the other: both presses would find the name free.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    name = read_design(source).study
+    number, file = 1, source
+    while there := Study.objects.filter(project=project, slug=read_design(file).study).first():
+        if there.source == file and there.created_by == person(by) and there.state == StudyState.DRAFT:
+            return there
+        if is_named:
+            break
+        number += 1
+        tail = f"-{number}"
+        file = apply_changes(source, {("study",): f"{name[: LONGEST_SLUG - len(tail)].rstrip('-')}{tail}"})
+    return create_study(project=project, source=file, by=by, now=now)
 
 
 @transaction.atomic

@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import delete_draft, duplicate_study, fingerprint, update_draft
-from studies.actions.studies import create_study
+from studies.actions.drafts import create_once, delete_draft, duplicate_study, fingerprint, update_draft
+from studies.actions.question_types import material_in_words, question_types
 from studies.design import DesignRefused, Problem
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
@@ -70,6 +70,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         "complaints": complaints(typed, problems),
         "shipped": shipped().values(),
         "copied": copied,
+        "types": [] if problems or copied else sorted(question_types(project), key=lambda each: each.ask is None),
+        "material": material_in_words(project),
     }
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
 
@@ -89,7 +91,7 @@ def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:
 
 
 def _create(request: HttpRequest, project: Project, source: str) -> Study:
-    return create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
+    return create_once(project=project, source=source, by=signed_in(request), now=timezone.now())
 
 
 @study_view(Verb.DESIGN)
