@@ -19,10 +19,10 @@ from studies.kinds import (
     Roles,
     find_fit,
     get_kind,
-    roles_of,
     usual_ask,
 )
 from studies.models import Instance, InstanceImage, Project, Study
+from studies.wording import counted
 
 # So many instances are tried with each kind, from the first and from the last.
 TRIED_AT_EACH_END = 5
@@ -127,14 +127,11 @@ def names_in(project: Project) -> dict[str, list[str]]:
 
 
 def material_in_words(project: Project) -> str:
-    """Return what the first instance of `project` has, such as "the caption negative_caption and 4 images in set"."""
+    """Return what the first instance of `project` has, such as "a caption (caption) and 4 images (set)"."""
     first = Instance.objects.filter(project=project).order_by("pk").first()
     if first is None:
         return ""
     (facts,) = facts_about([About(first.pk)])
-    roles = roles_of([facts])
-    words = [f"a caption in {role}" for role in roles.captions]
-    words += [
-        f"{len(facts.images[role])} image{'s' * (len(facts.images[role]) > 1)} in {role}" for role in roles.images
-    ]
-    return ", ".join(words) or "no caption and no image"
+    words = [f"a caption ({role})" for role in facts.captions]
+    words += [f"{counted(len(images), 'image')} ({role})" for role, images in facts.images.items()]
+    return ", ".join([*words[:-2], " and ".join(words[-2:])]) if words else "no caption and no image"

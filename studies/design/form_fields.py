@@ -386,6 +386,9 @@ def _with_choices(one: Field, known: Mapping[str, Sequence[str]], of: str, blank
     Unchanged where nothing is known, or where it has something else than names.
     """
     choices = list(known.get(of, ()))
+    if of in known and not choices and not one.shown and blank:
+        # There is nothing to choose.
+        return replace(one, first="")
     if not choices or one.control not in (TEXT, LIST):
         return one
     control = CHOICES if one.control == LIST else CHOICE

@@ -64,14 +64,17 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         if study is not None:
             messages.success(request, "The draft is made. Look at its preview, then launch it.")
             return redirect("study", project.slug, study.slug)
+    types = [] if problems or copied else [*question_types(project)]
+    material = material_in_words(project)
     context = {
         "project": project,
         "typed": typed,
         "complaints": complaints(typed, problems),
         "shipped": shipped().values(),
         "copied": copied,
-        "types": [] if problems or copied else sorted(question_types(project), key=lambda each: each.ask is None),
-        "material": material_in_words(project),
+        "types": types,
+        "material": material,
+        "missing": [each for each in types if each.ask is None and material],
     }
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
 
