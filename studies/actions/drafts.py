@@ -19,6 +19,10 @@ from studies.names import LONGEST_SLUG
 MOST_NAMED = 5_000
 
 
+class DraftChanged(StudyError):
+    """The draft was changed since the edited text was read."""
+
+
 def fingerprint(source: str) -> str:
     """Return a fingerprint of the text of a study file."""
     return hashlib.sha256(source.encode()).hexdigest()
@@ -64,14 +68,11 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     """Replace the study file of a draft. Its links and codes stay.
 
     `edited_from`: fingerprint of the text that was edited into `source`, to detect concurrent changes. Raises
-    DesignRefused, or StudyError for a launched study, a concurrent change or a name that is taken.
+    DesignRefused, DraftChanged for a concurrent change, or StudyError for a launched study or a name that is taken.
     """
     draft = _locked(study, "Duplicate it to ask otherwise.")
     if edited_from and edited_from != fingerprint(draft.source):
-        raise StudyError(
-            "Somebody else has changed this study file since you opened it. Open the page again in another tab, "
-            "bring the two together, and save there."
-        )
+        raise DraftChanged("This draft was changed in another tab, or by somebody else, after you opened it.")
     design = read_design(source)
     if design.study != draft.slug:
         check_name(draft.project, design.study)

@@ -171,8 +171,8 @@ def _check_draft(study: Study) -> None:
     """
     if not study.design.contact:
         raise StudyError(
-            "The study names nobody whom annotators can write to. Add a line to its study file, such as "
-            '`contact: "Ada Lovelace, ada@example.org"`.'
+            "The study names nobody whom annotators can write to. Fill in `contact`, such as Ada Lovelace, "
+            "ada@example.org."
         )
     check_selection(study)
     named = {each.given["study"] for each in study.design.eligibility if "study" in each.given}

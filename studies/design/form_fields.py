@@ -232,6 +232,14 @@ def build_form(
     return form
 
 
+def find_differences(values: Mapping[str, Any], others: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the name of each field that differs between two study files, with its text in either."""
+    shown, other = ({each.name: each.shown for each in build_form(of).all_fields()} for of in (values, others))
+    names = [*shown, *(name for name in other if name not in shown)]
+    texts = [(name, shown.get(name, ""), other.get(name, "")) for name in names]
+    return [(name, own, their) for name, own, their in texts if own != their]
+
+
 def _sections(
     schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
 ) -> Iterator[Fieldset]:

@@ -11,9 +11,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import create_once, delete_draft, duplicate_study, fingerprint, update_draft
+from studies.actions.drafts import DraftChanged, create_once, delete_draft, duplicate_study, fingerprint, update_draft
 from studies.actions.question_types import material_in_words, question_types
 from studies.design import DesignRefused, Problem
+from studies.design.form_fields import find_differences
+from studies.design.parser import read_values
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
@@ -108,11 +110,27 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
     edited_from = request.POST.get("edited_from", "")
     try:
         update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+    except DraftChanged:
+        context = {"study": study} | file_form(study, typed) | changed_meanwhile(study, typed)
+        return render(request, "workspace/drafts/file.html", context, status=409)
     except (DesignRefused, StudyError) as error:
         context = {"study": study} | file_form(study, typed, problems_in(error), edited_from)
         return render(request, "workspace/drafts/file.html", context, status=409)
     messages.success(request, "The study file is changed.")
     return redirect("study", study.project.slug, study.slug)
+
+
+def changed_meanwhile(study: Study, typed: str) -> dict[str, Any]:
+    """Return the draft that was saved after `typed` was begun, and how the two differ.
+
+    Saving `typed` once more replaces it.
+    """
+    study.refresh_from_db()
+    try:
+        differences = find_differences(read_values(typed)[0], read_values(study.source)[0])
+    except DesignRefused:
+        differences = []
+    return {"meanwhile": study.source, "differences": differences, "edited_from": fingerprint(study.source)}
 
 
 def problems_in(error: DesignRefused | StudyError) -> list[Problem]:

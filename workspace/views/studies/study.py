@@ -332,11 +332,13 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
             change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
+            study.refresh_from_db()
         else:
             messages.success(request, change.done)
             return redirect("study", study.project.slug, study.slug)
-    elif study.state not in change.possible_from:
-        messages.info(request, f"The study is {study.get_state_display().lower()}. Nothing changed.")
+    # Pressed twice, or in another tab.
+    if study.state not in change.possible_from:
+        messages.info(request, f"The study is already {study.get_state_display().lower()}. Nothing changed.")
         return redirect("study", study.project.slug, study.slug)
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())

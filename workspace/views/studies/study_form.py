@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import create_once, fingerprint, update_draft
+from studies.actions.drafts import DraftChanged, create_once, fingerprint, update_draft
 from studies.actions.question_types import QuestionType, names_in, question_type
 from studies.actions.studies import columns, feeding_study
 from studies.design import DesignRefused, Problem, read_design
@@ -32,7 +32,7 @@ from studies.models import Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped
-from workspace.views.studies.drafts import LocatedProblem, complaints, problems_in
+from workspace.views.studies.drafts import LocatedProblem, changed_meanwhile, complaints, problems_in
 from workspace.views.studies.launch_preview import launch_preview, precision_sentence
 
 # Buttons of the form, besides those of a list or a field.
@@ -111,6 +111,8 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
         if do != SAVE or lost:
             return _render_form(request, source, about, lost=lost)
         made = save(source)
+    except DraftChanged:
+        return _render_form(request, source, {**about, **changed_meanwhile(about["study"], source)}, status=409)
     except (DesignRefused, StudyError) as error:
         return _render_form(request, source, about, problems_in(error), lost, status=409)
     return redirect("study", made.project.slug, made.slug)
