@@ -1,6 +1,7 @@
 """The study file as a form: another view of the same text, with problems beside fields and lines."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,8 +23,9 @@ from studies.design import DesignRefused, Problem, read_design
 from studies.design.copies import write_study_file
 from studies.design.editor import apply_changes, value_at
 from studies.design.form_changes import apply_form
-from studies.design.form_fields import Form, build_form
+from studies.design.form_fields import Fieldset, Form, build_form
 from studies.design.parser import read_values
+from studies.design.sentences import describe_design
 from studies.design.spans import lost_comments
 from studies.errors import StudyError
 from studies.kinds import KINDS
@@ -198,9 +200,30 @@ def markdown(request: HttpRequest, project: Project) -> HttpResponse:
 @study_view(Verb.VIEW)
 @require_safe
 def design(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show everything a study asks, about what and whom, with default values."""
-    values, _ = read_values(write_study_file(study.design))
-    texts = [(part.kind, render_headed(part.instructions)) for part in study.design.parts]
-    consent = render_headed(study.design.consent) if study.design.consent else None
-    context = {"study": study, "form": build_form(values), "instructions": texts, "consent": consent}
+    """Show a study's design: in sentences, then what was chosen, then defaults."""
+    design = study.design
+    texts = [(part.kind, render_headed(part.instructions)) for part in design.parts]
+    asked = {"answers": study.answers, "most_answers": study.most_answers, "questions": study.questions.count()}
+    context = {
+        "study": study,
+        "sentences": describe_design(design, **asked),
+        "instructions": texts,
+        "consent": render_headed(design.consent) if design.consent else None,
+        "values": _values(study),
+    }
     return render(request, "workspace/design.html", context)
+
+
+def _values(study: Study) -> list[tuple[str, list[Fieldset]]]:
+    """Return the values that the study file has, and those that are defaults."""
+    sections = build_form(read_values(write_study_file(study.design))[0]).sections
+    written: Mapping[str, Any] = {}
+    with suppress(DesignRefused):
+        written = read_values(study.source)[0]
+    chosen: list[Fieldset] = []
+    defaults: list[Fieldset] = []
+    for each in sections:
+        own = [field for field in each.fields if value_at(written, field.path) is not None]
+        chosen.append(replace(each, fields=own))
+        defaults.append(replace(each, fields=[field for field in each.fields if field not in own], entries=()))
+    return [("Chosen values", chosen), ("Defaults", defaults)]
