@@ -77,7 +77,8 @@ def test_the_short_form_makes_a_study_that_can_be_launched(editor: Client, proje
     assert editor.post(FORM, typed)["Location"] == "/studies/vases/which-vase/"
     study = Study.objects.get()
     assert study.source == (
-        "study: which-vase\ntitle: Which vase?\nkind: best_of_n\ncontact: Ada\nanswers: 2\npay:\n  per_session: '8.00'\n"
+        "study: which-vase\ntitle: Which vase?\nkind: best_of_n\n"
+        "contact: Ada\nanswers: 2\npay:\n  per_session: '8.00'\n"
     )
     launch(study=study, by=TESTS, now=NOON)
     assert study.questions.count() == 3
