@@ -39,8 +39,7 @@ def _asked(design: Design) -> Iterator[str]:
     for part in design.parts:
         kind = get_kind(part.kind)
         roles = kind.roles(part.ask)
-        shown = [f"{name} {_listed(of)}" for name, of in (("captions", roles.captions), ("images", roles.images)) if of]
-        yield f"{kind.title}: {_listed(shown)}."
+        yield f"{kind.title} (roles: {_listed([*roles.captions, *roles.images])})."
 
 
 def _instances(design: Design) -> str:

@@ -168,7 +168,7 @@ def test_a_launch_without_a_contact_leads_to_its_field(editor: Client, project: 
 def test_the_design_says_in_sentences_what_was_chosen(editor: Client, project: Project) -> None:
     create_draft(project, instances=3, answers=2, surveys={"size": 1, "double_seats": 2})
     assert {
-        "Pick the best image for a caption, or none: captions negative_caption and images candidate.",
+        "Pick the best image for a caption, or none (roles: negative_caption and candidate).",
         "Asked about: all instances of the project.",
         "Each question gets 2 answers.",
         "A survey has about 1 question; 2 surveys are answered twice to measure agreement.",
