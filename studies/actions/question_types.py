@@ -83,11 +83,16 @@ def _fitted(kind: Kind, material: _Material) -> QuestionType:
     found = find_fit(kind, material.described if kind.asks_about_answers else material.instances)
     if found is not None:
         return QuestionType(kind, found.ask, found.question)
+    tried: set[frozenset[str]] = {frozenset()}
     for study in material.studies:
         asked = [(get_kind(part.kind), part.ask) for part in study.design.parts]
         if kind.asks_about_answers and any(other.answers_are_sources for other, _ in asked):
             return QuestionType(kind, usual_ask(kind), source=study.slug)
         gained = [other.adds_roles(ask) for other, ask in asked]
+        names = frozenset().union(*(roles.all() for roles in gained))
+        if names in tried:
+            continue
+        tried.add(names)
         found = find_fit(kind, [_with_roles(each, gained) for each in material.instances])
         if found is not None:
             return QuestionType(kind, found.ask, found.question, source=study.slug)

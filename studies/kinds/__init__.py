@@ -31,7 +31,7 @@ from studies.kinds.base import (
     shown_order,
 )
 from studies.kinds.content import Match, content_hash, matches
-from studies.kinds.fit import CAPTIONS, IMAGES, Fit, find_fit, role_entries, roles_of, usual_ask
+from studies.kinds.fit import CAPTIONS, IMAGES, find_fit, role_entries, usual_ask
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
@@ -70,7 +70,6 @@ __all__ = [
     "Answer",
     "AsksAboutAnswers",
     "CannotAsk",
-    "Fit",
     "Group",
     "ImageFacts",
     "InstanceFacts",
@@ -96,7 +95,6 @@ __all__ = [
     "matches",
     "posted_values",
     "role_entries",
-    "roles_of",
     "shown_order",
     "usual_ask",
 ]
