@@ -99,7 +99,7 @@ PRIVATE = {
     "/studies/birds/draft/": all_alike(LOOK),
     "/studies/birds/draft/launch/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/pause/": changing((FINE, ELSEWHERE)),
-    "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, 409)),
+    "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, ELSEWHERE)),
     "/studies/birds/birds-step-3/close/": changing((FINE, ELSEWHERE)),
     # Without saying what.
     "/studies/birds/birds-step-3/more/": changing((FINE, 409)),

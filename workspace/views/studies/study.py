@@ -269,6 +269,7 @@ class Change:
     what: str
     done: str
     possible_from: frozenset[StudyState]
+    leads_to: StudyState
     act: Callable[[Study, User, datetime], None]
     dangerous: bool = False
 
@@ -290,6 +291,7 @@ CHANGES = {
         "You cannot undo it, but you can pause or close the study at any time.",
         "The study is open. Send annotators a link from the Recruit page, or give Prolific its address.",
         frozenset({StudyState.DRAFT}),
+        StudyState.OPEN,
         lambda study, by, now: launch.launch(study=study, by=by, now=now),
     ),
     "pause": Change(
@@ -298,6 +300,7 @@ CHANGES = {
         "New annotators cannot join while the study is paused. Open sessions can finish. You can resume at any time.",
         "The study is paused. Open sessions can finish.",
         frozenset({StudyState.OPEN}),
+        StudyState.PAUSED,
         _transition(StudyState.PAUSED),
     ),
     "resume": Change(
@@ -306,6 +309,7 @@ CHANGES = {
         "Annotators can come in again through the same links.",
         "The study is open again.",
         frozenset({StudyState.PAUSED}),
+        StudyState.OPEN,
         _transition(StudyState.OPEN),
     ),
     "close": Change(
@@ -315,6 +319,7 @@ CHANGES = {
         "A closed study cannot be opened again.",
         "The study is closed.",
         UNDER_WAY,
+        StudyState.CLOSED,
         _transition(StudyState.CLOSED),
         dangerous=True,
     ),
@@ -332,13 +337,15 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
             change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
-            study.refresh_from_db()
+            # Pressed twice, or in another tab.
+            if Study.objects.filter(pk=study.pk, state=change.leads_to).exists():
+                messages.info(request, f"The study is already {change.leads_to.label.lower()}. Nothing changed.")
+                return redirect("study", study.project.slug, study.slug)
         else:
             messages.success(request, change.done)
             return redirect("study", study.project.slug, study.slug)
-    # Pressed twice, or in another tab.
-    if study.state not in change.possible_from:
-        messages.info(request, f"The study is already {study.get_state_display().lower()}. Nothing changed.")
+    elif study.state not in change.possible_from:
+        messages.info(request, f"The study is {study.get_state_display().lower()}. Nothing changed.")
         return redirect("study", study.project.slug, study.slug)
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
