@@ -71,7 +71,8 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     DesignRefused, DraftChanged for a concurrent change, or StudyError for a launched study or a name that is taken.
     """
     draft = _locked(study, "Duplicate it to ask otherwise.")
-    if edited_from and edited_from != fingerprint(draft.source):
+    # Save pressed twice is no conflict.
+    if edited_from and edited_from != fingerprint(draft.source) and draft.source != source:
         raise DraftChanged("This draft was changed in another tab, or by somebody else, after you opened it.")
     design = read_design(source)
     if design.study != draft.slug:
