@@ -78,7 +78,9 @@ def test_a_study_that_cannot_be_is_refused(people: int, each: int, icc: float) -
         expected_share(people, each, icc=icc)
 
 
-@pytest.mark.parametrize(("people", "each", "answers", "per_instance"), [(20, 25, 1, 1), (30, 10, 2, 1), (50, 20, 1, 4)])
+@pytest.mark.parametrize(
+    ("people", "each", "answers", "per_instance"), [(20, 25, 1, 1), (30, 10, 2, 1), (50, 20, 1, 4)]
+)
 def test_the_formula_is_near_the_simulation(people: int, each: int, answers: int, per_instance: int) -> None:
     simulated = expected_share(people, each, answers, per_instance=per_instance).width
     assert approximate_width(people, each, answers, per_instance=per_instance) == pytest.approx(simulated, rel=0.1)
