@@ -1,5 +1,6 @@
 """Question types that fit a project's instances, each with a question about one of them."""
 
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,12 +14,15 @@ from studies.kinds import (
     CAPTIONS,
     IMAGES,
     KINDS,
+    AsksAboutAnswers,
+    CannotAsk,
     InstanceFacts,
     Kind,
     NewQuestion,
     Roles,
     find_fit,
     get_kind,
+    shown_order,
     usual_ask,
 )
 from studies.models import Instance, InstanceImage, Project, Study
@@ -86,8 +90,11 @@ def _fitted(kind: Kind, material: _Material) -> QuestionType:
     tried: set[frozenset[str]] = {frozenset()}
     for study in material.studies:
         asked = [(get_kind(part.kind), part.ask) for part in study.design.parts]
-        if kind.asks_about_answers and any(other.answers_are_sources for other, _ in asked):
-            return QuestionType(kind, usual_ask(kind), source=study.slug)
+        if isinstance(kind, AsksAboutAnswers):
+            answered = [each for other, ask in asked for each in _answered(other, ask, kind, material.instances)]
+            if (found := find_fit(kind, answered)) is not None:
+                return QuestionType(kind, found.ask, found.question, source=study.slug)
+            continue
         gained = [other.adds_roles(ask) for other, ask in asked]
         names = frozenset().union(*(roles.all() for roles in gained))
         if names in tried:
@@ -97,6 +104,23 @@ def _fitted(kind: Kind, material: _Material) -> QuestionType:
         if found is not None:
             return QuestionType(kind, found.ask, found.question, source=study.slug)
     return QuestionType(kind)
+
+
+def _answered(
+    other: Kind, ask: Mapping[str, Any], kind: AsksAboutAnswers, instances: Sequence[InstanceFacts]
+) -> Iterator[InstanceFacts]:
+    """Yield instances with a simulated answer to a question of `other` that `kind` can ask about."""
+    for instance in instances if other.answers_are_sources else ():
+        try:
+            content = other.questions(instance, ask, seed=instance.key)[0].content
+        except CannotAsk:
+            continue
+        order = shown_order(other, content, seed="", annotator=0, question=0)
+        dice = random.Random(instance.key)  # noqa: S311 (an example)
+        answer = other.parse(content, order, other.simulate(content, order, dice=dice))
+        source = other.as_source(content, answer.value)
+        if source is not None and kind.accepts_source(source):
+            yield replace(instance, source=source)
 
 
 def _with_roles(instance: InstanceFacts, gained: Sequence[Roles]) -> InstanceFacts:

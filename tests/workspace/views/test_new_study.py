@@ -65,10 +65,16 @@ def test_a_type_that_needs_what_another_study_adds_starts_from_that_study(editor
     assert page.context["chosen"].source == "best-vase"
     assert editor.post(f"{NEW}form/", form(page)).status_code == 302
     made = Study.objects.get(kind="ambiguity")
-    assert (made.fed_by.slug if made.fed_by else "", made.slug) == (
-        "best-vase",
-        "say-which-of-two-images-fits-a-caption-or-both",
-    )
+    assert (made.fed_by.slug if made.fed_by else "", made.slug) == ("best-vase", "ambiguity")
+
+
+def test_a_type_that_asks_about_answers_starts_from_the_study_that_collects_them(
+    editor: Client, project: Project
+) -> None:
+    create_draft(project, instances=3, study="describe", kind="describe", ask={"images": "candidate"})
+    chosen = editor.get(f"{NEW}form/?kind=retrieve").context["chosen"]
+    assert (chosen.source, chosen.ask) == ("describe", {"images": "candidate"})
+    assert chosen.question.content["caption"]
 
 
 def test_the_short_form_makes_a_study_that_can_be_launched(editor: Client, project: Project) -> None:

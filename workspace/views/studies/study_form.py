@@ -72,7 +72,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
 
     def save(source: str) -> Study:
         values, _ = read_values(source)
-        if not own_name and isinstance(title := values.get("title"), str):
+        title = values.get("title")
+        if not own_name and isinstance(title, str) and title != chosen.kind.title:
             named = slugify(title)[:LONGEST_SLUG].strip("-") or values["study"]
             source = apply_changes(source, {("study",): named})
         made = create_once(project=project, source=source, by=signed_in(request), now=timezone.now(), is_named=own_name)
