@@ -120,4 +120,4 @@ def test_markdown_is_shown_as_annotators_read_it_and_runs_nothing(editor: Client
 
 def test_the_design_of_a_study_can_be_read(editor: Client) -> None:
     shown = editor.get("/studies/vases/best-vase/design/").content.decode()
-    assert "Estimated minutes" in shown
+    assert "A survey takes about 30 minutes." in shown
