@@ -69,7 +69,8 @@ class Field:
     def normalize(self, sent: str) -> str:
         """Return a sent text as it is compared: what a form does not keep, such as spaces at an end, is no change."""
         if self.control == SWITCH:
-            return YES if sent == YES else NO
+            # A hidden field says that it was there; a ticked box follows.
+            return YES if sent.split("\n")[-1] == YES else NO
         text = sent.replace("\r\n", "\n")
         if self.control == LIST:
             return "\n".join(line.strip() for line in text.split("\n") if line.strip())

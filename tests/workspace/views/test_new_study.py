@@ -31,12 +31,12 @@ def editor(project: Project) -> Client:
     return signed_in(make_member(project, "editor"))
 
 
-def form(page: Any, **typed: str) -> dict[str, str]:
+def form(page: Any, **typed: str) -> dict[str, Any]:
     """Return what the form of a page sends after `typed` was typed."""
     sent = {"source": page.context["typed"], "named": page.context.get("named", ""), "do": "save"}
     for field in page.context["form"].all_fields():
-        if field.control != "switch" or field.shown == "true":
-            sent[field.name] = field.shown
+        ticked = ["true"] if field.shown == "true" else []
+        sent[field.name] = ["", *ticked] if field.control == "switch" else field.shown
     return sent | typed
 
 
@@ -137,7 +137,7 @@ def test_roles_and_studies_are_chosen_from_those_that_are_there(editor: Client, 
 
 def test_several_roles_are_chosen_in_their_order(editor: Client) -> None:
     page = editor.get(f"{NEW}form/?kind=check")
-    typed = form(page) | {"ask.captions": ["negative_caption", "", "caption"], "ask.image": "candidate"}  # type: ignore[dict-item]
+    typed = form(page) | {"ask.captions": ["negative_caption", "", "caption"], "ask.image": "candidate"}
     editor.post(FORM, typed)
     assert Study.objects.get().design.parts[0].ask["captions"] == ["negative_caption", "caption"]
 
