@@ -48,12 +48,12 @@ class QuestionType:
     question: NewQuestion | None = None
     source: str = ""
 
-    def study_file(self, **values: str) -> str:
-        """Return a study file that asks such questions, with these values at its top."""
+    def study_file(self, **values: str | None) -> str:
+        """Return a study file that asks such questions, with these values at its top, those that are not None."""
         usual = usual_ask(self.kind)
         ask = {name: value for name, value in (self.ask or usual).items() if value != usual[name]}
         changes: dict[Any, Any] = {("kind",): self.kind.name, ("ask",): ask or None}
-        changes |= {(name,): value for name, value in values.items() if value}
+        changes |= {(name,): value for name, value in values.items()}
         changes |= {("instances", "from"): self.source or None}
         return apply_changes("study: x\ntitle: x\n", changes)
 

@@ -14,7 +14,7 @@ FOCUSED = "(({ type, value, name }) => (type === 'submit' ? value : name))(docum
 
 def go_to(page: Page, focused: str, key: str = "Tab") -> None:
     """Press the key that goes on, or back, until it has come there."""
-    for _ in range(60):
+    for _ in range(150):
         page.keyboard.press(key)
         if page.evaluate(FOCUSED) == focused:
             return

@@ -67,7 +67,8 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     copied = shipped().get(request.GET.get("from", ""))
     name = request.GET.get("kind", "")
     chosen = question_type(project, name if name in KINDS else next(iter(KINDS)))
-    source = copied.source if copied else _first_file(chosen, signed_in(request))
+    title = chosen.kind.title if name in KINDS else ""
+    source = copied.source if copied else _first_file(chosen, title, signed_in(request))
     own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
@@ -85,12 +86,10 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     return _form(request, source, about, save)
 
 
-def _first_file(chosen: QuestionType, person: User) -> str:
+def _first_file(chosen: QuestionType, title: str, person: User) -> str:
     """Return the study file of a new form; everything in it can be changed there."""
-    contact = ", ".join(filter(None, (person.get_full_name() or person.get_username(), person.email)))
-    return chosen.study_file(
-        study=chosen.kind.name.replace("_", "-"), title=chosen.kind.title, contact=contact if person.email else ""
-    )
+    contact = f"{person.get_full_name() or person.get_username()}, {person.email}" if person.email else None
+    return chosen.study_file(study=chosen.kind.name.replace("_", "-"), title=title, contact=contact)
 
 
 def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Save) -> HttpResponse:
