@@ -85,7 +85,7 @@ def _people(design: Design) -> Iterator[str]:
 
 def _pay(design: Design) -> str:
     pay, minutes = design.pay, design.time.estimated_minutes
-    paid = [f"{pay.currency} {pay.per_session} for it"] * bool(pay.per_session)
+    paid = [f"{pay.currency} {pay.per_session}"] * bool(pay.per_session)
     paid += [f"{pay.currency} {pay.per_answer} for each answer"] * bool(pay.per_answer)
     reward = f"The pay is {_listed(paid)}" if paid else "It is unpaid"
     return f"A survey takes about {counted(minutes, 'minute')}. {reward}."
