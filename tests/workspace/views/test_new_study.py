@@ -61,9 +61,10 @@ def test_a_type_that_needs_what_another_study_adds_starts_from_that_study(editor
     for number, instance in enumerate(Instance.objects.all()):
         InstanceImage.objects.create(instance=instance, role="image", filename="o.png", image=draw_image(number))
     create_draft(project, instances=3)
-    page = editor.get(f"{NEW}form/?kind=ambiguity")
+    address = f"{NEW}form/?kind=ambiguity"
+    page = editor.get(address)
     assert page.context["chosen"].source == "best-vase"
-    assert editor.post(f"{NEW}form/", form(page)).status_code == 302
+    assert editor.post(address, form(page)).status_code == 302
     made = Study.objects.get(kind="ambiguity")
     assert (made.fed_by.slug if made.fed_by else "", made.slug) == ("best-vase", "ambiguity")
 
