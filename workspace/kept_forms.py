@@ -33,7 +33,9 @@ class KeptFormsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # Only this cookie says that there is something to offer: pages that need no database ask for no session.
         response = (_offer(request) if FLAG in request.COOKIES else None) or self.get_response(request)
-        if request.method == "POST" and _leads_to_sign_in(response) and not request.user.is_authenticated:
+        # What a page sends while somebody types is no form that they sent.
+        is_sent = request.method == "POST" and "HX-Request" not in request.headers
+        if is_sent and _leads_to_sign_in(response) and not request.user.is_authenticated:
             _keep(request, response)
         _note_person(request, response)
         return response

@@ -1,4 +1,4 @@
-"""Minimum hourly pay; below it pages warn."""
+"""Minimum hourly pay, and unusually high pay; pages warn of both."""
 
 from decimal import Decimal
 
@@ -6,6 +6,8 @@ from django.conf import settings
 
 # The currency of the minimum.
 CURRENCY = "USD"
+# In any of the currencies, an hour of more is most likely a slip of the keyboard.
+UNUSUALLY_HIGH = Decimal(100)
 
 
 def minimum_hourly_pay(currency: str) -> Decimal | None:
@@ -17,3 +19,7 @@ def is_underpaid(currency: str, hourly: Decimal | None) -> bool:
     """Return whether actual or expected hourly pay is below the minimum; False while it is None."""
     least = minimum_hourly_pay(currency)
     return least is not None and hourly is not None and hourly < least
+
+
+def is_unusually_high(hourly: Decimal) -> bool:
+    return hourly > UNUSUALLY_HIGH

@@ -28,7 +28,7 @@ from workspace.views.studies import (
     study,
     study_form,
 )
-from workspace.views.studies.preview import phone_preview, preview
+from workspace.views.studies.preview import phone_preview, preview, question_picture
 
 urlpatterns = [
     path("", project.home, name="home"),
@@ -73,6 +73,8 @@ urlpatterns = [
     path("projects/<slug:slug>/deliveries/<int:pk>/repeat/", webhooks.repeat, name="delivery_repeat"),
     path("projects/<slug:slug>/new-study/", drafts.new, name="new_study"),
     path("projects/<slug:slug>/new-study/form/", study_form.new, name="new_study_form"),
+    path("projects/<slug:slug>/new-study/foresee/", study_form.foresee, name="foresee_study"),
+    path("projects/<slug:slug>/new-study/pictures/<str:kind>/", question_picture, name="question_picture"),
     path("projects/<slug:slug>/markdown/", study_form.markdown, name="markdown_preview"),
     path("projects/<slug:slug>/imports/", imports.imports, name="project_imports"),
     path("projects/<slug:slug>/imports/new/", imports.new, name="new_import"),

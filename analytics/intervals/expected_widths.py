@@ -13,6 +13,7 @@ from analytics.coefficients import KrippendorffAlpha
 from analytics.intervals.bootstrap import agreement_over_units
 from analytics.people import ONE_PERSON, Answers, score_of
 from analytics.ratings import Coded, Floats
+from analytics.scores import t_quantile
 
 # Assumptions without better knowledge: nine of ten answers right, a standard deviation of people's shares of .07 (the
 # root of .05 x .9 x .1), and of questions' of .09.
@@ -84,6 +85,18 @@ def expected_share(
             break
     low, high = np.mean(ends, axis=0).tolist()
     return ExpectedInterval(low, high)
+
+
+def approximate_width(people: int, each: int, answers: int = 1, *, per_instance: int = 1) -> float:
+    """Return the width of `expected_share` with its usual assumptions by a formula, in no time; people: at least 2.
+
+    It is within a tenth of the simulated width from 20 people on, and up to a quarter too narrow for five.
+    """
+    n = people * each
+    questions = max(1, round(n / answers / per_instance))
+    alone = 1 - USUAL_ICC - USUAL_ICC_OF_QUESTIONS
+    spread = USUAL_ICC / people + USUAL_ICC_OF_QUESTIONS / questions + alone / n
+    return 2 * t_quantile(0.95, people - 1) * sqrt(USUAL_SHARE * (1 - USUAL_SHARE) * spread)
 
 
 def _is_precise(ends: Sequence[tuple[float, float]]) -> bool:

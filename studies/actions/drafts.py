@@ -6,15 +6,21 @@ from datetime import datetime
 
 from django.db import transaction
 
-from studies.actions.events import Actor, What, record
+from studies.actions.events import Actor, What, person, record
 from studies.actions.projects.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
 from studies.design import copy_source, read_design
+from studies.design.editor import apply_changes
 from studies.errors import StudyError
 from studies.models import Instance, Project, Study, StudyState
+from studies.names import LONGEST_SLUG
 
 # A file with this many lines can still be edited by hand.
 MOST_NAMED = 5_000
+
+
+class DraftChanged(StudyError):
+    """The draft was changed since the edited text was read."""
 
 
 def fingerprint(source: str) -> str:
@@ -36,18 +42,38 @@ def create_or_replace(*, project: Project, source: str, by: Actor, now: datetime
 
 
 @transaction.atomic
+def create_once(*, project: Project, source: str, by: Actor, now: datetime, is_named: bool = True) -> Study:
+    """Make a draft from a study file, or return the one that `by` has just made of the same file.
+
+    So pressing Create twice makes one draft. Unless it `is_named` by `by`, the draft gets the next name that is free.
+    Raises DesignRefused and StudyError.
+    """
+    # One after the other: both presses would find the name free.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    name = read_design(source).study
+    number, file = 1, source
+    while there := Study.objects.filter(project=project, slug=read_design(file).study).first():
+        if there.source == file and there.created_by == person(by) and there.state == StudyState.DRAFT:
+            return there
+        if is_named:
+            break
+        number += 1
+        tail = f"-{number}"
+        file = apply_changes(source, {("study",): f"{name[: LONGEST_SLUG - len(tail)].rstrip('-')}{tail}"})
+    return create_study(project=project, source=file, by=by, now=now)
+
+
+@transaction.atomic
 def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_from: str = "") -> None:
     """Replace the study file of a draft. Its links and codes stay.
 
     `edited_from`: fingerprint of the text that was edited into `source`, to detect concurrent changes. Raises
-    DesignRefused, or StudyError for a launched study, a concurrent change or a name that is taken.
+    DesignRefused, DraftChanged for a concurrent change, or StudyError for a launched study or a name that is taken.
     """
     draft = _locked(study, "Duplicate it to ask otherwise.")
-    if edited_from and edited_from != fingerprint(draft.source):
-        raise StudyError(
-            "Somebody else has changed this study file since you opened it. Open the page again in another tab, "
-            "bring the two together, and save there."
-        )
+    # Save pressed twice is no conflict.
+    if edited_from and edited_from != fingerprint(draft.source) and draft.source != source:
+        raise DraftChanged("This draft was changed in another tab, or by somebody else, after you opened it.")
     design = read_design(source)
     if design.study != draft.slug:
         check_name(draft.project, design.study)

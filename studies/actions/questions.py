@@ -192,6 +192,11 @@ def _with_facts(asked: Sequence[About]) -> Iterator[tuple[About, Instance, Insta
                 yield about, instance, _facts(instance, about.origin, about.source)
 
 
+def facts_about(asked: Sequence[About]) -> list[InstanceFacts]:
+    """Return the facts of each item for kinds, in the order of instance ids."""
+    return [facts for _, _, facts in _with_facts(asked)]
+
+
 def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> InstanceFacts:
     images: dict[str, list[ImageFacts]] = {}
     for use in instance.images.all():

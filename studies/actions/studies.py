@@ -126,8 +126,18 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     """Return what a launch would make, without making it. Raises StudyError. `about` as for `freeze`."""
     _check_draft(study)
     asked = _asked_about(study, about)
-    surveys = _planned(study, asked)
+    found = _counted(study, asked)
     check_conditions(study, (each for each in _questions(study, asked) if isinstance(each, Question)))
+    return found
+
+
+def count_plan(study: Study, *, about: Sequence[About] | None = None) -> Plan:
+    """Return what a launch would make, also of a study that is not saved or lacks something. Raises StudyError."""
+    return _counted(study, _asked_about(study, about))
+
+
+def _counted(study: Study, asked: Sequence[About]) -> Plan:
+    surveys = _planned(study, asked)
     each = study.design.questions_per_instance
     return Plan(
         questions=each * sum(len(survey.items) for survey in surveys),
@@ -161,8 +171,8 @@ def _check_draft(study: Study) -> None:
     """
     if not study.design.contact:
         raise StudyError(
-            "The study names nobody whom annotators can write to. Add a line to its study file, such as "
-            '`contact: "Ada Lovelace, ada@example.org"`.'
+            "The study names nobody whom annotators can write to. Fill in `contact`, such as Ada Lovelace, "
+            "ada@example.org."
         )
     check_selection(study)
     named = {each.given["study"] for each in study.design.eligibility if "study" in each.given}

@@ -28,6 +28,8 @@ class Entry:
     since: int
     before: Any
     group: str
+    first: str
+    label: str
 
     def __call__(self, schema: dict[str, JsonValue]) -> None:
         """Add the limits and the default to the JSON Schema of the entry; Pydantic calls this."""
@@ -46,6 +48,8 @@ def entry(
     *,
     alias: str | None = None,
     group: str = "",
+    first: str = "",
+    label: str = "",
     since: int = 0,
     before: Any = ...,
     optional: bool = False,
@@ -57,13 +61,15 @@ def entry(
     values of the file. `...` where the file must have it.
     alias: the name in the file, where that is a word of Python.
     group: the part of the form that the entry stands in; without it, one of its own.
+    first: the heading under which it stands on the first screen of the form; "" for an entry that is in Advanced.
+    label: its label in the form, where that is not its name.
     since: the first version of designs that has it; `before`: what versions before it did, a value or a function of the
     stored design, the default unless given.
     optional: it is stored only where it is not the default, so that designs without it need no new version. For
     entries whose default is what Lineup did before.
     limits: words of JSON Schema. They hold for study files; a stored design keeps to the limits of its time.
     """
-    extra = Entry(default, limits, since, default if before is ... else before, group)
+    extra = Entry(default, limits, since, default if before is ... else before, group, first, label)
     if optional:
         return Field(default, alias=alias, json_schema_extra=extra, exclude_if=lambda value: value == default)
     return Field(alias=alias, json_schema_extra=extra)

@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from studies.design.amounts import read_amount
 from studies.design.editor import LEFT_OUT, apply_changes, changed_values, value_at
-from studies.design.form_fields import Field, adds_to, build_form, kinds_left, removal_of, sooner_of
+from studies.design.form_fields import AMOUNT, Field, adds_to, build_form, kinds_left, removal_of, sooner_of
 from studies.design.model import PARTS
 from studies.design.parser import Path, read_values
 from studies.design.parts import move_into_parts, move_out_of_parts
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
 from studies.kinds import KINDS, get_kind
+
+CURRENCY = "pay.currency"
 
 
 def apply_form(source: str, sent: Mapping[str, str]) -> str:
@@ -71,10 +74,16 @@ def find_changes(values: Mapping[str, Any], sent: Mapping[str, str]) -> dict[Pat
 def _typed(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Path, Any]:
     """Return the new values of fields whose sent text is not the one that they showed."""
     return {
-        each.path: each.parse(text)
+        each.path: text if _is_in_another_currency(each, text, sent) else each.parse(text)
         for each in fields
         if each.name in sent and (text := each.normalize(sent[each.name])) != each.normalize(each.shown)
     }
+
+
+def _is_in_another_currency(amount: Field, text: str, sent: Mapping[str, str]) -> bool:
+    """Tell whether an amount names a currency that is not the one of the form: the schema refuses it then."""
+    read = read_amount(text) if amount.control == AMOUNT else None
+    return read is not None and read[1] not in ("", sent.get(CURRENCY, read[1]))
 
 
 def _order(path: Path, count: int, sent: Mapping[str, str]) -> list[int]:

@@ -7,19 +7,24 @@ from typing import Any
 
 import yaml
 
+from studies.design.amounts import read_amount
 from studies.design.editor import LEFT_OUT, value_at
-from studies.design.entries import entries_of
-from studies.design.model import PARTS, Design
+from studies.design.entries import Entry, entries_of
+from studies.design.model import AMOUNT as AMOUNT_PATTERN
+from studies.design.model import PARTS, QUESTION, Design
 from studies.design.parser import Lines, Path, read_value
 from studies.design.problems import DesignRefused, Problem
 from studies.design.schema import study_schema
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
-from studies.kinds import KINDS, get_kind
+from studies.kinds import KINDS, get_kind, role_entries
 
-TEXT, LONG, NUMBER, CHOICE, SWITCH, LIST, OTHER = "text", "long", "number", "choice", "switch", "list", "other"
-"""Controls: a line of text, a long text in Markdown, a number, a choice, a checkbox, a list with one entry per line,
-and YAML for everything else."""
+TEXT, LONG, NUMBER, AMOUNT, CHOICE, SWITCH = "text", "long", "number", "amount", "choice", "switch"
+LIST, CHOICES, OTHER = "list", "choices", "other"
+"""Controls: a line of text, a long text in Markdown, a number, an amount of money, a choice, a checkbox, a list with
+one entry per line, a choice for each entry of a list, and YAML for everything else."""
+# What texts of a study file can name besides roles ("captions" and "images"); see `build_form`.
+STUDIES = "studies"
 # The number of an entry that is not in the file yet.
 NEW = "new"
 YES, NO = "true", "false"
@@ -34,7 +39,8 @@ class Field:
     """One value of a study file. `path`: its place; `name`: the path as one word, which the form sends.
 
     `shown`: the text in the form. `usual`: the default as text, "" if it follows from other values. `choices`: the
-    options, "" for the default. `decides`: other fields follow from its value. `problems`: sentences about it.
+    options, "" for `blank`. `decides`: other fields follow from its value. `first`: its heading on the first screen, ""
+    for a field in Advanced. `problems`: sentences about it.
     """
 
     path: Path
@@ -46,16 +52,25 @@ class Field:
     choices: Sequence[str] = ()
     is_needed: bool = False
     decides: bool = False
+    first: str = ""
+    blank: str = "Default"
     problems: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return name_of(self.path)
 
+    @property
+    def chosen(self) -> Sequence[str]:
+        """Return the entries of a list of choices, and one more for another."""
+        entries = self.shown.split("\n") if self.shown else []
+        return [*entries, ""] if set(self.choices) - set(entries) else entries
+
     def normalize(self, sent: str) -> str:
         """Return a sent text as it is compared: what a form does not keep, such as spaces at an end, is no change."""
         if self.control == SWITCH:
-            return YES if sent == YES else NO
+            # A hidden field says that it was there; a ticked box follows.
+            return YES if sent.split("\n")[-1] == YES else NO
         text = sent.replace("\r\n", "\n")
         if self.control == LIST:
             return "\n".join(line.strip() for line in text.split("\n") if line.strip())
@@ -66,9 +81,11 @@ class Field:
         if self.control == LIST:
             return text.split("\n") if text else ([] if self.usual else LEFT_OUT)
         if not text:
-            return "" if self.control in (TEXT, LONG) and self.usual else LEFT_OUT
+            return "" if self.control in (TEXT, LONG, AMOUNT) and self.usual else LEFT_OUT
         if self.control in (SWITCH, CHOICE) and text in (YES, NO):
             return text == YES
+        if self.control == AMOUNT and (amount := read_amount(text)):
+            return amount[0]
         readers = {NUMBER: (int, float), OTHER: (read_value,)}
         for read in readers.get(self.control, ()):
             with suppress(ValueError, DesignRefused):
@@ -118,10 +135,34 @@ class Form:
     sections: Sequence[Fieldset]
     elsewhere: list[Problem] = field(default_factory=list)
 
+    @property
+    def first(self) -> Sequence[Fieldset]:
+        """Return the fields of the first screen under their headings, those of what is asked first."""
+        found: dict[str, list[Field]] = {QUESTION: []}
+        for each in self.all_fields():
+            if each.first:
+                found.setdefault(each.first, []).append(each)
+        return [Fieldset(title, "", fields) for title, fields in found.items() if fields]
+
+    @property
+    def advanced(self) -> Sequence[Fieldset]:
+        """Return the sections without the fields of the first screen."""
+        rest = [replace(each, fields=[one for one in each.fields if not one.first]) for each in self.sections]
+        return [each for each in rest if each.fields or each.entries]
+
+    @property
+    def opens_advanced(self) -> bool:
+        """Whether something in Advanced is wrong."""
+        return any(each.problems and not each.first for each in self.all_fields())
+
+    def all_fields(self) -> Iterator[Field]:
+        for section in self.sections:
+            yield from section.all_fields()
+
     def focus(self, do: str) -> str:
         """Return the name of the field to go on with after the button that sends `do`, "" for none."""
         step, _, name = do.partition(":")
-        names = [each.name for section in self.sections for each in section.all_fields()]
+        names = [each.name for each in self.all_fields()]
         if step == SHOW:
             return name if name in names else ""
         if step == ADD and name == PARTS:
@@ -163,17 +204,26 @@ def adds_to(path: Path) -> str:
 
 
 _RULE = "rule"
+_FROM: Path = ("instances", "from")
+# What stands for an empty choice.
+_ALL, _NONE = "All instances of the project", "None"
 # A form writes for the current version, and shows each part by itself.
 NOT_ASKED = frozenset({"version", PARTS})
 
 
-def build_form(values: Mapping[str, Any], lines: Lines | None = None, problems: Iterable[Problem] = ()) -> Form:
+def build_form(
+    values: Mapping[str, Any],
+    lines: Lines | None = None,
+    problems: Iterable[Problem] = (),
+    known: Mapping[str, Sequence[str]] | None = None,
+) -> Form:
     """Return the form of a study file with these values, and each problem beside its field.
 
-    values: checked or not. lines: the line of each value, by which a problem finds its field.
+    values: checked or not. lines: the line of each value, by which a problem finds its field. known: the caption roles
+    ("captions"), image roles ("images") and names of studies ("studies") to choose from, where they are known.
     """
-    form = Form([*_sections(study_schema()["properties"], values)])
-    fields = [each for section in form.sections for each in section.all_fields()]
+    form = Form([*_sections(study_schema()["properties"], values, known or {})])
+    fields = [*form.all_fields()]
     for problem in problems:
         about = _field_of(problem, fields, lines or {})
         if about is None:
@@ -183,7 +233,17 @@ def build_form(values: Mapping[str, Any], lines: Lines | None = None, problems: 
     return form
 
 
-def _sections(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Fieldset]:
+def find_differences(values: Mapping[str, Any], others: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return the name of each field that differs between two study files, with its text in either."""
+    shown, other = ({each.name: each.shown for each in build_form(of).all_fields()} for of in (values, others))
+    names = [*shown, *(name for name in other if name not in shown)]
+    texts = [(name, shown.get(name, ""), other.get(name, "")) for name in names]
+    return [(name, own, their) for name, own, their in texts if own != their]
+
+
+def _sections(
+    schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
+) -> Iterator[Fieldset]:
     """Yield the first group, what is asked, the other groups, and then each entry that has no group."""
     groups: dict[str, list[str]] = {}
     for name, (entry, _) in entries_of(Design).items():
@@ -194,11 +254,13 @@ def _sections(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[
         Fieldset(title, "", [_field((name,), schema[name], values, name in needed) for name in names])
         for title, names in groups.items()
     ]
-    yield from (first, *_parts(schema, values), *others)
-    yield from (_section(name, schema[name], values) for name in alone)
+    yield from (first, *_parts(schema, values, known), *others)
+    yield from (_section(name, schema[name], values, known) for name in alone)
 
 
-def _section(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> Fieldset:
+def _section(
+    name: str, schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
+) -> Fieldset:
     fields: list[Field] = []
     entries: list[Fieldset] = []
     adds = ""
@@ -206,7 +268,8 @@ def _section(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) ->
         if _has_entries(part):
             entries, adds = _entries(path, part, values), adds_to(path)
         else:
-            fields.append(_field(path, part, values))
+            one = _field(path, part, values)
+            fields.append(_with_choices(one, known, STUDIES, _ALL) if path == _FROM else one)
     is_value = bool(fields) and fields[0].path == (name,)
     about = "" if is_value else schema.get("description", "")
     return Fieldset(_words(name), about, fields, entries, name in values, adds)
@@ -221,11 +284,13 @@ def _leaves(path: Path, schema: Mapping[str, Any]) -> Iterator[tuple[Path, Mappi
         yield from _leaves((*path, name), part)
 
 
-def _parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Fieldset]:
+def _parts(
+    schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
+) -> Iterator[Fieldset]:
     """Yield the questions with the fields of their kind: once, or part by part."""
     listed = values.get(PARTS)
     if not isinstance(listed, list):
-        yield Fieldset("What is asked", "", _asking((), schema, values), adds=adds_to((PARTS,)))
+        yield Fieldset("What is asked", "", _asking((), schema, values, known), adds=adds_to((PARTS,)))
         return
     for number, _ in enumerate(listed):
         path = (PARTS, number)
@@ -233,7 +298,7 @@ def _parts(schema: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Fie
         yield Fieldset(
             f"What is asked in part {number + 1}",
             "",
-            _asking(path, schema, values),
+            _asking(path, schema, values, known),
             adds=adds_to((PARTS,)) if is_last and can_grow else "",
             removal=removal_of(path),
             sooner=sooner_of(path) if number else "",
@@ -248,12 +313,19 @@ def kinds_left(values: Mapping[str, Any]) -> list[str]:
     return [name for name in KINDS if name not in asked]
 
 
-def _asking(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Field]:
+def _asking(
+    path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Sequence[str]]
+) -> list[Field]:
     named = value_at(values, (*path, "kind"))
     kind = get_kind(named) if isinstance(named, str) and named in KINDS else None
     fields = [replace(_field((*path, "kind"), schema["kind"], values, is_needed=True), decides=True)]
     if kind is not None:
-        fields += [_field(where, part, values) for where, part in _leaves((*path, "ask"), kind.ask_schema)]
+        roles = role_entries(kind)
+        for where, part in _leaves((*path, "ask"), kind.ask_schema):
+            one, of = _field(where, part, values), roles.get(str(where[-1]), "")
+            # Roles and lists say what the question is about; the rest has defaults that fit most studies.
+            one = replace(one, first=QUESTION if of or one.control == LIST else "")
+            fields.append(_with_choices(one, known, of, "" if part.get("minLength") else _NONE))
     usual = kind.instructions if kind else ""
     return [*fields, _field((*path, "instructions"), schema["instructions"] | {"default": usual}, values)]
 
@@ -303,8 +375,44 @@ def _field(path: Path, schema: Mapping[str, Any], values: Mapping[str, Any], is_
         choices = [str(each) for each in schema.get("enum", (YES, NO))]
         if usual is LEFT_OUT and not (is_needed and said is not LEFT_OUT):
             choices = ["", *choices]
-    label, about = _words(str(path[-1])), schema.get("description", "")
-    return Field(path, label, about, control, _as_text(shown, control), _as_text(usual, control), choices, is_needed)
+    at = _entry_at(path)
+    return Field(
+        path,
+        (at and at.label) or _words(str(path[-1])),
+        schema.get("description", ""),
+        control,
+        _as_text(shown, control),
+        _as_text(usual, control),
+        choices,
+        is_needed,
+        first=at.first if at else "",
+    )
+
+
+def _with_choices(one: Field, known: Mapping[str, Sequence[str]], of: str, blank: str) -> Field:
+    """Return a field of names as a choice among those that are `known`. `blank`: what no name means, "" if one must be.
+
+    Unchanged where nothing is known, or where it has something else than names.
+    """
+    choices = list(known.get(of, ()))
+    if of in known and not choices and not one.shown and blank:
+        # There is nothing to choose.
+        return replace(one, first="")
+    if not choices or one.control not in (TEXT, LIST):
+        return one
+    control = CHOICES if one.control == LIST else CHOICE
+    return replace(one, control=control, choices=["", *choices] if blank else choices, blank=blank)
+
+
+def _entry_at(path: Path) -> Entry | None:
+    """Return the entry of the definition at `path`, None within lists and options."""
+    section: Any = Design
+    found = None
+    for name in path:
+        if section is None or name not in (entries := entries_of(section)):
+            return None
+        found, section = entries[str(name)]
+    return found
 
 
 def _control(schema: Mapping[str, Any], value: Any) -> str:
@@ -320,6 +428,8 @@ def _control(schema: Mapping[str, Any], value: Any) -> str:
         is_list = value is LEFT_OUT or (isinstance(value, list) and all(_is_a_line(each) for each in value))
         of_texts = schema.get("items", {}).get("type") == "string"
         return LIST if is_list and of_texts else OTHER
+    if schema.get("pattern") == AMOUNT_PATTERN and isinstance(value, str):
+        return AMOUNT
     if sort == "string" and (value is LEFT_OUT or isinstance(value, str)):
         return LONG if "contentMediaType" in schema or "\n" in str(value) else TEXT
     return OTHER

@@ -40,13 +40,14 @@ PARTS = "parts"
 
 # In Python `$` alone lets a line end follow; in other languages the rest changes nothing.
 _END = r"$(?!\n)"
-_AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
+AMOUNT = r"^[0-9]{1,6}(\.[0-9]{2})?" + _END
 # A program that sees only the texts, or only the pictures, of a question. Which there are, a room above knows.
 _BLIND_BASELINE = r"^(text-only|image-only):\S+" + _END
 # A text of many lines; editors that know what it is show it as such.
 _MARKDOWN = "text/markdown"
-# Groups of the form.
+# Groups of the form, and headings of its first screen.
 _STUDY, _ANSWERS = "What it is", "How many answers"
+QUESTION, _PEOPLE, _PAY = "Question", "People", "Pay"
 
 
 def shortest_limit(estimated_minutes: int) -> int:
@@ -105,7 +106,7 @@ class Part(Section):
 
 
 class InstanceSelection(Section):
-    from_study: str = entry("", alias="from", since=2)
+    from_study: str = entry("", alias="from", first=QUESTION, label="Instances", since=2)
     """The study whose accepted instances are taken, as soon as they are accepted."""
     sample: int | None = entry(None, since=2, minimum=1)
     """So many of them, drawn at launch from the seed. Without it: all, also later ones."""
@@ -122,9 +123,10 @@ class SurveyLayout(Section):
 
 
 class Recruitment(Section):
-    prolific: bool = entry(True)
-    invite: bool = entry(True)
-    """A plain link, without Prolific."""
+    prolific: bool = entry(True, first=_PEOPLE)
+    """People come from Prolific."""
+    invite: bool = entry(True, first=_PEOPLE, label="Invitation link")
+    """Everybody with the link can take part, without Prolific."""
     any_ids: bool = entry(False, since=2, before=True)
     """Ids of people and sittings need not be Prolific's, which are 24 hexadecimal digits: for trials by hand and for
     other platforms that send people in the same way."""
@@ -156,7 +158,8 @@ class Condition(Section):
 
 
 class Time(Section):
-    estimated_minutes: int = entry(30, minimum=1, maximum=720)
+    estimated_minutes: int = entry(30, first=_PAY, label="Minutes per survey", minimum=1, maximum=720)
+    """How long one survey takes, estimated."""
     limit_minutes: int = entry(
         lambda design: shortest_limit(design["time"]["estimated_minutes"]), minimum=1, maximum=1440
     )
@@ -168,13 +171,13 @@ class Time(Section):
 class Pay(Section):
     """Amounts are in whole units of `currency`."""
 
-    currency: str = entry("USD", enum=("USD", "GBP", "EUR"))
-    per_session: Decimal = entry("0.00", pattern=_AMOUNT)
-    """Amount in whole units of the currency, such as 8.00."""
+    currency: str = entry("USD", first=_PAY, enum=("USD", "GBP", "EUR"))
+    per_session: Decimal = entry("0.00", first=_PAY, label="Pay per survey", pattern=AMOUNT)
+    """Amount in the currency of the study, such as 8.00."""
     least_answers: int = entry(_usual_least_answers, since=5, before=1, minimum=1, maximum=2000)
     """A finished session with fewer answers is paid that share of `per_session`. Default: `surveys.size` where
     questions come from another study while this one is open, and 1 otherwise."""
-    per_answer: Decimal = entry("0.00", since=3, pattern=_AMOUNT)
+    per_answer: Decimal = entry("0.00", since=3, pattern=AMOUNT)
     """Besides, for each answer that counts, such as each description; on Prolific, a bonus."""
 
 
@@ -215,7 +218,7 @@ class Lobby(Section):
 
     minutes: int = entry(0, since=3, minimum=0, maximum=60)
     """How long somebody is kept waiting at most; 0: nobody is, and they are told so at once."""
-    pay: Decimal = entry("0.00", since=3, before="0", pattern=_AMOUNT)
+    pay: Decimal = entry("0.00", since=3, before="0", pattern=AMOUNT)
     """Amount for somebody whom nothing came for, such as 0.50. They go back with a completion code of its own."""
     either_role: bool = entry(False, since=3)
     """Whether somebody who waits may take part in the study that is waited for instead, where that has a place for
@@ -251,7 +254,7 @@ class Design(Section):
     """Which version of study files it was written for; without it, the current one."""
     study: str = entry(..., group=_STUDY, pattern="^[a-z0-9]+(-[a-z0-9]+)*" + _END, maxLength=50)
     """The name in addresses and commands: small letters, digits and single hyphens."""
-    title: str = entry(..., group=_STUDY, minLength=1, maxLength=200)
+    title: str = entry(..., group=_STUDY, first=QUESTION, minLength=1, maxLength=200)
     """What annotators read."""
     purpose: str = entry(_usual_purpose, group=_STUDY, since=2, before=_first_purpose, enum=PURPOSES)
     """What the study is for. Default: filter where it asks about answers, else baseline where right answers are known,
@@ -264,7 +267,9 @@ class Design(Section):
     """In place of `kind`: questions of several kinds, one part of the survey after another."""
     instances: InstanceSelection = entry({}, since=2)
     """Which instances of the project are asked about; without it, all."""
-    answers: int = entry(1, group=_ANSWERS, minimum=1, maximum=MOST_ANSWERS)
+    answers: int = entry(
+        1, group=_ANSWERS, first=_PEOPLE, label="Answers per question", minimum=1, maximum=MOST_ANSWERS
+    )
     """How many answers each question gets."""
     max_answers: int = entry(
         lambda design: design.get("answers"), group=_ANSWERS, since=2, minimum=1, maximum=MOST_ANSWERS
@@ -288,7 +293,7 @@ class Design(Section):
         "en", group=_STUDY, since=2, before="", pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END, maxLength=35
     )
     """The language of its texts, which buttons, numbers and times follow: a tag such as en, es, eu, ar or pt-BR."""
-    contact: str = entry("", group=_STUDY, since=2, maxLength=300)
+    contact: str = entry("", group=_STUDY, first=_PEOPLE, since=2, maxLength=300)
     """Whom annotators write to, and how: a name and an address. Needed at launch."""
     ethics: str = entry("", group=_STUDY, optional=True, maxLength=300)
     """The ethics approval: who gave it, and its number. It stands on the consent page and in the dataset card."""

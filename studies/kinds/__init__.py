@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import cache
 from pkgutil import resolve_name
-from typing import Any
 
 from studies.kinds.base import (
     AgreementMeasure,
@@ -32,6 +31,7 @@ from studies.kinds.base import (
     shown_order,
 )
 from studies.kinds.content import Match, content_hash, matches
+from studies.kinds.fit import CAPTIONS, IMAGES, find_fit, role_entries, usual_ask
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
@@ -61,13 +61,10 @@ def get_kind(name: str) -> Kind:
     return kind
 
 
-def usual_ask(kind: Kind) -> dict[str, Any]:
-    """Return the defaults of the `ask` schema of `kind`."""
-    return {name: part.get("default") for name, part in kind.ask_schema["properties"].items()}
-
-
 __all__ = [
+    "CAPTIONS",
     "FINER_SCORES",
+    "IMAGES",
     "KINDS",
     "AgreementMeasure",
     "Answer",
@@ -90,12 +87,14 @@ __all__ = [
     "Writing",
     "content_hash",
     "fields_of",
+    "find_fit",
     "get_kind",
     "has_own_score",
     "in_shown_order",
     "last_keys",
     "matches",
     "posted_values",
+    "role_entries",
     "shown_order",
     "usual_ask",
 ]

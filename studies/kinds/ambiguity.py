@@ -23,6 +23,8 @@ NOT_ORIGINAL = "not told apart"
 class Ambiguity(SingleChoice):
     name = "ambiguity"
     title = "Say which of two images fits a caption, or both"
+    about = "Keeps instances whose caption fits one of the two images only."
+    needs = "a caption and two images in roles of their own"
     rule = "unambiguous-v1"
     rejecting_options = frozenset({GENERATED, BOTH})
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(

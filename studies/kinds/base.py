@@ -244,6 +244,10 @@ class Kind(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    about: ClassVar[str] = ""
+    """What its answers are for: one sentence for researchers."""
+    needs: ClassVar[str] = ""
+    """What an instance must have, such as "a caption and an image"."""
     instructions: ClassVar[str]
     """Default instructions, Markdown."""
     ask_schema: ClassVar[Mapping[str, Any]]

@@ -26,6 +26,8 @@ FEWEST_IMAGES = 2
 class BestOfN(SingleChoice):
     name = "best_of_n"
     title = "Pick the best image for a caption, or none"
+    about = "Finds, for each caption, the image that shows it, and rejects instances without one."
+    needs = "a caption and 2 to 9 images in one role"
     rule = "chosen-v1"
     rejecting_options = frozenset({NONE})
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(

@@ -46,6 +46,8 @@ class Compare(SeveralChoices):
 
     name = "compare"
     title = "Compare images for a description, criterion by criterion"
+    about = "Collects preferences, such as between the images of several generators."
+    needs = "2 to 4 images"
     rule = "collected-v1"
     collect_only = True
     is_preference = True

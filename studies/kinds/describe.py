@@ -106,6 +106,8 @@ class Describe(Kind):
 
     name = "describe"
     title = "Describe one of several similar images, so that others find it"
+    about = "Collects descriptions that set one image apart from the others."
+    needs = "a set of 3 to 10 similar images in one role"
     rule = "collected-v1"
     collect_only = True
     asks_about_parts = True

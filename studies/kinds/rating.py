@@ -34,6 +34,8 @@ class Rating(SingleChoice):
 
     name = "rating"
     title = "Rate on a scale how well an image fits"
+    about = "Collects ratings on a scale of 2 to 10 steps."
+    needs = "a caption and one image in a role, or two images in two roles"
     rule = "collected-v1"
     collect_only = True
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(

@@ -19,6 +19,8 @@ class TextToImage(MatchingChoice):
 
     name = "text_to_image"
     title = "Pick the image that a caption describes"
+    about = "Measures how often people match a caption with its image."
+    needs = "a caption and 2 to 9 images in roles of their own"
     asked, offered = "captions", "images"
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
         captions=list_schema(

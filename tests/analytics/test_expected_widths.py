@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analytics.intervals.expected_widths import expected_alpha, expected_share
+from analytics.intervals.expected_widths import approximate_width, expected_alpha, expected_share
 from benchmarks.coverage import Design, coverage_of_scores
 
 
@@ -76,3 +76,11 @@ def test_the_agreement_to_expect_lies_in_its_interval() -> None:
 def test_a_study_that_cannot_be_is_refused(people: int, each: int, icc: float) -> None:
     with pytest.raises(ValueError, match="Not"):
         expected_share(people, each, icc=icc)
+
+
+@pytest.mark.parametrize(
+    ("people", "each", "answers", "per_instance"), [(20, 25, 1, 1), (30, 10, 2, 1), (50, 20, 1, 4)]
+)
+def test_the_formula_is_near_the_simulation(people: int, each: int, answers: int, per_instance: int) -> None:
+    simulated = expected_share(people, each, answers, per_instance=per_instance).width
+    assert approximate_width(people, each, answers, per_instance=per_instance) == pytest.approx(simulated, rel=0.1)

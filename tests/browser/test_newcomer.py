@@ -96,9 +96,12 @@ def import_what_is_on_the_laptop(walker: Walker, rows: bytes, pictures: bytes) -
 def launch_a_study(walker: Walker) -> Study:
     walker.follow(PROJECT)
     walker.follow("New study")
-    walker.follow("Fill in a form with bivlc-step-3")
-    for name, value in (("contact", "newcomer@lab.example"), ("surveys.size", "7"), ("surveys.double_seats", "0")):
-        walker.page.locator(f'[name="{name}"]').last.fill(value)
+    walker.follow("Pick the best image for a caption, or none")
+    walker.page.get_by_label("Title").fill("Best of four")
+    walker.page.get_by_label("Contact").fill("newcomer@lab.example")
+    # What follows is told while it is typed.
+    walker.page.get_by_label("Pay per survey").fill("4,50 $")
+    expect(walker.page.locator(".plan")).to_contain_text("Pay by the hour USD 9.00", use_inner_text=True)
     walker.press("Create draft")
     walker.follow("Launch")
     walker.press("Launch")
@@ -116,7 +119,7 @@ def answer_all(study: Study) -> None:
 
 def close_the_study(walker: Walker) -> None:
     walker.follow(PROJECT)
-    expect(walker.page.get_by_text("All answers of bivlc-step-3 are in.")).to_be_visible()
+    expect(walker.page.get_by_text("All answers of best-of-four are in.")).to_be_visible()
     walker.follow("Close or add answers")
     walker.follow("Close study")
     walker.press("Close study")

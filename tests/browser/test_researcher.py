@@ -92,6 +92,8 @@ def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_w
         f"{STUDY}exports/",
         "/studies/birds/draft/",
         "/studies/birds/draft/launch/",
+        "/projects/birds/new-study/",
+        "/projects/birds/new-study/form/?kind=best_of_n",
         "/studies/birds/draft/form/",
         "/studies/birds/draft/design/",
         f"/studies/birds/draft/practice/?pick={study.project.instances.all()[0].pk}",
@@ -166,6 +168,7 @@ def test_what_a_viewer_sees_is_accessible_and_leads_to_nothing_that_refuses(
 
 def test_markdown_is_read_as_annotators_read_it_while_it_is_typed(signed_in: Page, live_server: LiveServer) -> None:
     signed_in.goto(f"{live_server.url}/studies/birds/draft/form/")
+    signed_in.locator("summary", has_text="Advanced").click()
     signed_in.locator("summary", has_text="Consent").click()
     signed_in.get_by_label("Consent consent", exact=True).fill("You *may* stop. <script>no</script>")
     read = signed_in.get_by_role("region", name="Consent as annotators read it")

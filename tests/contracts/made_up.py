@@ -77,6 +77,8 @@ class HowOften(MadeUp):
 
     name = "how_often"
     title = "Say how often something is seen"
+    about = "Collects answers."
+    needs = "a caption or an image"
     STEPS = ("never", "seldom", "now and then", "always")
 
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
@@ -97,6 +99,8 @@ class TenWords(MadeUp):
 
     name = "ten_words"
     title = "Pick one of ten words"
+    about = "Collects answers."
+    needs = "a caption or an image"
     COUNT = 10
 
     def build(self, instance: InstanceFacts, ask: Mapping[str, Any], variant: str) -> dict[str, Any]:
@@ -109,6 +113,8 @@ class OwnWords(MadeUp):
 
     name = "own_words"
     title = "Pick the word that matters"
+    about = "Collects answers."
+    needs = "a caption or an image"
 
     def knows_right(self, ask: Mapping[str, Any]) -> bool:
         return True
@@ -127,6 +133,8 @@ class SameOrNot(MadeUp):
 
     name = "same_or_not"
     title = "Say whether two images show the same"
+    about = "Collects answers."
+    needs = "a caption or an image"
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema(
         left=role_schema("image", "The role of the image on the left."),
         right=role_schema("negative_image", "The role of the image on the right."),
@@ -162,6 +170,8 @@ class Checklist(Kind):
 
     name = "checklist"
     title = "Say which statements are true of an image"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
     collect_only = True
@@ -217,6 +227,8 @@ class DescribeIt(Kind):
 
     name = "describe_it"
     title = "Describe an image"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
     collect_only = True
@@ -258,6 +270,8 @@ class RankTexts(Kind):
 
     name = "rank_texts"
     title = "Rank texts by how well they fit an image"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
     has_one_label = False
@@ -356,6 +370,8 @@ class TwoScales(Kind):
 
     name = "two_scales"
     title = "Say how sharp an image is, and where it was taken"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = INSTRUCTIONS
     rule = "collected-v1"
     collect_only = True

@@ -43,6 +43,8 @@ def test_it_goes_by_its_name_and_tells_people_what_to_do(name: str) -> None:
     assert kind.name == name
     assert len(kind.instructions) > 100
     assert kind.title[0].isupper()
+    assert kind.about.endswith(".")
+    assert kind.needs
 
 
 @every_kind

@@ -22,6 +22,8 @@ class Write(Kind):
 
     name = "write_about"
     title = "Write"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = "Write it down."
     rule = "described-v1"
     collect_only = True

@@ -54,6 +54,8 @@ class Guess(AsksAboutAnswers, SingleChoice):
 
     name = "guess"
     title = "Guess"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = "Guess."
     rule = "majority-v1"
     ask_schema: ClassVar[Mapping[str, Any]] = {"type": "object", "additionalProperties": False, "properties": {}}

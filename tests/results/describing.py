@@ -26,6 +26,8 @@ class Tell(Kind):
 
     name = "tell"
     title = "Tell it apart"
+    about = "Collects answers."
+    needs = "a caption or an image"
     instructions = "Write what tells it apart."
     rule = "collected-v1"
     collect_only = True

@@ -50,6 +50,14 @@ def test_what_was_typed_is_offered_after_signing_in_and_sent(owner: Client, proj
     assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()
 
 
+def test_what_a_page_sends_while_somebody_types_is_not_kept(project: Project) -> None:
+    person = make_member(project, "owner")
+    browser = signed_out(person)
+    browser.post(ADDRESS, {"name": "Better"}, headers={"HX-Request": "true"})
+    browser.force_login(person)
+    assert "Send your form?" not in browser.get(ADDRESS, follow=True).content.decode()
+
+
 def test_a_kept_form_can_be_discarded(owner: Client, project: Project) -> None:
     assert owner.post(ADDRESS, {"discard_kept_form": ""})["Location"] == "/"
     assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()

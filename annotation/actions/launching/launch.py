@@ -45,6 +45,16 @@ def plan(study: Study, *, now: datetime) -> Plan:
     return studies.plan_study(study, about=about)
 
 
+def foresee(study: Study) -> Plan:
+    """Return what a launch of a study that is being written would create. It need not be saved. Raises StudyError."""
+    if study.fed_by is None:
+        return studies.count_plan(study)
+    sample = study.design.instances.sample
+    if sample is None:
+        return Plan(questions=0, surveys=0, seats=0, answers=0)
+    return studies.count_plan(study, about=list(map(About, range(sample))))
+
+
 def warnings(study: Study) -> list[str]:
     """Return warnings about unusual effects of launching `study`, in sentences; none prevents the launch."""
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []

@@ -6,7 +6,14 @@ from functools import partial
 import pytest
 
 from annotation.actions.launching.launch import launch
-from studies.actions.drafts import create_or_replace, delete_draft, duplicate_study, fingerprint, update_draft
+from studies.actions.drafts import (
+    DraftChanged,
+    create_or_replace,
+    delete_draft,
+    duplicate_study,
+    fingerprint,
+    update_draft,
+)
 from studies.actions.studies import create_study
 from studies.design import DesignRefused
 from studies.errors import StudyError
@@ -73,7 +80,7 @@ def test_two_who_edit_at_once_do_not_undo_each_other() -> None:
     draft = create_draft()
     both_saw = fingerprint(draft.source)
     update_draft(study=draft, source=FILE, by=TESTS, now=NOON, edited_from=both_saw)
-    with pytest.raises(StudyError, match="Somebody else has changed this study file"):
+    with pytest.raises(DraftChanged):
         update_draft(study=draft, source=FILE + "answers: 9\n", by=TESTS, now=NOON, edited_from=both_saw)
     assert Study.objects.get().source == FILE
 

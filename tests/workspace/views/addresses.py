@@ -92,6 +92,8 @@ PRIVATE = {
     # Without an instance.
     "/studies/birds/draft/practice/": changing((FINE, 409)),
     "/projects/birds/new-study/form/": changing((FINE, 409)),
+    "/projects/birds/new-study/foresee/": changing((NOT_ALLOWED, FINE)),
+    "/projects/birds/new-study/pictures/best_of_n/": changing(LOOK),
     "/projects/birds/markdown/": changing((NOT_ALLOWED, FINE)),
     "/studies/birds/draft/duplicate/": changing((FINE, 409)),
     "/studies/birds/draft/delete/": changing((FINE, ELSEWHERE)),
@@ -99,7 +101,7 @@ PRIVATE = {
     "/studies/birds/draft/": all_alike(LOOK),
     "/studies/birds/draft/launch/": changing((FINE, ELSEWHERE)),
     "/studies/birds/birds-step-3/pause/": changing((FINE, ELSEWHERE)),
-    "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, 409)),
+    "/studies/birds/birds-step-3/resume/": changing((ELSEWHERE, ELSEWHERE)),
     "/studies/birds/birds-step-3/close/": changing((FINE, ELSEWHERE)),
     # Without saying what.
     "/studies/birds/birds-step-3/more/": changing((FINE, 409)),
@@ -179,6 +181,7 @@ NO_PAGES = {
     f"/projects/birds/charts/{DIGEST}.svg",
     *("/projects/birds/report/md/", "/exports/1/download/", "/releases/1/provider-ids/", "/imports/1/problems/"),
     "/studies/birds/birds-step-3/preview/",
+    "/projects/birds/new-study/pictures/best_of_n/",
 }
 # The forms that somebody meets in all the pages that they may see.
 FORMS_OF_EDITORS = {

@@ -237,7 +237,7 @@ def _wanted(address: str) -> int:
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
     shown = text(client, f"{PAGE}launch/")
     assert "Launching freezes the design" in shown
-    assert "Questions4 Surveys1 Places1 Answers4" in shown
+    assert "Questions4 Answers4 Surveys1" in shown
     # One seat at 8.00 and a third of that for Prolific; 8.00 for 40 minutes are 12.00 an hour.
     assert "RewardsUSD 8.00 8.00 per place" in shown
     assert "Fee of ProlificUSD 2.67 33.33 %" in shown

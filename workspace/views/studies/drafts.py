@@ -11,9 +11,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import delete_draft, duplicate_study, fingerprint, update_draft
-from studies.actions.studies import create_study
+from studies.actions.drafts import DraftChanged, create_once, delete_draft, duplicate_study, fingerprint, update_draft
+from studies.actions.question_types import material_in_words, question_types
 from studies.design import DesignRefused, Problem
+from studies.design.form_fields import find_differences
+from studies.design.parser import read_values
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
@@ -64,12 +66,17 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         if study is not None:
             messages.success(request, "The draft is made. Look at its preview, then launch it.")
             return redirect("study", project.slug, study.slug)
+    types = [] if problems or copied else [*question_types(project)]
+    material = material_in_words(project)
     context = {
         "project": project,
         "typed": typed,
         "complaints": complaints(typed, problems),
         "shipped": shipped().values(),
         "copied": copied,
+        "types": types,
+        "material": material,
+        "missing": [each for each in types if each.ask is None and material],
     }
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
 
@@ -89,7 +96,7 @@ def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:
 
 
 def _create(request: HttpRequest, project: Project, source: str) -> Study:
-    return create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
+    return create_once(project=project, source=source, by=signed_in(request), now=timezone.now())
 
 
 @study_view(Verb.DESIGN)
@@ -103,11 +110,27 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
     edited_from = request.POST.get("edited_from", "")
     try:
         update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+    except DraftChanged:
+        context = {"study": study} | file_form(study, typed) | changed_meanwhile(study, typed)
+        return render(request, "workspace/drafts/file.html", context, status=409)
     except (DesignRefused, StudyError) as error:
         context = {"study": study} | file_form(study, typed, problems_in(error), edited_from)
         return render(request, "workspace/drafts/file.html", context, status=409)
     messages.success(request, "The study file is changed.")
     return redirect("study", study.project.slug, study.slug)
+
+
+def changed_meanwhile(study: Study, typed: str) -> dict[str, Any]:
+    """Return the draft that was saved after `typed` was begun, and how the two differ.
+
+    Saving `typed` once more replaces it.
+    """
+    study.refresh_from_db()
+    try:
+        differences = find_differences(read_values(typed)[0], read_values(study.source)[0])
+    except DesignRefused:
+        differences = []
+    return {"meanwhile": study.source, "differences": differences, "edited_from": fingerprint(study.source)}
 
 
 def problems_in(error: DesignRefused | StudyError) -> list[Problem]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
@@ -31,12 +31,13 @@ from annotation.pages import (
 from annotation.views.guards import wants_json
 from annotation.views.page_context import study_context
 from annotation.views.practice import feedback_in_place
-from results.views.guards import study_view
+from results.views.guards import project_view, study_view
+from studies.actions.question_types import question_type
 from studies.actions.questions import practice_questions, sample_questions
 from studies.errors import StudyError
-from studies.kinds import get_kind, posted_values, shown_order
+from studies.kinds import KINDS, get_kind, posted_values, shown_order
 from studies.markdown import render_headed
-from studies.models import Question, Study
+from studies.models import Project, Question, Study
 from studies.permissions import Verb
 
 QUESTIONS_PER_PART = 3
@@ -61,6 +62,21 @@ class Step:
 def phone_preview(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the preview in a frame of a phone's size."""
     return render(request, "workspace/preview_phone.html", {"study": study})
+
+
+@csp_replace({"frame-ancestors": [SELF]})
+@xframe_options_sameorigin
+@project_view(Verb.DESIGN)
+@require_safe
+def question_picture(request: HttpRequest, project: Project, kind: str) -> HttpResponse:
+    """Show a question of a kind about one of the project's instances: a picture of it, in which nothing works."""
+    asked = question_type(project, kind) if kind in KINDS else None
+    if asked is None or asked.question is None:
+        raise Http404
+    question = Question(kind=kind, content=asked.question.content)
+    order = shown_order(asked.kind, question.content, seed="picture", annotator=0, question=0)
+    page = question_page(question, study=0, order=order, slot=0, number=1, total=1, action="")
+    return render(request, "workspace/drafts/picture.html", {"kind": asked.kind, "page": page})
 
 
 # The surrounding page belongs to this site.

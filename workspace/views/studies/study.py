@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from django.conf import settings
@@ -20,7 +19,7 @@ from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.work.pay import Wage, hourly_wage, implied_hourly_pay, platform_fee, rewards
+from analytics.work.pay import Wage, hourly_wage, rewards
 from annotation.actions.launching import launch
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
@@ -40,22 +39,21 @@ from results.queries.studies.progress import (
 from results.queries.studies.question_reports import study_reports
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.queries.studies.skips import study_skips
-from results.reports.expected_precision import Kind, PlannedStudy, expected_precision_table
+from results.reports.expected_precision import expected_precision_table
 from results.reports.page_tables import page_table
 from results.views.cached_statistics import numbers_for
 from results.views.guards import lead_on, may_do, signed_in, study_view
 from studies.actions import studies
 from studies.actions.completion_codes import used_codes
-from studies.actions.studies import Plan
 from studies.eligibility import RULES as ELIGIBILITY
 from studies.eligibility import get_rule
 from studies.errors import StudyError
-from studies.kinds import get_kind
 from studies.models import UNDER_WAY, BlindScore, Study, StudyState
 from studies.permissions import Verb
 from throttle.networks import network_of
 from workspace.minimum_pay import is_underpaid, minimum_hourly_pay
 from workspace.views.studies.drafts import file_form
+from workspace.views.studies.launch_preview import launch_preview, planned_study
 
 EXPORTS_SHOWN = 5
 PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -89,54 +87,6 @@ def _pay_so_far(study: Study, *, seats: int) -> Pay:
     wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
     cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
     return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage)
-
-
-@dataclass(frozen=True)
-class LaunchCost:
-    """Cost and workload of a launch.
-
-    people: sittings; fewer people if one may take several. minutes: of each sitting. hours: of all. Money is in
-    `currency`, major units. fee: the platform's, None if people come without one.
-    """
-
-    currency: str
-    rewards: Decimal
-    fee: Decimal | None
-    hourly: Decimal
-    people: int
-    minutes: int
-    hours: float
-    several: bool
-
-    @property
-    def whole(self) -> Decimal:
-        return self.rewards + (self.fee or 0)
-
-    @property
-    def least(self) -> Decimal | None:
-        return minimum_hourly_pay(self.currency)
-
-    @property
-    def too_low(self) -> bool:
-        return is_underpaid(self.currency, self.hourly)
-
-
-def _launch_cost(study: Study, plan: Plan) -> LaunchCost:
-    design = study.design
-    pay, minutes = design.pay, design.time.estimated_minutes
-    paid = rewards(pay.per_session, pay.per_answer, seats=plan.seats, answers=plan.answers)
-    # For a study fed by another study, only a full survey is known in advance.
-    each = Fraction(plan.answers, plan.seats) if plan.seats else Fraction(design.surveys.size)
-    return LaunchCost(
-        currency=pay.currency,
-        rewards=paid,
-        fee=platform_fee(paid, settings.PLATFORM_FEE_PERCENT) if design.recruitment.prolific else None,
-        hourly=implied_hourly_pay(pay.per_session, pay.per_answer, answers=each, minutes=minutes),
-        people=plan.seats,
-        minutes=minutes,
-        hours=plan.seats * minutes / 60,
-        several=design.recruitment.sessions_per_annotator != 1,
-    )
 
 
 def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
@@ -319,6 +269,7 @@ class Change:
     what: str
     done: str
     possible_from: frozenset[StudyState]
+    leads_to: StudyState
     act: Callable[[Study, User, datetime], None]
     dangerous: bool = False
 
@@ -340,6 +291,7 @@ CHANGES = {
         "You cannot undo it, but you can pause or close the study at any time.",
         "The study is open. Send annotators a link from the Recruit page, or give Prolific its address.",
         frozenset({StudyState.DRAFT}),
+        StudyState.OPEN,
         lambda study, by, now: launch.launch(study=study, by=by, now=now),
     ),
     "pause": Change(
@@ -348,6 +300,7 @@ CHANGES = {
         "New annotators cannot join while the study is paused. Open sessions can finish. You can resume at any time.",
         "The study is paused. Open sessions can finish.",
         frozenset({StudyState.OPEN}),
+        StudyState.PAUSED,
         _transition(StudyState.PAUSED),
     ),
     "resume": Change(
@@ -356,6 +309,7 @@ CHANGES = {
         "Annotators can come in again through the same links.",
         "The study is open again.",
         frozenset({StudyState.PAUSED}),
+        StudyState.OPEN,
         _transition(StudyState.OPEN),
     ),
     "close": Change(
@@ -365,6 +319,7 @@ CHANGES = {
         "A closed study cannot be opened again.",
         "The study is closed.",
         UNDER_WAY,
+        StudyState.CLOSED,
         _transition(StudyState.CLOSED),
         dangerous=True,
     ),
@@ -382,6 +337,10 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
             change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
+            # Pressed twice, or in another tab.
+            if Study.objects.filter(pk=study.pk, state=change.leads_to).exists():
+                messages.info(request, f"The study is already {change.leads_to.label.lower()}. Nothing changed.")
+                return redirect("study", study.project.slug, study.slug)
         else:
             messages.success(request, change.done)
             return redirect("study", study.project.slug, study.slug)
@@ -391,22 +350,6 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "workspace/change.html", context, status=409 if problems else 200)
-
-
-def _expected_answers(study: Study, plan: Plan) -> PlannedStudy:
-    kinds: dict[str, Kind] = {}
-    for part in study.design.parts:
-        kind, before = get_kind(part.kind), kinds.get(part.kind)
-        each = len(kind.variants(part.ask)) + (before.each if before else 0)
-        kinds[kind.name] = Kind(kind.name, each, kind.knows_right(part.ask))
-    answers, each = study.design.answers, sum(kind.each for kind in kinds.values())
-    return PlannedStudy(
-        kinds=list(kinds.values()),
-        people=plan.seats,
-        instances=plan.questions // each,
-        answers=answers,
-        doubled=(plan.answers // answers - plan.questions) // each,
-    )
 
 
 def _plan(study: Study, change: Change) -> dict[str, Any]:
@@ -423,10 +366,8 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
         "Import the same file again with its image folder, or select other instances in the study file."
     )
     return {
-        "plan": plan,
-        "tables": [page_table(expected_precision_table(_expected_answers(study, plan)))],
-        "outlay": _launch_cost(study, plan),
-        "fee_percent": settings.PLATFORM_FEE_PERCENT,
+        **launch_preview(study.design, plan),
+        "tables": [page_table(expected_precision_table(planned_study(study.design, plan)))],
         "problems": (sentence,) if waiting.images else (),
         "warnings": launch.warnings(study),
     }

@@ -1,34 +1,42 @@
 """The study file as a form: another view of the same text, with problems beside fields and lines."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import fingerprint, update_draft
-from studies.actions.studies import create_study
+from studies.actions.drafts import DraftChanged, create_once, fingerprint, update_draft
+from studies.actions.question_types import QuestionType, names_in, question_type
+from studies.actions.studies import columns, feeding_study
 from studies.design import DesignRefused, Problem, read_design
 from studies.design.copies import write_study_file
+from studies.design.editor import apply_changes, value_at
 from studies.design.form_changes import apply_form
-from studies.design.form_fields import Form, build_form
+from studies.design.form_fields import Fieldset, Form, build_form
 from studies.design.parser import read_values
+from studies.design.sentences import describe_design
 from studies.design.spans import lost_comments
 from studies.errors import StudyError
 from studies.kinds import KINDS
 from studies.markdown import render_headed
 from studies.models import Project, Study, StudyState
+from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped
-from workspace.views.studies.drafts import LocatedProblem, complaints, problems_in
+from workspace.views.studies.drafts import LocatedProblem, changed_meanwhile, complaints, problems_in
+from workspace.views.studies.launch_preview import launch_preview, precision_sentence
 
-# Start of a new form; the user chooses the kind in it.
-EMPTY = "study: {}\ntitle: {}\nkind: {}\n"
 # Buttons of the form, besides those of a list or a field.
 SAVE, CHECK, AS_FILE = "save", "look", "file"
 Save = Callable[[str], Study]
@@ -55,16 +63,33 @@ def edit(request: HttpRequest, study: Study) -> HttpResponse:
 @project_view(Verb.DESIGN)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
-    """Create a draft in the form, from a shipped study file or from scratch."""
+    """Create a draft in the form, of a question type (`kind`) or from a shipped study file (`from`)."""
     copied = shipped().get(request.GET.get("from", ""))
-    source = copied.source if copied else EMPTY.format("my-study", '""', next(iter(KINDS)))
+    name = request.GET.get("kind", "")
+    chosen = question_type(project, name if name in KINDS else next(iter(KINDS)))
+    title = chosen.kind.title if name in KINDS else ""
+    source = copied.source if copied else _first_file(chosen, title, signed_in(request))
+    own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
-        made = create_study(project=project, source=source, by=signed_in(request), now=timezone.now())
+        values, _ = read_values(source)
+        title = values.get("title")
+        if not own_name and isinstance(title, str) and title != chosen.kind.title:
+            named = slugify(title)[:LONGEST_SLUG].strip("-") or values["study"]
+            source = apply_changes(source, {("study",): named})
+        made = create_once(project=project, source=source, by=signed_in(request), now=timezone.now(), is_named=own_name)
         messages.success(request, "The draft is made. Look at its preview, then launch it.")
         return made
 
-    return _form(request, source, {"project": project}, save)
+    named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))
+    about = {"project": project, "named": named, "chosen": None if copied or not name else chosen}
+    return _form(request, source, about, save)
+
+
+def _first_file(chosen: QuestionType, title: str, person: User) -> str:
+    """Return the study file of a new form; everything in it can be changed there."""
+    contact = f"{person.get_full_name() or person.get_username()}, {person.email}" if person.email else None
+    return chosen.study_file(study=chosen.kind.name.replace("_", "-"), title=title, contact=contact)
 
 
 def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Save) -> HttpResponse:
@@ -74,24 +99,35 @@ def _form(request: HttpRequest, source: str, about: Mapping[str, Any], save: Sav
     """
     if request.method != "POST":
         return _render_form(request, source, about)
-    given = request.POST.get("source", "").replace("\r\n", "\n") or source
+    given = _text_before(request) or source
     do = request.POST.get("do", SAVE)
     source, lost = given, list[str]()
     try:
-        source = apply_form(given, request.POST)
+        source = apply_form(given, _sent(request))
         lost = lost_comments(given, source)
         if do == AS_FILE:
             return render(request, "workspace/drafts/as_file.html", {**about, "typed": source, "lost": lost})
         if do == CHECK:
             read_design(source)
-            messages.success(request, "No problems found. Nothing is saved yet.")
         # Report changes that no field shows before they are saved.
         if do != SAVE or lost:
             return _render_form(request, source, about, lost=lost)
         made = save(source)
+    except DraftChanged:
+        return _render_form(request, source, {**about, **changed_meanwhile(about["study"], source)}, status=409)
     except (DesignRefused, StudyError) as error:
         return _render_form(request, source, about, problems_in(error), lost, status=409)
     return redirect("study", made.project.slug, made.slug)
+
+
+def _text_before(request: HttpRequest) -> str:
+    """Return the study file that the form was made of."""
+    return request.POST.get("source", "").replace("\r\n", "\n")
+
+
+def _sent(request: HttpRequest) -> dict[str, str]:
+    """Return the fields of the form; of a list of choices, all on lines of their own."""
+    return {name: "\n".join(map(str, values)) for name, values in request.POST.lists()}
 
 
 def _render_form(
@@ -110,9 +146,10 @@ def _render_form(
         # Text that is no study file has no fields: it can only be corrected as text.
         context = {**about, "typed": source, "complaints": complaints(source, problems)}
         return render(request, "workspace/drafts/as_file.html", context, status=409)
-    form = build_form(values, lines, problems)
+    form = build_form(values, lines, problems, names_in(about["project"]))
     context = {
         **about,
+        **({} if problems else _foreseen(about["project"], source)),
         "form": form,
         "typed": source,
         "complaints": _attach_problems(complaints(source, problems), form),
@@ -123,9 +160,33 @@ def _render_form(
 
 
 def _attach_problems(told: Sequence[LocatedProblem], form: Form) -> list[LocatedProblem]:
-    fields = (each for section in form.sections for each in section.all_fields())
+    fields = form.all_fields()
     beside = {message: each.name for each in fields for message in each.problems}
     return [replace(complaint, field=beside.get(complaint.problem.message, "")) for complaint in told]
+
+
+@project_view(Verb.DESIGN)
+@require_POST
+def foresee(request: HttpRequest, project: Project) -> HttpResponse:
+    """Show what a launch of the study in the form would create, cost and tell; asked for while somebody types."""
+    try:
+        context = _foreseen(project, apply_form(_text_before(request), _sent(request)))
+    except DesignRefused as error:
+        context = {"unforeseen": [problem.message for problem in error.problems]}
+    return render(request, "workspace/drafts/_foreseen.html", context)
+
+
+def _foreseen(project: Project, source: str) -> dict[str, Any]:
+    """Return what a launch of a study file would create, cost and tell, or what is missing for that."""
+    try:
+        design = read_design(source)
+        with transaction.atomic():
+            study = Study(project=project, fed_by=feeding_study(project, design), **columns(design))
+        plan = launch.foresee(study)
+    except (DesignRefused, StudyError) as error:
+        return {"unforeseen": [problem.message for problem in problems_in(error)]}
+    precision = precision_sentence(design, plan)
+    return launch_preview(design, plan) | {"precision": precision, "fed_by": study.fed_by}
 
 
 @project_view(Verb.DESIGN)
@@ -139,9 +200,30 @@ def markdown(request: HttpRequest, project: Project) -> HttpResponse:
 @study_view(Verb.VIEW)
 @require_safe
 def design(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show everything a study asks, about what and whom, with default values."""
-    values, _ = read_values(write_study_file(study.design))
-    texts = [(part.kind, render_headed(part.instructions)) for part in study.design.parts]
-    consent = render_headed(study.design.consent) if study.design.consent else None
-    context = {"study": study, "form": build_form(values), "instructions": texts, "consent": consent}
+    """Show a study's design: in sentences, then what was chosen, then defaults."""
+    design = study.design
+    texts = [(part.kind, render_headed(part.instructions)) for part in design.parts]
+    asked = {"answers": study.answers, "most_answers": study.most_answers, "questions": study.questions.count()}
+    context = {
+        "study": study,
+        "sentences": describe_design(design, **asked),
+        "instructions": texts,
+        "consent": render_headed(design.consent) if design.consent else None,
+        "values": _values(study),
+    }
     return render(request, "workspace/design.html", context)
+
+
+def _values(study: Study) -> list[tuple[str, list[Fieldset]]]:
+    """Return the values that the study file has, and those that are defaults."""
+    sections = build_form(read_values(write_study_file(study.design))[0]).sections
+    written: Mapping[str, Any] = {}
+    with suppress(DesignRefused):
+        written = read_values(study.source)[0]
+    chosen: list[Fieldset] = []
+    defaults: list[Fieldset] = []
+    for each in sections:
+        own = [field for field in each.fields if value_at(written, field.path) is not None]
+        chosen.append(replace(each, fields=own))
+        defaults.append(replace(each, fields=[field for field in each.fields if field not in own], entries=()))
+    return [("Chosen values", chosen), ("Defaults", defaults)]

@@ -1,0 +1,30 @@
+"""Amounts of money as people write them. Pure."""
+
+import re
+
+_SIGNS = {"US$": "USD", "$": "USD", "€": "EUR", "£": "GBP"}
+_CURRENCY = r"(?P<{}>US\$|[$€£]|USD|EUR|GBP)?"
+# 1200, 1,200 or 1 200; then .5, ,50 or nothing. Three digits behind a separator are thousands.
+_AMOUNT = re.compile(
+    rf"""["']?\s*{_CURRENCY.format("before")}\s*
+    (?P<whole>[0-9]+|[1-9][0-9]{{0,2}}(?P<mark>[\s.,'’])[0-9]{{3}}((?P=mark)[0-9]{{3}})*)
+    ([.,](?P<part>[0-9]{{1,2}})|[.,][-–])?
+    \s*{_CURRENCY.format("behind")}\s*["']?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def read_amount(text: str) -> tuple[str, str] | None:
+    """Return an amount as a study file has it, and the currency that is named with it, "" for none.
+
+    None for a text that is no amount. Examples: "$8" -> ("8.00", "USD"); "1.200,5 EUR" -> ("1200.50", "EUR").
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None:
+        return None
+    named = {sign.upper() for name in ("before", "behind") if (sign := found[name])}
+    currencies = {_SIGNS.get(sign, sign) for sign in named}
+    if len(currencies) > 1:
+        return None
+    whole = re.sub(r"[^0-9]", "", found["whole"])
+    return f"{whole}.{(found['part'] or '').ljust(2, '0')}", next(iter(currencies), "")

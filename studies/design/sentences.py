@@ -1,0 +1,91 @@
+"""A design in sentences: what is asked, of what, of whom, and for what pay. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from studies.design.model import Design
+from studies.kinds import get_kind
+from studies.wording import counted
+
+_PURPOSES = {
+    "filter": "Its answers accept or reject instances, by the rule {rule}.",
+    "baseline": "It measures how often people are right; nothing is accepted or rejected.",
+    "pilot": "It is a pilot: a trial before the real study. Rule: {rule}.",
+    "qualification": "It finds out who qualifies for other studies.",
+    "collection": "It collects answers; a question is accepted by the rule {rule}.",
+}
+
+
+def describe_design(design: Design, *, answers: int, most_answers: int, questions: int = 0) -> list[str]:
+    """Return sentences on everything in a design that decides what people do, see and get.
+
+    answers, most_answers: per question, with those added after the launch. questions: their number, 0 before a launch.
+    """
+    return [
+        *_asked(design),
+        f"Asked about: {_instances(design)}.",
+        _answers(answers, most_answers, questions),
+        _surveys(design),
+        _PURPOSES[design.purpose].format(rule=design.rule),
+        *_people(design),
+        _pay(design),
+    ]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1] if words else ""]))
+
+
+def _asked(design: Design) -> Iterator[str]:
+    for part in design.parts:
+        kind = get_kind(part.kind)
+        roles = kind.roles(part.ask)
+        yield f"{kind.title} (roles: {_listed([*roles.captions, *roles.images])})."
+
+
+def _instances(design: Design) -> str:
+    chosen = design.instances
+    what = "all instances of the project"
+    if chosen.from_study:
+        what = f"what {chosen.from_study} accepts"
+    if chosen.sample is not None:
+        what = f"a random sample of {chosen.sample:,} of {what}"
+    kept = [f"{name} {_listed(each)}" for name in ("type", "subtype", "split") if (each := getattr(chosen, name))]
+    if chosen.keys:
+        kept.append(f"one of {counted(len(chosen.keys), 'key')}")
+    return f"{what} with {_listed(kept)}" if kept else what
+
+
+def _answers(answers: int, most: int, questions: int) -> str:
+    each = f"Each of {counted(questions, 'question')}" if questions > 1 else "Each question"
+    more = f"; an undecided one gets up to {most}" if most > answers else ""
+    return f"{each} gets {counted(answers, 'answer')}{more}."
+
+
+def _surveys(design: Design) -> str:
+    layout = design.surveys
+    doubled = f"{counted(layout.double_seats, 'survey')} {'is' if layout.double_seats == 1 else 'are'} answered twice"
+    return f"A survey has about {counted(layout.size, 'question')}" + (
+        f"; {doubled} to measure agreement." if layout.double_seats else "."
+    )
+
+
+def _people(design: Design) -> Iterator[str]:
+    recruitment = design.recruitment
+    ways = ["from Prolific"] * recruitment.prolific + ["by invitation link"] * recruitment.invite
+    taken = recruitment.sessions_per_annotator
+    yield f"People come {_listed(ways)}; each takes {counted(taken, 'survey') if taken else 'any number of surveys'}."
+    if design.eligibility:
+        rules = [f"{each.rule} ({', '.join(map(str, each.given.values()))})" for each in design.eligibility]
+        yield f"Who may take part: {_listed(rules)}."
+    if practice := design.practice.questions:
+        yield f"{counted(len(practice), 'practice question')} first; {design.practice.needed} must be right."
+    consent = "give consent first" if design.consent else "see no consent page"
+    yield f"They {consent}, and write to {design.contact or 'nobody yet'}."
+
+
+def _pay(design: Design) -> str:
+    pay, minutes = design.pay, design.time.estimated_minutes
+    paid = [f"{pay.currency} {pay.per_session}"] * bool(pay.per_session)
+    paid += [f"{pay.currency} {pay.per_answer} for each answer"] * bool(pay.per_answer)
+    reward = f"The pay is {_listed(paid)}" if paid else "It is unpaid"
+    return f"A survey takes about {counted(minutes, 'minute')}. {reward}."

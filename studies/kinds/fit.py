@@ -1,0 +1,91 @@
+"""Whether a kind fits instances, and with which roles: all is found out by asking the kind. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any, Literal
+
+from studies.kinds.base import CannotAsk, InstanceFacts, Kind, NewQuestion, Roles
+
+CAPTIONS: Literal["captions"] = "captions"
+IMAGES: Literal["images"] = "images"
+# Combinations of roles that are tried.
+MOST_TRIED = 300
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A kind that can ask about instances: its options `ask`, and one of the questions."""
+
+    ask: Mapping[str, Any]
+    question: NewQuestion
+
+
+def usual_ask(kind: Kind) -> dict[str, Any]:
+    """Return the defaults of the `ask` schema of `kind`."""
+    return {name: part.get("default") for name, part in kind.ask_schema["properties"].items()}
+
+
+def role_entries(kind: Kind) -> dict[str, Literal["captions", "images"]]:
+    """Return the `ask` entries of `kind` that name roles it reads, each with what has these roles."""
+    found: dict[str, Literal["captions", "images"]] = {}
+    for name, part in kind.ask_schema["properties"].items():
+        tried = {"string": "\0", "array": ["\0"]}.get(part.get("type", ""))
+        if tried is not None:
+            roles = kind.roles(usual_ask(kind) | {name: tried})
+            if "\0" in roles.captions:
+                found[name] = CAPTIONS
+            elif "\0" in roles.images:
+                found[name] = IMAGES
+    return found
+
+
+def roles_of(instances: Iterable[InstanceFacts]) -> Roles:
+    """Return all roles of `instances`, in the order of their first appearance."""
+    captions: dict[str, None] = {}
+    images: dict[str, None] = {}
+    for each in instances:
+        captions |= dict.fromkeys(each.captions)
+        images |= dict.fromkeys(each.images)
+    return Roles([*captions], [*images])
+
+
+def find_fit(kind: Kind, instances: Sequence[InstanceFacts]) -> Fit | None:
+    """Return the first options of `kind`, its defaults before others, that fit one of `instances`; None if none do."""
+    for ask in islice(_possible_asks(kind, roles_of(instances)), MOST_TRIED):
+        for instance in instances:
+            try:
+                questions = kind.questions(instance, ask, seed=instance.key)
+            except CannotAsk:
+                continue
+            if questions:
+                return Fit(ask, questions[0])
+    return None
+
+
+def _possible_asks(kind: Kind, roles: Roles) -> Iterator[dict[str, Any]]:
+    usual, entries = usual_ask(kind), role_entries(kind)
+    yield usual
+    values = [_possible_values(kind.ask_schema["properties"][name], roles, of) for name, of in entries.items()]
+    for chosen in product(*values):
+        ask = usual | dict(zip(entries, chosen, strict=True))
+        named = [role for value in chosen for role in ([value] if isinstance(value, str) else value) if role]
+        if len({*named}) == len(named) and not any(kind.problems(ask)):
+            yield ask
+
+
+def _possible_values(part: Mapping[str, Any], roles: Roles, of: Literal["captions", "images"]) -> list[Any]:
+    """Return values of an entry that names roles, those nearest to its default first."""
+    there = list(roles.captions if of == CAPTIONS else roles.images)
+    usual = part["default"]
+    if part["type"] == "string":
+        return [usual] * (usual in there) + [role for role in there if role != usual]
+    kept = [role for role in usual if role in there]
+    rest = [role for role in there if role not in kept]
+    lists = [kept, (kept + rest)[: part.get("minItems", 1)], (kept + rest)[: part.get("maxItems")]]
+    lists += [[role] for role in there]
+    found: list[Any] = []
+    for each in lists:
+        if len(each) >= part.get("minItems", 1) and each not in found:
+            found.append(each)
+    return found

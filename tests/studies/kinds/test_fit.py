@@ -1,0 +1,55 @@
+"""A kind is offered with roles that the instances have, found by asking the kind alone."""
+
+import pytest
+
+from studies.kinds import ImageFacts, InstanceFacts, find_fit, get_kind, role_entries
+
+IMAGE = ImageFacts("0" * 64, 4, 3)
+
+
+def facts(captions: str, **images: int) -> InstanceFacts:
+    return InstanceFacts(
+        "k", dict.fromkeys(captions.split(), "A vase."), {role: [IMAGE] * count for role, count in images.items()}
+    )
+
+
+ONE = facts("caption", image=1)
+FOUR = facts("caption", candidate=4)
+PAIR = facts("caption negative_caption", image=1, negative_image=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "instance", "roles"),
+    [
+        ("best_of_n", ONE, None),
+        ("best_of_n", FOUR, {"caption": "caption", "images": "candidate"}),
+        ("compare", FOUR, {"caption": "caption", "images": ["candidate"]}),
+        ("compare", facts("caption", one=1, two=1), {"caption": "caption", "images": ["one", "two"]}),
+        # One image cannot be both.
+        ("ambiguity", ONE, None),
+        ("ambiguity", facts("caption", a=1, b=1), {"caption": "caption", "original": "a", "generated": "b"}),
+        ("image_to_text", ONE, None),
+        ("image_to_text", facts("caption negative_caption", image=1), {"images": ["image"]}),
+        ("text_to_image", PAIR, {"captions": ["caption", "negative_caption"], "images": ["image", "negative_image"]}),
+        ("rating", ONE, {"caption": "caption", "images": ["image"]}),
+        ("check", facts("note", photo=1), {"image": "photo", "captions": ["note"]}),
+        ("describe", FOUR, {"images": "candidate"}),
+        # It asks about descriptions, and there are none.
+        ("retrieve", FOUR, None),
+    ],
+)
+def test_a_kind_fits_with_roles_that_are_there(
+    kind: str, instance: InstanceFacts, roles: dict[str, object] | None
+) -> None:
+    found = find_fit(get_kind(kind), [facts(""), instance])
+    if roles is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert roles.items() <= found.ask.items()
+        assert found.question.content
+
+
+def test_the_role_that_an_answer_fills_is_not_one_that_is_read() -> None:
+    assert role_entries(get_kind("best_of_n")) == {"caption": "captions", "images": "images"}
+    assert role_entries(get_kind("check")) == {"image": "images", "captions": "captions"}

@@ -1,0 +1,185 @@
+"""A study begins with a question type that fits the instances, on one page that says what a launch would give."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.actions.launching.launch import launch
+from studies.models import Instance, InstanceImage, Project, Study
+from tests.factories import NOON, TESTS, create_draft, draw_image, make_instance, make_member, make_project
+from tests.pages import signed_in
+
+pytestmark = pytest.mark.django_db
+
+NEW = "/projects/vases/new-study/"
+FORM = f"{NEW}form/?kind=best_of_n"
+
+
+@pytest.fixture
+def project() -> Project:
+    """Return a project of three instances with two captions and four candidates each."""
+    made = make_project()
+    for number in range(3):
+        make_instance(made, f"vase-{number}")
+    return made
+
+
+@pytest.fixture
+def editor(project: Project) -> Client:
+    return signed_in(make_member(project, "editor"))
+
+
+def form(page: Any, **typed: str) -> dict[str, Any]:
+    """Return what the form of a page sends after `typed` was typed."""
+    sent = {"source": page.context["typed"], "named": page.context.get("named", ""), "do": "save"}
+    for field in page.context["form"].all_fields():
+        ticked = ["true"] if field.shown == "true" else []
+        sent[field.name] = ["", *ticked] if field.control == "switch" else field.shown
+    return sent | typed
+
+
+def test_a_type_that_fits_is_shown_by_a_picture_and_others_say_what_they_need(editor: Client) -> None:
+    page = editor.get(NEW)
+    fits = {each.kind.name: each.question is not None for each in page.context["types"]}
+    assert {name for name, fitting in fits.items() if fitting} == {"best_of_n", "compare", "describe"}
+    shown = page.content.decode()
+    assert re.findall(r'<div class="question-picture" aria-hidden="true" inert><iframe src="(.*?)"', shown) == [
+        f"{NEW}pictures/{name}/" for name in ("best_of_n", "compare", "describe")
+    ]
+    assert f'<a href="{NEW}form/?kind=best_of_n">' in shown
+    assert "Yours have a caption (caption), a caption (negative_caption) and 4 images (candidate)." in shown
+    assert "Needs a caption and two images in roles of their own." in shown
+    picture = editor.get(f"{NEW}pictures/best_of_n/")
+    assert picture["X-Frame-Options"] == "SAMEORIGIN"
+    assert "A map, vase-0." in picture.content.decode()
+    assert [editor.get(f"{NEW}pictures/{name}/").status_code for name in ("ambiguity", "none")] == [404, 404]
+
+
+def test_a_type_that_needs_what_another_study_adds_starts_from_that_study(editor: Client, project: Project) -> None:
+    for number, instance in enumerate(Instance.objects.all()):
+        InstanceImage.objects.create(instance=instance, role="image", filename="o.png", image=draw_image(number))
+    create_draft(project, instances=3)
+    address = f"{NEW}form/?kind=ambiguity"
+    page = editor.get(address)
+    assert page.context["chosen"].source == "best-vase"
+    assert editor.post(address, form(page)).status_code == 302
+    made = Study.objects.get(kind="ambiguity")
+    assert (made.fed_by.slug if made.fed_by else "", made.slug) == ("best-vase", "ambiguity")
+
+
+def test_a_type_that_asks_about_answers_starts_from_the_study_that_collects_them(
+    editor: Client, project: Project
+) -> None:
+    create_draft(project, instances=3, study="describe", kind="describe", ask={"images": "candidate"})
+    chosen = editor.get(f"{NEW}form/?kind=retrieve").context["chosen"]
+    assert (chosen.source, chosen.ask) == ("describe", {"images": "candidate"})
+    assert chosen.question.content["caption"]
+
+
+def test_the_short_form_makes_a_study_that_can_be_launched(editor: Client, project: Project) -> None:
+    page = editor.get(FORM)
+    typed = form(page, title="Which vase?", contact="Ada", answers="2", **{"pay.per_session": "$8,00"})
+    assert editor.post(FORM, typed)["Location"] == "/studies/vases/which-vase/"
+    study = Study.objects.get()
+    assert study.source == (
+        "study: which-vase\ntitle: Which vase?\nkind: best_of_n\n"
+        "contact: Ada\nanswers: 2\npay:\n  per_session: '8.00'\n"
+    )
+    launch(study=study, by=TESTS, now=NOON)
+    assert study.questions.count() == 3
+
+
+def test_create_pressed_twice_makes_one_study_and_another_study_gets_another_name(editor: Client) -> None:
+    typed = form(editor.get(FORM), title="Which vase?")
+    places = [editor.post(FORM, typed)["Location"] for _ in range(2)]
+    assert places == ["/studies/vases/which-vase/"] * 2
+    assert Study.objects.count() == 1
+    # Back, a change, and Create.
+    assert editor.post(FORM, typed | {"answers": "3"})["Location"] == "/studies/vases/which-vase-2/"
+    # A name that somebody has typed is theirs.
+    refused = editor.post(FORM, typed | {"answers": "4", "study": "which-vase"})
+    assert refused.status_code == 409
+    assert '<a href="#study">' in refused.content.decode()
+
+
+@pytest.mark.parametrize("title", ["花瓶はどれですか", "É" * 200, "!!!"])
+def test_a_title_in_any_script_gives_a_name(editor: Client, title: str) -> None:
+    assert editor.post(FORM, form(editor.get(FORM), title=title)).status_code == 302
+    assert Study.objects.get().title == title
+
+
+def test_the_consequences_follow_what_is_typed(editor: Client, project: Project) -> None:
+    """3 instances of 4 answers each are 12 answers by 4 people; 8.00 for 30 minutes is 16.00 an hour."""
+    page = editor.get(FORM)
+    typed = form(page, answers="4", **{"pay.per_session": "8", "recruitment.prolific": ""})
+    context = editor.post(f"{NEW}foresee/", typed).context
+    assert (context["plan"].questions, context["plan"].answers, context["plan"].seats) == (3, 12, 4)
+    assert (context["outlay"].rewards, context["outlay"].fee, context["outlay"].hourly) == (32, None, 16)
+    shown = editor.post(f"{NEW}foresee/", typed | {"pay.per_session": "1778"}).content.decode()
+    assert "USD 3,556.00 is unusually high" in shown
+    shown = editor.post(f"{NEW}foresee/", typed | {"consent": "It takes about 20 minutes."}).content.decode()
+    assert "The consent page says 20 minutes; the estimate of the study is 30." in shown
+    shown = editor.post(f"{NEW}foresee/", typed | {"answers": "many"}).content.decode()
+    assert "`answers` must be a whole number" in shown
+    assert editor.post(f"{NEW}foresee/", {"source": "["}).status_code == 200
+    assert not Study.objects.exists()
+
+
+def test_roles_and_studies_are_chosen_from_those_that_are_there(editor: Client, project: Project) -> None:
+    create_draft(project, instances=3)
+    fields = {each.name: each for each in editor.get(FORM).context["form"].all_fields()}
+    assert fields["ask.caption"].choices == ["caption", "negative_caption"]
+    assert fields["ask.images"].choices == ["candidate", "negative_image"]
+    assert fields["instances.from"].choices == ["", "best-vase"]
+    assert not fields["ask.becomes"].first
+
+
+def test_several_roles_are_chosen_in_their_order(editor: Client) -> None:
+    page = editor.get(f"{NEW}form/?kind=check")
+    typed = form(page) | {"ask.captions": ["negative_caption", "", "caption"], "ask.image": "candidate"}
+    editor.post(FORM, typed)
+    assert Study.objects.get().design.parts[0].ask["captions"] == ["negative_caption", "caption"]
+
+
+def test_two_tabs_with_one_draft_lose_nothing(editor: Client, project: Project) -> None:
+    study = create_draft(project, instances=3)
+    address = f"/studies/vases/{study.slug}/form/"
+    first, second = editor.get(address), editor.get(address)
+    seen = {"edited_from": first.context["edited_from"]}
+    # Save pressed twice is no conflict.
+    for _ in range(2):
+        assert editor.post(address, form(first, title="First", **seen)).status_code == 302
+    refused = editor.post(address, form(second, title="Second", **seen))
+    assert refused.status_code == 409
+    assert refused.context["differences"] == [("title", "Second", "First")]
+    assert Study.objects.get().title == "First"
+    # Knowing both, the person saves theirs.
+    seen = {"edited_from": refused.context["edited_from"]}
+    assert editor.post(address, form(refused, **seen)).status_code == 302
+    assert Study.objects.get().title == "Second"
+
+
+def test_launch_pressed_twice_says_that_the_study_is_open(editor: Client, project: Project) -> None:
+    create_draft(project, instances=3)
+    pages = [editor.post("/studies/vases/best-vase/launch/", follow=True) for _ in range(2)]
+    assert [page.redirect_chain for page in pages] == [[("/studies/vases/best-vase/", 302)]] * 2
+    assert "The study is already open." in pages[1].content.decode()
+
+
+def test_a_launch_without_a_contact_leads_to_its_field(editor: Client, project: Project) -> None:
+    create_draft(project, instances=3, contact="")
+    page = editor.get("/studies/vases/best-vase/launch/").content.decode()
+    assert '<a href="/studies/vases/best-vase/form/#contact">' in page
+
+
+def test_the_design_says_in_sentences_what_was_chosen(editor: Client, project: Project) -> None:
+    create_draft(project, instances=3, answers=2, surveys={"size": 1, "double_seats": 2})
+    assert {
+        "Pick the best image for a caption, or none (roles: negative_caption and candidate).",
+        "Asked about: all instances of the project.",
+        "Each question gets 2 answers.",
+        "A survey has about 1 question; 2 surveys are answered twice to measure agreement.",
+        "A survey takes about 30 minutes. It is unpaid.",
+    } <= {*editor.get("/studies/vases/best-vase/design/").context["sentences"]}
