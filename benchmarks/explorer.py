@@ -1,4 +1,4 @@
-"""Times filtered pages of 100,000 instances: python -m benchmarks.explorer.
+"""Times the pages of a project with 100,000 instances, its list with every filter: python -m benchmarks.explorer.
 
 A study of `best_of_n` with three answers a question is launched by the platform's own commands, multiplied and answered
 straight in the database, on PostgreSQL, and its rows are then copied into SQLite, so that both hold the same. A few
@@ -14,14 +14,14 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import django
@@ -32,10 +32,36 @@ from benchmarks.results_pages import make_study, sign_in, time_page
 from benchmarks.site import PRODUCTION, machine, percentile, serve
 from tests.servers import postgresql_cluster
 
+T = TypeVar("T")
 LIST = "/projects/benchmark/instances/"
 STUDY = "results-pages"
 ANSWERS = 3
 GOAL_SECONDS = 0.3
+# Other pages; {key} is the key of an instance near the end.
+PAGES = {
+    "home": "/",
+    "project overview": "/projects/benchmark/",
+    "one instance": f"{LIST}{{key}}/",
+    "one instance, of a filter": f"{LIST}{{key}}/?study={STUDY}&state=accepted",
+    "search": "/search/?q=red+ball",
+    "search for a key": "/search/?q=12345",
+    "people": "/projects/benchmark/people/",
+    "models": "/projects/benchmark/models/",
+    "releases": "/projects/benchmark/releases/",
+    "activity": "/projects/benchmark/events/",
+    "results of the project": "/projects/benchmark/results/",
+    "study overview": f"/studies/benchmark/{STUDY}/",
+    "annotators of a study": f"/studies/benchmark/{STUDY}/annotators/",
+    "disagreements of a study": f"/studies/benchmark/{STUDY}/disagreements/",
+    "results of a study": f"/studies/benchmark/{STUDY}/results/",
+    "people and models": "/projects/benchmark/people-and-models/",
+    "select all, to tag": "/projects/benchmark/chosen/tag/?which=all",
+}
+BROWSER = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Accept-Encoding": "gzip, deflate",
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36",
+}
 # Filters and order of the list; {late} is an instance near the end, {person} answered 400 questions.
 QUERIES = {
     "everything": "",
@@ -47,6 +73,10 @@ QUERIES = {
     "a caption (none says it)": "words=unicorn",
     "a key": "words=12345",
     "a tag": "tag=look+again",
+    "a tag of a type, words": "tag=look+again&type=add&words=ball",
+    "all images there": "images=there",
+    "some images missing": "images=awaited",
+    "of the study": f"study={STUDY}",
     "accepted": f"study={STUDY}&state=accepted",
     "accepted, near its end": f"study={STUDY}&state=accepted&after={{late}}",
     "conflicting": f"study={STUDY}&state=conflicting",
@@ -111,16 +141,42 @@ def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> 
 
 
 def count_figures() -> float:
-    """Compute the statistics of the benchmark's project as the background worker does; return seconds."""
+    """Compute the statistics of all pages as the background worker does; return the seconds of those of instances."""
     from django.utils import timezone
 
-    from results.actions.cached_statistics import made_at_once
+    from results.actions.cached_statistics import make
     from results.models import KeptNumbers
-    from studies.models import Project
+    from studies.models import Project, Study
 
-    started = time.perf_counter()
-    made_at_once(page=KeptNumbers.Page.INSTANCES, project=Project.objects.get(), now=timezone.now())
-    return time.perf_counter() - started
+    project, study = Project.objects.get(), Study.objects.get()
+    seconds = 0.0
+    for page in KeptNumbers.Page:
+        is_of_project = page in {KeptNumbers.Page.INSTANCES, KeptNumbers.Page.PROJECT_RESULTS}
+        kept = KeptNumbers.objects.create(page=page, project=project, study=None if is_of_project else study)
+        started = time.perf_counter()
+        make(kept=kept, now=timezone.now())
+        if page is KeptNumbers.Page.INSTANCES:
+            seconds = time.perf_counter() - started
+    return seconds
+
+
+def count_queries(paths: Sequence[str], environment: Mapping[str, str]) -> list[int]:
+    """Return the number of queries of each page."""
+    os.environ.update(environment)
+    django.setup()
+    from django.contrib.auth.models import User
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(User.objects.get(username="researcher"))
+    counts = []
+    for path in paths:
+        with CaptureQueriesContext(connection) as queries:
+            client.get(path)
+        counts.append(len(queries))
+    return counts
 
 
 def pick_annotator() -> str:
@@ -171,14 +227,25 @@ def _as_sqlite(value: Any) -> Any:
 
 
 def measure(environment: Mapping[str, str], *, late: int, person: str, times: int) -> None:
-    print(f"{'':<32}{'best s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>7}{'kB':>6}", flush=True)
+    paths = {name: path.format(key=late) for name, path in PAGES.items()}
+    paths |= {f"list: {name}": f"{LIST}?{query.format(late=late, person=person)}" for name, query in QUERIES.items()}
+    queries = _apart(count_queries, list(paths.values()), environment)
+    print(f"{'':<40}{'best s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>7}{'queries':>8}{'kB':>6}{'load':>6}", flush=True)
     with serve("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
         client = sign_in(site)
-        for name, query in QUERIES.items():
-            seconds, size = time_page(client, f"{LIST}?{query.format(late=late, person=person)}", times)
+        client.headers.update(BROWSER)
+        for (name, path), count in zip(paths.items(), queries, strict=True):
+            seconds, size = time_page(client, path, times)
             figures = (min(seconds), percentile(seconds, 0.5), percentile(seconds, 0.95))
             columns = "".join(f"{figure:>8.3f}" for figure in figures)
-            print(f"{name:<32}{columns}{GOAL_SECONDS:>7}{size / 1000:>6.0f}", flush=True)
+            load = os.getloadavg()[0]
+            print(f"{name:<40}{columns}{GOAL_SECONDS:>7}{count:>8}{size / 1000:>6.0f}{load:>6.1f}", flush=True)
+
+
+def _apart(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """Call `function` in a process of its own, because Django reads its settings once."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        return apart.submit(function, *arguments, **named).result()
 
 
 def _migrate(environment: Mapping[str, str]) -> None:
@@ -205,11 +272,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         file = folder / "copied.sqlite3"
         on_postgresql, on_sqlite = settings | {"DATABASE_URL": url}, settings | {"DATABASE_URL": f"sqlite:///{file}"}
-        # Each in its own process, with its own database.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart:
-            made = apart.submit(prepare, instances=options.instances, folder=folder, environment=on_postgresql)
-            stored, seconds, person = made.result()
-            apart.submit(_migrate, on_sqlite).result()
+        stored, seconds, person = _apart(prepare, instances=options.instances, folder=folder, environment=on_postgresql)
+        _apart(_migrate, on_sqlite)
         copy_to_sqlite(url, file)
         print(machine())
         print(f"{options.instances:,} instances, {stored:,} answers; figures counted in {seconds:.1f} s (PostgreSQL)")

@@ -21,6 +21,7 @@ from results.actions.pseudonyms import name_annotators
 from results.actions.update_instance_stats import count_figures
 from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
+from results.queries.instances.facets import facet_table
 from results.queries.people.annotators import persons_answers
 from results.queries.people.participants import named_flags
 from results.queries.people.text_authors import kinds_written, writing_in
@@ -56,6 +57,7 @@ class CachedStatistics:
     """Stored statistics as a page finds them.
 
     `error`: why the last computation failed. `to_send`: the job that the first request for an update has to enqueue.
+    `in_background`: whether it computes them, because they take too long for a request.
     """
 
     pk: int
@@ -64,6 +66,7 @@ class CachedStatistics:
     is_current: bool
     error: str
     to_send: Job | None
+    in_background: bool = True
 
 
 def is_large(answers: int) -> bool:
@@ -72,8 +75,13 @@ def is_large(answers: int) -> bool:
 
 def is_large_to_count(project: Project, answers: int) -> bool:
     """Whether the outcomes of the instances of `project` take too long to count during a request."""
-    most = Question.objects.filter(study__project=project).order_by().values("pk")[: MADE_AT_ONCE // 4 + 1]
-    return is_large(4 * answers) or is_large(4 * most.count())
+    questions = Question.objects.filter(study__project=project).order_by().values("pk")
+    instances = Instance.objects.filter(project=project).order_by().values("pk")
+    return (
+        is_large(4 * answers)
+        or is_large(4 * questions[: MADE_AT_ONCE // 4 + 1].count())
+        or is_large(instances[: MADE_AT_ONCE + 1].count())
+    )
 
 
 def look_up(*, page: Page, project: Project, study: Study | None = None, now: datetime) -> CachedStatistics:
@@ -98,29 +106,31 @@ def _failed(kept: KeptNumbers) -> Job | None:
     return last if last and last.state == JobState.FAILED else None
 
 
-def made_at_once(*, page: Page, project: Project, now: datetime) -> None:
-    """Compute what a page of a small project needs during the request, if anything changed since the last time."""
+def made_at_once(*, page: Page, project: Project, now: datetime) -> CachedStatistics:
+    """Return what a page of a small project needs, computed now if anything changed since the last time."""
     kept, _ = KeptNumbers.objects.get_or_create(page=page, study=None, project=project)
-    make(kept=kept, now=now)
+    content = make(kept=kept, now=now)
+    return CachedStatistics(kept.pk, content, now, True, "", None, in_background=False)
 
 
-def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda: None) -> None:
-    """Compute stored statistics again, unless nothing changed since they were computed.
+def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda: None) -> Any:
+    """Compute stored statistics again, unless nothing changed since they were computed; return them.
 
     `keep` is called in the transaction that stores them and raises when they are no longer wanted.
     """
     # Set before reading, so that changes made meanwhile mark the statistics as old.
     fingerprint = _fingerprint(Page(kept.page), kept.project, kept.study)
     if kept.as_of is not None and kept.fingerprint == fingerprint:
-        return
-    content = None
+        return kept.content
     if Page(kept.page) is Page.INSTANCES:
         count_figures(kept.project, keep)
+        content: Any = facet_table(kept.project).stored()
     else:
         content = _MAKERS[Page(kept.page)](kept.study or kept.project)
     with transaction.atomic():
         keep()
         KeptNumbers.objects.filter(pk=kept.pk).update(content=content, fingerprint=fingerprint, as_of=now)
+    return content
 
 
 def _make(job: RunningJob) -> None:
@@ -175,6 +185,7 @@ def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
         Event.objects.filter(project=project),
         Decision.objects.filter(study__in=studies),
         Prediction.objects.about(project),
+        Instance.objects.filter(project=project),
     ]
     rows = [rows.order_by("-pk").values_list("pk", flat=True).first() for rows in latest]
     facts = [*_sessions(studies).values(), *_removals(project).values(), *rows]

@@ -22,6 +22,9 @@ NOT_SHOWN = "not-shown"
 # The number of instances on a page with stored statistics, which may differ from the list by then.
 COUNTED = "counted"
 
+# Outcomes whose word on pages differs from that in files and addresses.
+OUTCOME_WORDS = {str(Outcome.NONE_YET): "undecided"}
+
 
 def in_address(outcome: Outcome) -> str:
     return outcome.replace(" ", "-")

@@ -2,10 +2,7 @@
 
 from django import template
 
-from analytics.outcomes import Outcome
-
-# Files and addresses keep the stored word.
-WORDS = {str(Outcome.NONE_YET): "undecided"}
+from results.reports.explorer_links import OUTCOME_WORDS
 
 register = template.Library()
 
@@ -13,4 +10,4 @@ register = template.Library()
 @register.filter
 def outcome_word(outcome: object) -> str:
     """Return the word for an outcome. Example: "none yet" is "undecided"."""
-    return WORDS.get(str(outcome), str(outcome))
+    return OUTCOME_WORDS.get(str(outcome), str(outcome))

@@ -74,11 +74,13 @@ def _once_counted(view: View) -> View:
 class ChosenInstances:
     """The instances that an address selects, and the list they come from.
 
-    `ids`: in order. `problems`: why nothing can be done with them.
+    `ids`: in order. `back`: the address of the page that they were selected on. `problems`: why nothing can be done
+    with them.
     """
 
     ids: Sequence[int]
     search: Search
+    back: str
     problems: Sequence[str] = ()
 
     @property
@@ -94,12 +96,15 @@ class ChosenInstances:
 def _chosen(request: HttpRequest, project: Project) -> ChosenInstances:
     search = Search.of(request)
     if request.GET.get("which") == ALL:
-        if search.needs_figures and (kept := figures_for(project)) is not None and kept.as_of is None:
+        if search.needs_figures and figures_for(project).as_of is None:
             raise NotCounted
         found = listed(project, studies_in_order(project), search.wanted, search.order).instances.order_by()
     else:
         found = Instance.objects.filter(project=project, pk__in=_ticked(request)).order_by()
-    chosen = ChosenInstances(sorted(found.values_list("pk", flat=True)), search)
+    back = _list(project, search)
+    if request.GET.get("from") == "instance" and (only := found.first()) is not None:
+        back = reverse("instance", args=[project.slug, only.name_in_address])
+    chosen = ChosenInstances(sorted(found.values_list("pk", flat=True)), search, back)
     # The matches may have changed since the page was shown.
     if request.POST.get("shown", "") in ("", chosen.digest):
         return chosen
@@ -142,7 +147,7 @@ def tag(request: HttpRequest, project: Project) -> HttpResponse:
         change = untag_instances if off else tag_instances
         those = counted(change(project=project, instances=chosen.ids, name=name, **about), "instance")
         messages.success(request, f"Tag {name} removed from {those}." if off else f"Tag {name} added to {those}.")
-        return redirect(_list(project, chosen.search))
+        return redirect(chosen.back)
 
     tags = list(project.tags.values_list("name", flat=True))
     return _answer(request, project, act, ["name"], "tag.html", tags=tags, longest=LONGEST_TAG)

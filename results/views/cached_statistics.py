@@ -18,15 +18,14 @@ def numbers_for(
     return _looked_up(page, project, study)
 
 
-def figures_for(project: Project) -> cached_statistics.CachedStatistics | None:
-    """Count the figures of the instances of `project`: at once if it is small, else in the background.
+def figures_for(project: Project) -> cached_statistics.CachedStatistics:
+    """Count the figures and facets of the instances of `project`: at once if it is small, else in the background.
 
-    `project` is read with its `answers_sent`.
+    The content is that of `FacetTable.stored`. `project` is read with its `answers_sent`.
     """
     page = KeptNumbers.Page.INSTANCES
     if not cached_statistics.is_large_to_count(project, answers_sent(project)):
-        cached_statistics.made_at_once(page=page, project=project, now=timezone.now())
-        return None
+        return cached_statistics.made_at_once(page=page, project=project, now=timezone.now())
     return _looked_up(page, project)
 
 

@@ -1,6 +1,7 @@
 """The instances of a project, and the history of one instance."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,19 +12,25 @@ from results.actions.pseudonyms import name_annotators
 from results.queries.instances.explorer import (
     ALIKE,
     BY_FIGURES,
-    IMAGES,
     ORDERS,
     PARTED,
     PROGRESS,
     QUESTIONS,
     REASONS,
     SOURCE,
-    STATES,
     Wanted,
     listed,
     page_of_instances,
 )
-from results.queries.instances.instance_history import histories, stages
+from results.queries.instances.facets import FACETS, FacetTable, count_facets
+from results.queries.instances.instance_history import (
+    Votes,
+    histories,
+    other_votes,
+    releases_with,
+    stages,
+    votes_on,
+)
 from results.queries.instances.instance_list import (
     categories_of,
     images_of,
@@ -32,16 +39,40 @@ from results.queries.instances.instance_list import (
     tags_of,
     told_of,
 )
+from results.queries.instances.model_scores import ModelScore, model_scores
 from results.queries.instances.pages import neighbours
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
 from results.reports.explorer_links import COUNTED, NO_NAME
 from results.reports.simulated_answers import notice_of
 from results.views.cached_statistics import figures_for
+from results.views.facets import LABELS, active_filters, facets_of
 from results.views.guards import may_do, project_view
 from results.views.search import Search
-from studies.models import Instance, Project, Study
+from studies.models import Instance, InstanceImage, Project, Study
 from studies.permissions import Verb
+
+
+@dataclass(frozen=True)
+class CaptionShown:
+    """A caption on the page of its instance. `original`: the text before its caption rule, "" if it is the same."""
+
+    role: str
+    original: str
+    told: str
+    votes: Sequence[Votes]
+    scores: Sequence[ModelScore]
+
+
+@dataclass(frozen=True)
+class ImageShown:
+    """An image on the page of its instance. `name`: as options name it."""
+
+    name: str
+    use: InstanceImage
+    votes: Sequence[Votes]
+    scores: Sequence[ModelScore]
+
 
 TABLE = "table"
 LONGEST_COUNT = 12
@@ -52,8 +83,9 @@ LONGEST_COUNT = 12
 def instances(request: HttpRequest, project: Project) -> HttpResponse:
     """Explorer: the instances that match the address, as a gallery or a table."""
     search = Search.of(request)
-    kept = figures_for(project) if search.needs_figures else None
+    kept = figures_for(project)
     studies = studies_in_order(project)
+    table = FacetTable.read(kept.content) if kept.content else None
     shown = listed(project, studies, search.wanted, search.order)
     page, count = page_of_instances(
         shown,
@@ -73,11 +105,18 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "gallery": search.query(look=""),
         "table": search.query(look=TABLE),
         "is_unsorted": search.order in BY_FIGURES and not search.wanted.study,
-        "kept": kept,
+        "statistics": kept,
+        "kept": kept if kept.in_background and search.needs_figures else None,
+        "facets": facets_of(
+            search,
+            _names(project, studies, table),
+            count_facets(table, project, studies, search.wanted, search.order) if table else None,
+        ),
+        "active": active_filters(search),
         "count": count,
         "counted": _counted_otherwise(request, count),
         "page": page,
-        **_choices(project, search.wanted, studies),
+        **_choices(project, search.wanted),
     }
     return render(request, "results/instances/list.html", context)
 
@@ -89,28 +128,32 @@ def _counted_otherwise(request: HttpRequest, count: int) -> int | None:
     return int(told) if is_number and int(told) != count else None
 
 
-def _choices(project: Project, wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
-    """Return the options of the filter form."""
-    categories = categories_of(project)
-    fixed = {
-        "state": ("State", "Any", STATES),
-        "progress": ("Progress of its questions", "Any", PROGRESS),
-        "question": ("Has a question that is", "Any", QUESTIONS),
-        "alike": ("Answers", "Any", ALIKE),
-        "reason": ("Reported problem", "Any or none", REASONS),
-        "parted": ("People and models", "Any", PARTED),
-    }
-    models = [str(model) for model in project.models.that_answered(project)]
+def _names(project: Project, studies: Sequence[Study], table: FacetTable | None) -> dict[str, list[str]]:
+    """Return the values of the facets that have no fixed ones."""
+    categories = [cell[:3] for cell in table.cells] if table else categories_of(project)
     return {
-        "splits": _named(split for split, _, _ in categories),
-        "types": _named(type for _, type, _ in categories),
-        "subtypes": _named(subtype for _, _, subtype in categories),
-        "tags": list(project.tags.values_list("name", flat=True)),
-        "studies": [study.slug for study in studies],
-        "models": models,
-        "images": IMAGES,
+        "type": _named(type for type, _, _ in categories),
+        "subtype": _named(subtype for _, subtype, _ in categories),
+        "split": _named(split for _, _, split in categories),
+        "tag": list(project.tags.values_list("name", flat=True)),
+        "study": [study.slug for study in studies],
+    }
+
+
+def _choices(project: Project, wanted: Wanted) -> dict[str, Any]:
+    """Return the options of the filter form."""
+    coded = {
+        "progress": ("Any", PROGRESS),
+        "question": ("Any", QUESTIONS),
+        "alike": ("Any", ALIKE),
+        "reason": ("Any or none", REASONS),
+        "parted": ("Any", PARTED),
+    }
+    return {
+        "models": [str(model) for model in project.models.that_answered(project)],
         "orders": {name: order.title for name, order in ORDERS.items() if name != SOURCE},
-        "fixed": [(name, *labels, getattr(wanted, name)) for name, labels in fixed.items()],
+        "coded": [(name, LABELS[name], *options, getattr(wanted, name)) for name, options in coded.items()],
+        "chosen_facets": [(name, value) for name in FACETS if (value := getattr(wanted, name))],
     }
 
 
@@ -145,6 +188,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         figures_for(project)
     shown = listed(project, studies, search.wanted, search.order)
     previous, following = neighbours(shown.instances, shown.order, instance.pk)
+    scores = model_scores(instance, [asked.question for asked in history])
     context = {
         "project": project,
         "search": search,
@@ -156,13 +200,25 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "simulated": notice_of(simulated_studies(asked.question.study for asked in history)),
         "instance": instance,
         "captions": [
-            (role, text, instance.original_captions.get(role, ""), told.get(role, ""))
+            CaptionShown(
+                role,
+                original if (original := instance.original_captions.get(role, "")) != text else "",
+                told.get(role, ""),
+                votes_on(history, text=text),
+                scores.of(role),
+            )
             for role, text in instance.captions.items()
         ],
-        "images": named_images(images),
+        "images": [
+            ImageShown(name, use, votes_on(history, image=use.image_id) if use.image_id else (), scores.of(name))
+            for name, use in named_images(images)
+        ],
+        "other_votes": other_votes(history),
+        "unscored": scores.unscored,
         "one_origin": one_origin(images),
         "history": history,
         "stages": stages(history),
+        "releases": releases_with(history, project),
         "may": may_do(request, project),
     }
     return render(request, "results/instances/instance.html", context)

@@ -1,8 +1,8 @@
-// The explorer by keyboard: J and K walk through the list, X ticks, Enter opens what has the focus. On the page of one
+// The explorer by keyboard: J and K walk through the list, X selects, Enter opens what has the focus. On the page of one
 // instance J and K lead to those beside it, and U back to the list.
 
 const items = [...document.querySelectorAll("[data-instance]")];
-// Not there for who may do nothing with several.
+// Missing for people who may not act on several instances.
 const counted = document.querySelector("[data-ticked]");
 
 const isTyping = (target) => target.matches("textarea, select, input:not([type=checkbox], [type=radio])");
@@ -45,17 +45,18 @@ document.addEventListener("keydown", (event) => {
 });
 
 function count() {
-  const ticked = items.filter((item) => boxOf(item).checked);
-  items.forEach((item) => item.classList.toggle("ticked", boxOf(item).checked));
-  counted.textContent = ticked.length || "";
+  const ticked = items.filter((item) => boxOf(item).checked).length;
+  counted.textContent = ticked || "";
 }
 
 if (counted) {
+  const all = document.querySelector("[name=which]");
   document.addEventListener("change", ({ target }) => {
-    if (target.name !== "pick") return;
-    document.querySelector('[name=which][value=""]').checked = true;
+    if (target.name === "pick") all.checked = false;
     count();
   });
-  // What a browser has kept of the page when somebody comes back to it.
+  // The boxes are cleared after the event.
+  counted.closest("form").addEventListener("reset", () => setTimeout(count));
+  // The browser may restore a selection when somebody comes back to the page.
   addEventListener("pageshow", count);
 }

@@ -100,9 +100,9 @@ class Instances(ProjectEndpoint):
         """Compute the statistics that filters use. Raises Refused if they are not ready, or failed."""
         project = with_answers_sent(Project.objects.filter(pk=self.project.pk), study="study__project").get()
         kept = figures_for(project)
-        if kept is not None and kept.as_of is None:
+        if kept.as_of is None:
             raise Refused(Problem("not-now", 409, kept.error or NOT_COUNTED))
-        return kept
+        return kept if kept.in_background else None
 
     @extend_schema(
         operation_id="import_instances",

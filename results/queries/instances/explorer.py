@@ -20,16 +20,17 @@ from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
 from results.queries.studies.simulated_answers import above
 from results.queries.studies.skips import failed_to_show
-from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, SETTLED, SEVERAL, in_address
+from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, OUTCOME_WORDS, SETTLED, SEVERAL, in_address
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
 
-PER_PAGE = 20
+PER_PAGE = 24
 # Maximum number of ids in a query.
 FEW = 500
 NOT_ASKED = "not-asked"
 # Outcomes: in addresses -> as displayed.
-STATES = {in_address(outcome): outcome.capitalize() for outcome in Outcome} | {NOT_ASKED: "Not asked about"}
+STATES = {in_address(outcome): OUTCOME_WORDS.get(outcome, outcome).capitalize() for outcome in Outcome}
+STATES[NOT_ASKED] = "Not asked about"
 _OUTCOMES = {in_address(outcome): outcome for outcome in Outcome}
 # Progress of the answers to all questions about an instance.
 PROGRESS = {progress.value: progress.capitalize() for progress in Progress}
@@ -39,7 +40,7 @@ QUESTIONS = {
     **PROGRESS,
     ANSWERED: "Answered",
     SEVERAL: "Answered by several",
-    **{name: outcome.capitalize() for name, outcome in _OUTCOMES.items()},
+    **{name: STATES[name] for name in _OUTCOMES},
     SETTLED: "Settled by a researcher",
 }
 ALIKE = {"all": "All alike", "some": "Not all alike", "half": "At most half alike"}
@@ -57,8 +58,8 @@ REASONS = {
     **{reason.value: reason.label for reason in Report.Reason},
     NOT_SHOWN: "Its images could not be shown",
 }
-AWAITED = "awaited"
-IMAGES = {AWAITED: "Some are awaited", "there": "All are there"}
+AWAITED, THERE = "awaited", "there"
+IMAGES = {THERE: "All are there", AWAITED: "Some are missing"}
 # Typed numbers: whole ones, and seconds such as 4 or 2.5.
 DIGITS = 9
 SECONDS = rf"[0-9]{{1,{DIGITS}}}(\.[0-9]{{1,3}})?"

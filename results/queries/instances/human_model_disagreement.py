@@ -304,13 +304,10 @@ def disagreement_page(project: Project, disagreements: Sequence[Disagreement], p
 
 def _line(one: Disagreement, question: Question, people: Counter[str], predictions: Iterable[Prediction]) -> Line:
     kind = get_kind(question.kind)
-    asked = _Asked(content_hash(kind, question.content), options_of(kind, question.content))
     options = kind.options(question.content)
-    # In the order of the hashes, so that what was computed comes after what a file declares, and takes its place.
-    by_model = {each.model_id: each for each in predictions if asked.answered_by(each)}
     chosen: dict[str, list[tuple[str, float | None]]] = defaultdict(list)
     others = []
-    for each in by_model.values():
+    for each in predictions_on(question, predictions):
         key = _chosen(each, question.right, [option.key for option in options])
         if key:
             chosen[key].append((str(each.model), (each.scores or {}).get(key)))
@@ -329,6 +326,17 @@ def _line(one: Disagreement, question: Question, people: Counter[str], predictio
         for option in options
     ]
     return Line(one, question.instance, kind.shown(question.content), choices, others)
+
+
+def predictions_on(question: Question, predictions: Iterable[Prediction]) -> list[Prediction]:
+    """Return those of `predictions` that are about exactly what `question` shows, one for each model.
+
+    predictions: of the same instance, kind and variant, in the order of their content hashes.
+    """
+    kind = get_kind(question.kind)
+    asked = _Asked(content_hash(kind, question.content), options_of(kind, question.content))
+    # A computed prediction comes after a declared one, and replaces it.
+    return list({each.model_id: each for each in predictions if asked.answered_by(each)}.values())
 
 
 def _chosen(prediction: Prediction, right: str, options: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_of
 from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
-from results.models import Pseudonym
+from results.models import Pseudonym, Release
 from studies.kinds import Picture, QuestionContent, get_kind
 from studies.kinds.base import digits_of
 from studies.models import Project, Question, Study
@@ -146,8 +146,59 @@ class Stage:
         return self.asked[0] if len(self.asked) == 1 else None
 
     @property
+    def answers(self) -> int:
+        return sum(one.decision.answers for one in self.asked)
+
+    @property
+    def wanted(self) -> int:
+        return sum(one.question.answers_wanted for one in self.asked)
+
+    @property
+    def last_answer(self) -> datetime | None:
+        return max((given.at for one in self.asked for given in one.counted), default=None)
+
+    @property
+    def decided_at(self) -> datetime | None:
+        """Return when it got its outcome, None without a decision."""
+        times = [one.decision.decided_at for one in self.asked if one.outcome is self.outcome]
+        decided = [at for at in times if at is not None]
+        # Attempts at a part decide by the first of them, questions about a whole instance by the last.
+        first_or_last = min if any(one.question.item for one in self.asked) else max
+        return first_or_last(decided, default=None)
+
+    @property
     def deciders(self) -> list[str]:
         return list(dict.fromkeys(name for one in self.asked for name in one.deciders))
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The people who chose an image or text of the instance in answer to a question. `wins`: it is the decision."""
+
+    question: Question
+    names: Sequence[str]
+    wins: bool
+    right: bool
+
+
+def votes_on(history: Iterable[History], *, image: str = "", text: str = "") -> list[Votes]:
+    """Return the votes on an image (by SHA-256) or a text, for each question that offered it and has answers."""
+    return [
+        Votes(one.question, option.chosen_by, option.wins, option.right)
+        for one in history
+        for option in one.options
+        if one.counted and ((image and option.image == image) or (text and option.text == text))
+    ]
+
+
+def other_votes(history: Iterable[History]) -> list[tuple[Question, ShownOption]]:
+    """Return the chosen options that are neither an image nor a text, such as "none"."""
+    return [
+        (one.question, option)
+        for one in history
+        for option in one.options
+        if option.chosen_by and not option.image and not option.text
+    ]
 
 
 def stages(history: Sequence[History]) -> list[Stage]:
@@ -163,6 +214,18 @@ def _stage(asked: Sequence[History]) -> Stage:
     right = sum(one.decision.winner == one.question.right and not one.decision.settled_choice for one in known)
     outcome = outcome_of_instance((one.question.item, one.outcome) for one in asked)
     return Stage(asked[0].question.study, outcome, asked, right if known else None)
+
+
+def releases_with(history: Sequence[History], project: Project) -> list[Release]:
+    """Return the releases that hold an instance, oldest first: made since a study accepted it as it does now."""
+    accepted = {stage.study.pk: stage.decided_at for stage in stages(history) if stage.outcome is Outcome.ACCEPTED}
+    frozen = Release.objects.filter(project=project).exclude(file="").prefetch_related("beside").order_by("made_at")
+    return [
+        release
+        for release in frozen
+        for times in [[accepted.get(release.study_id), *(accepted.get(study.pk) for study in release.beside.all())]]
+        if any(at is not None and at <= release.made_at for at in times)
+    ]
 
 
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:

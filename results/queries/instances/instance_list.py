@@ -54,6 +54,7 @@ def told_of(instance: Instance) -> dict[str, str]:
 
 
 def categories_of(project: Project) -> list[tuple[str, str, str]]:
-    """Return the splits, types and subtypes of the project's instances, in order."""
+    """Return the types, subtypes and splits of the project's instances."""
+    # In the order of the index.
     found = Instance.objects.filter(project=project).order_by("split", "type", "subtype")
-    return list(found.values_list("split", "type", "subtype").distinct())
+    return list(found.values_list("type", "subtype", "split").distinct())

@@ -59,6 +59,14 @@ def test_those_that_are_ticked_get_a_tag_and_are_found_by_it(client: Client) -> 
     assert Event.objects.filter(what="instances tagged").latest("pk").details["instances"] == 1
 
 
+def test_from_the_page_of_an_instance_the_way_leads_back_there(client: Client) -> None:
+    page = f"{LIST}vase-1/"
+    here = address("tag", "vase-1", **{"from": "instance"})
+    assert f'href="{page}"' in client.get(here).content.decode()
+    assert client.post(here, {"name": "odd one", "do": "tag"})["Location"] == page
+    assert listed(client, tag="odd one") == ["vase-1"]
+
+
 def test_a_tag_is_taken_off_and_goes_with_its_last_instance(client: Client) -> None:
     client.post(address("tag", "vase-0", "vase-3"), {"name": "strange", "do": "tag"})
     client.post(address("tag", "vase-0", "vase-1"), {"name": "strange", "do": "untag"})

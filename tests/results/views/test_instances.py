@@ -1,3 +1,6 @@
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -7,10 +10,11 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.actions.deciding.adjudication import settle
 from annotation.models import Annotator, Response
 from background.models import Job
+from predictions.models import Model, Prediction
 from results.actions import cached_statistics, participants
 from results.actions.pseudonyms import name_annotators
-from results.models import InstanceFigures, Pseudonym
-from studies.models import Instance, InstanceImage, Project, Question
+from results.models import InstanceFigures, Pseudonym, Release
+from studies.models import Instance, InstanceImage, Project, Question, Study, Tag
 from tests.databases import kept
 from tests.factories import NOON, draw_image, make_instance, make_project
 from tests.jobs import run_now
@@ -106,6 +110,74 @@ def test_the_list_is_narrowed_whether_few_match_or_many(
     assert listed(client, **query) == keys
 
 
+# Filters whose facets are followed.
+FACETED: list[dict[str, str]] = [
+    {},
+    {"type": "swap"},
+    {"study": "step-4"},
+    {"state": "accepted"},
+    {"state": "none-yet", "study": "step-3"},
+    {"state": "not-asked", "study": "step-4", "split": "(none)"},
+    {"tag": "odd", "images": "there"},
+    {"tag": "even"},
+    {"words": "vase-1", "images": "there"},
+    {"question": "answered", "type": "replace"},
+    {"longer": "4", "study": "step-4", "state": "accepted"},
+    {"order": "longest", "study": "step-3"},
+    {"study": "no-such-study", "state": "no-such-state"},
+]
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("query", FACETED)
+def test_each_count_of_a_facet_is_the_number_of_instances_behind_its_link(
+    client: Client, query: dict[str, str]
+) -> None:
+    page = client.get(LIST, query).context
+    values = [value for facet in page["facets"] for value in facet.values if value.count is not None]
+    assert values
+    # The link of a chosen value takes it away.
+    shown = [page if value.is_chosen else client.get(f"{LIST}?{value.query}").context for value in values]
+    assert [(value.query, value.count) for value in values] == [
+        (value.query, found["count"]) for value, found in zip(values, shown, strict=True)
+    ]
+
+
+def test_facets_follow_the_filter_and_leave_out_what_would_match_nothing(client: Client) -> None:
+    def counts(**query: str) -> dict[str, dict[str, int | None]]:
+        facets = client.get(LIST, query).context["facets"]
+        return {facet.label: {value.text: value.count for value in facet.values} for facet in facets}
+
+    assert counts() == {
+        "Outcome": {"Undecided": 2, "Accepted": 1, "Rejected": 1},
+        "Study": {"step-3": 4, "step-4": 2},
+        "Type": {"replace": 2, "swap": 2},
+        "Subtype": {"att": 2, "obj": 2},
+        "Split": {"(none)": 3, "val": 1},
+        "Tag": {"odd": 1},
+        "Images": {"All are there": 3, "Some are missing": 1},
+    }
+    narrowed = counts(type="swap", state="none-yet")
+    assert narrowed["Type"] == {"swap": 2}
+    assert narrowed["Outcome"] == {"Undecided": 2}
+    assert narrowed["Study"] == {"step-3": 2}
+    # What is chosen stays, so that it can be taken away.
+    assert counts(tag="even")["Tag"] == {"even": 0, "odd": 1}
+    # An annotator's answers are counted in all studies together, so that single studies have no number.
+    assert counts(question="answered")["Study"] == {"step-3": None, "step-4": None}
+
+
+def test_each_filter_in_use_can_be_removed_alone(client: Client, project: Project) -> None:
+    tag = Tag.objects.create(project=project, name='"quoted" & وسم')
+    tag.instances.add(Instance.objects.get(key="vase-1"))
+    query = {"tag": tag.name, "split": "val", "order": "key", "reason": "nonsense"}
+    active = client.get(LIST, query).context["active"]
+    assert [(each.label, each.text) for each in active] == [("Split", "val"), ("Tag", tag.name)]
+    left = client.get(f"{LIST}?{active[0].query}").context["search"].values
+    assert left == {"tag": tag.name, "order": "key", "reason": "nonsense"}
+    assert listed(client, tag=tag.name) == ["vase-1"]
+
+
 @pytest.mark.both
 def test_an_instance_with_several_such_questions_is_counted_once(
     client: Client, monkeypatch: pytest.MonkeyPatch
@@ -159,9 +231,9 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
     for number in range(30):
         make_instance(project, f"late-{number}", source_row=100 + number)
     page = client.get(LIST, {"state": "not-asked"}).content.decode()
-    twentieth = Instance.objects.get(key="late-19")
-    assert f'href="?state=not-asked&amp;after={twentieth.pk}"' in page
-    assert listed(client, state="not-asked", after=str(twentieth.pk)) == [f"late-{number}" for number in range(20, 30)]
+    last = Instance.objects.get(key="late-23")
+    assert f'href="?state=not-asked&amp;after={last.pk}"' in page
+    assert listed(client, state="not-asked", after=str(last.pk)) == [f"late-{number}" for number in range(24, 30)]
 
 
 def test_more_instances_take_no_more_queries(
@@ -184,7 +256,7 @@ def page_of(client: Client, key: str) -> str:
 def test_the_page_of_an_instance_says_which_answers_moved_it_where(client: Client, project: Project) -> None:
     page = page_of(client, "vase-1")
     ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
-    way = page[page.index('<ol class="path"') : page.index("</ol>", page.index('<ol class="path"'))]
+    way = page[page.index('id="timeline"') : page.index("</ol>", page.index('id="timeline"'))]
     assert "accepted</span> candidate-1" in way
     assert way.index(ann) < way.index("rejected") < way.index(ben)
     answer = Response.objects.get(annotator__provider_id="ann", question__instance__key="vase-1")
@@ -192,6 +264,75 @@ def test_the_page_of_an_instance_says_which_answers_moved_it_where(client: Clien
     assert "always last" in page
     assert "4.2 s" in page
     assert "Rule unambiguous-v1, 1 of 1 answer (both 1)." in page
+
+
+def test_votes_stand_under_what_people_chose_and_only_those_that_count(client: Client, project: Project) -> None:
+    def votes(key: str) -> list[tuple[str, str, list[str], bool]]:
+        page = client.get(f"{LIST}{key}/").context
+        return [
+            (image.name, vote.question.study.slug, list(vote.names), vote.wins)
+            for image in page["images"]
+            for vote in image.votes
+            if vote.names
+        ]
+
+    client.get(f"{LIST}vase-1/")
+    ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
+    assert votes("vase-1") == [("candidate-1", "step-3", [ann], True)]
+    assert votes("vase-0") == [("image", "step-4", [ben], True), ("candidate-0", "step-3", [ann], True)]
+    both = client.get(f"{LIST}vase-1/").context["other_votes"]
+    assert [(question.study.slug, option.key, list(option.chosen_by)) for question, option in both] == [
+        ("step-4", "both", [ben])
+    ]
+    exclude(project, "ann")
+    withdraw(Project.objects.get(), "ben")
+    assert votes("vase-0") == votes("vase-1") == []
+    assert client.get(f"{LIST}vase-1/").context["other_votes"] == []
+
+
+def test_the_timeline_names_the_releases_that_hold_the_instance(client: Client, project: Project) -> None:
+    step_3, step_4 = (Study.objects.get(slug=slug) for slug in ("step-3", "step-4"))
+    about = {"project": project, "file": "rows.jsonl", "sha256": "0"}
+    Release.objects.create(name="before", study=step_4, made_at=NOON - timedelta(minutes=1), **about)
+    Release.objects.create(name="of-step-4", study=step_4, made_at=NOON, **about)
+    both = Release.objects.create(name="of-both", study=step_4, made_at=NOON + timedelta(days=1), **about)
+    both.beside.add(step_3)
+    Release.objects.create(name="unfinished", project=project, study=step_3, made_at=NOON)
+    found = {key: client.get(f"{LIST}{key}/").context["releases"] for key in ("vase-0", "vase-1", "vase-2")}
+    assert {key: [release.name for release in releases] for key, releases in found.items()} == {
+        "vase-0": ["of-step-4", "of-both"],
+        # Step 3 accepted it, and step 4 rejected it.
+        "vase-1": ["of-both"],
+        "vase-2": [],
+    }
+
+
+def test_scores_of_models_stand_under_what_they_are_about(client: Client, project: Project) -> None:
+    instance = Instance.objects.get(key="vase-0")
+    model = Model.objects.create(project=project, name="clip", created_at=NOON)
+
+    def predict(kind: str, variant: str, **about: Any) -> None:
+        given = {"caption_rule": instance.caption_rule, "source_row": 1, "created_at": NOON} | about
+        Prediction.objects.create(model=model, instance=instance, kind=kind, variant=variant, **given)
+
+    predict("text_to_image", "caption", scores={"image": 0.2, "negative_image": 0.4}, is_right=False)
+    predict("image_to_text", "image", scores={"caption": -1.0, "negative_caption": 1.0}, is_right=False)
+    predict("image_to_text", "negative_image", is_right=True)
+    # Of captions written otherwise, and of options that the question does not have.
+    predict("text_to_image", "negative_caption", scores={"image": 1.0}, is_right=False, caption_rule="other-v1")
+    predict("text_to_image", "other", scores={"image": 1.0}, is_right=False, problem="Not its options.")
+    page = client.get(f"{LIST}vase-0/").context
+    scored = [
+        *((each.role, each.scores) for each in page["captions"]),
+        *((each.name, each.scores) for each in page["images"]),
+    ]
+    assert {name: [(one.about, one.score, one.percent) for one in scores] for name, scores in scored if scores} == {
+        # The highest has the whole bar, and the bar begins at nothing or at the lowest.
+        "image": [("caption", 0.2, 50)],
+        "caption": [("image", -1.0, 0)],
+        "negative_caption": [("image", 1.0, 100)],
+    }
+    assert page["unscored"] == [("clip", "negative image", True)]
 
 
 def test_the_page_of_an_instance_shows_what_was_imported(client: Client, project: Project) -> None:
@@ -230,7 +371,7 @@ def test_an_image_set_is_shown_whole_with_what_the_import_knew_of_its_descriptio
 ) -> None:
     described_set(project)
     line = client.get(LIST, {"words": "kitchen"}).content.decode()
-    assert (line.count('alt="set"'), "and 5 more" in line) == (5, True)
+    assert (line.count('alt="set"'), "and 4 more" in line) == (6, True)
     page = page_of(client, "kitchen")
     assert [f"<strong>set-{place}</strong>" in page for place in range(10)] == [True] * 10
     assert "about set-4 · unseen worker · phenomena: none" in page

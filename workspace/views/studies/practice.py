@@ -58,7 +58,7 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
         "wanted": wanted,
         "query": urlencode(query),
         "here": urlencode(query | place),
-        "types": sorted({type for _, type, _ in categories_of(study.project) if type}),
+        "types": sorted({type for type, _, _ in categories_of(study.project) if type}),
         "page": page,
     }
     return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)

@@ -1,0 +1,249 @@
+"""Facets of the explorer: how many instances each value of a filter would leave, given the other filters.
+
+All instances of a project are grouped into cells of equal facet values. Cells are few, so that the counts for any
+choice of facets are sums over cells, without reading instances again.
+"""
+
+import zlib
+from array import array
+from base64 import b64decode, b64encode
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from analytics.outcomes import Outcome
+from annotation.models.outcomes import instances_with
+from results.models import InstanceFigures
+from results.queries.instances.explorer import (
+    ABOUT_ANSWERS,
+    AWAITED,
+    BY_FIGURES,
+    NOT_ASKED,
+    STATES,
+    THERE,
+    Wanted,
+    listed,
+)
+from results.queries.studies.simulated_answers import above
+from results.reports.explorer_links import NO_NAME, in_address
+from studies.actions.projects.datasets import dataset_studies
+from studies.models import Instance, InstanceImage, Project, Study, Tag
+
+# More cells than this are not kept: every instance differs, and nothing is gained by grouping them.
+MOST_CELLS = 10_000
+CHUNK = 5_000
+# Filters that each instance meets or not by itself, whatever study is chosen.
+_OWN = ("type", "subtype", "split", "tag", "images")
+FACETS = ("state", "study", *_OWN)
+# Filters on answers are about the chosen study.
+_BY_STUDY = ABOUT_ANSWERS - {"study", "state", "model"}
+
+
+class Cell(NamedTuple):
+    """The facet values that some instances share.
+
+    outcomes: (study id, outcome) in each study that asks about them. items: the same for each item, in studies whose
+    items are parts of instances.
+    """
+
+    type: str
+    subtype: str
+    split: str
+    tags: tuple[str, ...]
+    awaited: bool
+    outcomes: tuple[tuple[int, str], ...]
+    items: tuple[tuple[int, str], ...]
+
+    def values(self, facet: str) -> Sequence[str]:
+        """Return the values of a facet that does not depend on studies, as addresses have them."""
+        if facet == "tag":
+            return self.tags
+        if facet == "images":
+            return (AWAITED if self.awaited else THERE,)
+        return (getattr(self, facet) or NO_NAME,)
+
+
+@dataclass(frozen=True)
+class FacetTable:
+    """The cells of a project, and the cell of each instance: `cell_of` is parallel to `instances`, sorted ids."""
+
+    cells: Sequence[Cell]
+    instances: Sequence[int]
+    cell_of: Sequence[int]
+
+    def stored(self) -> dict[str, Any]:
+        """Return the table as JSON."""
+        steps = [after - before for before, after in pairwise([0, *self.instances])]
+        return {"cells": self.cells, "instances": _packed(steps), "cell_of": _packed(self.cell_of)}
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> "FacetTable":
+        cells = [
+            Cell(*names, tuple(tags), awaited, _pairs(outcomes), _pairs(items))
+            for *names, tags, awaited, outcomes, items in stored["cells"]
+        ]
+        return cls(cells, list(accumulate(_unpacked(stored["instances"]))), _unpacked(stored["cell_of"]))
+
+    def sizes(self, among: Iterable[int] | None = None) -> Mapping[int, int]:
+        """Return the number of instances in each cell: of all, or of those `among` that the table has."""
+        if among is None:
+            return Counter(self.cell_of)
+        places = dict(zip(self.instances, self.cell_of, strict=True))
+        return Counter(places[instance] for instance in among if instance in places)
+
+
+def _pairs(stored: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    return tuple((study, outcome) for study, outcome in stored)
+
+
+def _packed(numbers: Iterable[int]) -> str:
+    return b64encode(zlib.compress(array("q", numbers).tobytes(), 1)).decode()
+
+
+def _unpacked(stored: str) -> Sequence[int]:
+    return array("q", zlib.decompress(b64decode(stored)))
+
+
+def facet_table(project: Project) -> FacetTable:
+    """Group the instances of `project` by facets. Outcomes are those of `InstanceFigures`.
+
+    Without tags where these make too many cells, and without cells where the instances differ anyway.
+    """
+    tags, awaited = _tags(project), _awaited(project)
+    outcomes, items = _outcomes(project), _items(project)
+    found: dict[Cell, int] = {}
+    instances, cell_of = array("q"), array("q")
+    rows = Instance.objects.filter(project=project).order_by("pk").values_list("pk", "type", "subtype", "split")
+    for pk, *names in rows.iterator(chunk_size=CHUNK):
+        of_studies = (tuple(found_in.get(pk, ())) for found_in in (outcomes, items))
+        cell = Cell(*names, tuple(tags.get(pk, ())), pk in awaited, *of_studies)
+        instances.append(pk)
+        cell_of.append(found.setdefault(cell, len(found)))
+    if len(found) > MOST_CELLS:
+        return FacetTable([], [], [])
+    return FacetTable(list(found), instances, cell_of)
+
+
+def _tags(project: Project) -> Mapping[int, Sequence[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    tagged = Tag.objects.filter(project=project, instances__isnull=False).order_by("name")
+    for instance, name in tagged.values_list("instances", "name").iterator(chunk_size=CHUNK):
+        found[instance].append(name)
+    return found
+
+
+def _awaited(project: Project) -> set[int]:
+    missing = InstanceImage.objects.filter(image=None, instance__project=project).order_by()
+    return set(missing.values_list("instance_id", flat=True))
+
+
+def _outcomes(project: Project) -> Mapping[int, Sequence[tuple[int, str]]]:
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for study in Study.objects.filter(project=project).order_by("pk").values_list("pk", flat=True):
+        rows = InstanceFigures.objects.filter(study=study).order_by().values_list("instance_id", "outcome")
+        for instance, outcome in rows.iterator(chunk_size=CHUNK):
+            found[instance].append((study, outcome))
+    return found
+
+
+def _items(project: Project) -> Mapping[int, Sequence[tuple[int, str]]]:
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for study in Study.objects.filter(project=project).order_by("pk"):
+        if study.design.asks_about_parts:
+            for outcome in Outcome:
+                for instance in instances_with(outcome, study).values_list("pk", flat=True):
+                    found[instance].append((study.pk, outcome.value))
+    return found
+
+
+@dataclass(frozen=True)
+class FacetCounts:
+    """Of each facet the number of instances by value; None where the number is not known."""
+
+    by_facet: Mapping[str, Mapping[str, int] | None]
+
+    def of(self, facet: str, value: str) -> int | None:
+        counts = self.by_facet.get(facet)
+        return None if counts is None else counts.get(value, 0)
+
+
+def count_facets(
+    table: FacetTable, project: Project, studies: Sequence[Study], wanted: Wanted, order: str = ""
+) -> FacetCounts:
+    """Return how many instances the list would show for each value of each facet, the other filters unchanged.
+
+    `studies`: all of the project, in order. One query, or none where only facets filter.
+    """
+    narrowed_by_study = any(getattr(wanted, name) for name in _BY_STUDY) or (order in BY_FIGURES and wanted.study)
+    others = replace(wanted, **{**dict.fromkeys(FACETS, ""), "study": wanted.study if narrowed_by_study else ""})
+    among = None
+    if any(asdict(others).values()):
+        shown = listed(project, studies, others, order)
+        among = shown.instances.order_by().values_list("pk", flat=True).iterator(chunk_size=CHUNK)
+    counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
+    states = _States(project, studies)
+    for index, size in table.sizes(among).items():
+        _count(counts, table.cells[index], size, wanted, states)
+    return FacetCounts({**counts, **({"study": None} if narrowed_by_study else {})})
+
+
+def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wanted, states: "_States") -> None:
+    """Count the instances of a cell under the values of each facet whose other filters they meet."""
+    missed = [name for name in _OWN if (value := getattr(wanted, name)) and value not in cell.values(name)]
+    if len(missed) > 1:
+        return
+    if states.is_met(cell, wanted.study, wanted.state):
+        for name in missed or _OWN:
+            for value in cell.values(name):
+                counts[name][value] += size
+    if missed:
+        return
+    for state in states.of(cell, wanted.study):
+        counts["state"][state] += size
+    for slug in states.slugs:
+        if states.is_met(cell, slug, wanted.state):
+            counts["study"][slug] += size
+
+
+class _States:
+    """The states of cells, in a study or in the project: the rules of `explorer.listed` on facet values."""
+
+    def __init__(self, project: Project, studies: Sequence[Study]) -> None:
+        self.slugs = [study.slug for study in studies]
+        self._ids = {study.slug: study.pk for study in studies}
+        self._of_parts = {study.slug for study in studies if study.design.asks_about_parts}
+        self._ways = [[study.pk, *(each.pk for each in above(study))] for study in dataset_studies(project)]
+
+    def is_met(self, cell: Cell, study: str, state: str) -> bool:
+        """Whether the filters for this study and state keep a cell; "" and unknown states do not filter."""
+        if state in STATES:
+            return state in self.of(cell, study)
+        return not study or self._ids.get(study) in dict(cell.outcomes)
+
+    def of(self, cell: Cell, study: str) -> set[str]:
+        """Return the states of a cell in `study`, or in the project if it is ""."""
+        outcomes = dict(cell.outcomes)
+        if not outcomes or (study and self._ids.get(study) not in outcomes):
+            return {NOT_ASKED}
+        if study in self._of_parts:
+            found = {outcome for pk, outcome in cell.items if pk == self._ids[study]}
+        elif study:
+            found = {outcomes[self._ids[study]]}
+        else:
+            found = self._in_project(outcomes)
+        return {in_address(Outcome(outcome)) for outcome in found}
+
+    def _in_project(self, outcomes: Mapping[int, str]) -> set[str]:
+        everywhere = set(outcomes.values())
+        if not self._ways:
+            return everywhere
+        found = everywhere & {Outcome.AGREED}
+        for way in self._ways:
+            asked = next((study for study in way if study in outcomes), None)
+            if asked is not None:
+                # Accepted only upstream of the dataset is no outcome yet.
+                is_early = asked != way[0] and outcomes[asked] == Outcome.ACCEPTED
+                found |= {Outcome.NONE_YET.value if is_early else outcomes[asked]} - {Outcome.AGREED.value}
+        return found
