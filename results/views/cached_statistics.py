@@ -21,12 +21,17 @@ def numbers_for(
 def figures_for(project: Project) -> cached_statistics.CachedStatistics:
     """Count the figures and facets of the instances of `project`: at once if it is small, else in the background.
 
-    The content is that of `FacetTable.stored`. `project` is read with its `answers_sent`.
+    The content is that of `project_content`. `project` is read with its `answers_sent`.
     """
-    page = KeptNumbers.Page.INSTANCES
+    found = figures_of_large(project)
+    return found or cached_statistics.made_at_once(page=KeptNumbers.Page.INSTANCES, project=project, now=timezone.now())
+
+
+def figures_of_large(project: Project) -> cached_statistics.CachedStatistics | None:
+    """Return the same for a large project, and None for a small one."""
     if not cached_statistics.is_large_to_count(project, answers_sent(project)):
-        return cached_statistics.made_at_once(page=page, project=project, now=timezone.now())
-    return _looked_up(page, project)
+        return None
+    return _looked_up(KeptNumbers.Page.INSTANCES, project)
 
 
 def _looked_up(

@@ -20,6 +20,7 @@ from results.queries.instances.explorer import (
     SOURCE,
     Wanted,
     listed,
+    matching_words,
     page_of_instances,
 )
 from results.queries.instances.facets import FACETS, FacetTable, count_facets
@@ -86,13 +87,16 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     kept = figures_for(project)
     studies = studies_in_order(project)
     table = FacetTable.read(kept.content) if kept.content else None
-    shown = listed(project, studies, search.wanted, search.order)
+    said = matching_words(project, search.wanted.words) if search.wanted.words else None
+    counts = count_facets(table, project, studies, search.wanted, search.order, said=said) if table else None
+    shown = listed(project, studies, search.wanted, search.order, said=said)
     page, count = page_of_instances(
         shown,
         studies,
         study=search.wanted.study,
         after=request.GET.get("after", ""),
         before=request.GET.get("before", ""),
+        count=counts.matching if counts and kept.is_current and kept.in_background else None,
     )
     may = may_do(request, project)
     context = {
@@ -106,12 +110,9 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "table": search.query(look=TABLE),
         "is_unsorted": search.order in BY_FIGURES and not search.wanted.study,
         "statistics": kept,
+        "has_counts": counts is not None,
         "kept": kept if kept.in_background and search.needs_figures else None,
-        "facets": facets_of(
-            search,
-            _names(project, studies, table),
-            count_facets(table, project, studies, search.wanted, search.order) if table else None,
-        ),
+        "facets": facets_of(search, _names(project, studies, table), counts),
         "active": active_filters(search),
         "count": count,
         "counted": _counted_otherwise(request, count),

@@ -85,10 +85,12 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
 ) -> None:
     page = signed_in
     page.goto(f"{live_server.url}/projects/vases/instances/?study=step-3")
+    selection = page.get_by_role("group", name="Selection")
+    expect(selection).to_be_hidden()
     for key in "jjxjx":
         page.keyboard.press(key)
     expect(page.get_by_role("checkbox", checked=True)).to_have_count(2)
-    expect(page.locator("[data-ticked]")).to_have_text("2")
+    expect(selection).to_contain_text("2 selected")
     page.keyboard.press("k")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="vase-1", level=1)).to_be_visible()
@@ -96,9 +98,9 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
     expect(page.get_by_role("heading", name="vase-2", level=1)).to_be_visible()
     page.keyboard.press("u")
     # The list begins with it, and those before are one page away.
-    expect(page.get_by_role("checkbox")).to_have_count(2)
+    expect(page.locator("[name=pick]")).to_have_count(2)
     page.get_by_role("link", name="Previous").click()
-    expect(page.get_by_role("checkbox")).to_have_count(4)
+    expect(page.locator("[name=pick]")).to_have_count(4)
     for key in "jx":
         page.keyboard.press(key)
     page.get_by_role("button", name="Tag…").press("Enter")
@@ -107,6 +109,44 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("Tag jxk added to 1 instance.")
     assert [each.key for each in Tag.objects.get().instances.all()] == ["vase-0"]
+
+
+def test_a_selection_is_either_single_instances_or_all_results(signed_in: Page, live_server: LiveServer) -> None:
+    page = signed_in
+    page.goto(f"{live_server.url}/projects/vases/instances/?type=swap")
+    selection = page.get_by_role("group", name="Selection")
+    everything = page.get_by_label("Select all 2 results")
+    everything.check()
+    expect(selection).to_contain_text("All 2 selected")
+    page.get_by_label("Select vase-2").check()
+    expect(everything).not_to_be_checked()
+    expect(selection).to_contain_text("1 selected")
+    selection.get_by_role("button", name="Clear selection").click()
+    expect(selection).to_be_hidden()
+    everything.check()
+    selection.get_by_role("button", name="Tag…").click()
+    expect(page.get_by_role("heading", name="Tag 2 instances")).to_be_visible()
+
+
+def test_facets_work_without_scripts_on_a_phone(signed_in: Page, live_server: LiveServer) -> None:
+    browser = signed_in.context.browser
+    assert browser is not None
+    context = browser.new_context(
+        java_script_enabled=False,
+        viewport={"width": 390, "height": 844},
+        storage_state=signed_in.context.storage_state(),
+    )
+    page = context.new_page()
+    page.goto(f"{live_server.url}/projects/vases/instances/")
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_role("navigation", name="Filters").get_by_role("link", name="swap").click()
+    expect(page.locator("[name=pick]")).to_have_count(2)
+    page.get_by_role("link", name="Remove filter Type swap").click()
+    expect(page.locator("[name=pick]")).to_have_count(4)
+    page.get_by_label("Select vase-1").check()
+    page.get_by_role("button", name="Tag…").click()
+    expect(page.get_by_role("heading", name="Tag 1 instance")).to_be_visible()
+    context.close()
 
 
 def test_a_members_pictures_come_and_nobody_sees_them_after_signing_out(

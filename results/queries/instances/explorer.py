@@ -157,8 +157,12 @@ class InstanceLine:
     figures: InstanceFigures | None
 
 
-def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: str = SOURCE) -> InstanceSelection:
-    """Return the matching instances of `project` in an order of `ORDERS`. `studies`: all of the project.
+def listed(
+    project: Project, studies: Sequence[Study], wanted: Wanted, order: str = SOURCE, *, said: Q | None = None
+) -> InstanceSelection:
+    """Return the matching instances of `project` in an order of `ORDERS`.
+
+    studies: all of the project. said: the condition of `matching_words`, if it was made already.
 
     Sorting by answers, within the selected study, keeps only instances whose answers can be compared or were timed.
     Without a study there is no such order, and they are sorted in import order.
@@ -169,7 +173,7 @@ def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: st
     by = ORDERS.get(order, ORDERS[SOURCE])
     sorted_by = by.columns[0] if order in BY_FIGURES else ""
     figures = _figures(wanted, among) | ({f"{sorted_by}__isnull": False} if sorted_by else {})
-    others = [*_of_instances(project, wanted), *_of_studies(project, among, wanted, are_asked=bool(figures))]
+    others = [*_of_instances(project, wanted, said), *_of_studies(project, among, wanted, are_asked=bool(figures))]
     found = Instance.objects.filter(*others, project=project)
     if not figures and len(others) == 1 and wanted.question in QUESTIONS:
         return InstanceSelection(found, by, _with_question(among, wanted.question), "question__instance")
@@ -187,9 +191,15 @@ def listed(project: Project, studies: Sequence[Study], wanted: Wanted, order: st
 
 
 def page_of_instances(
-    shown: InstanceSelection, studies: Sequence[Study], *, study: str = "", after: str = "", before: str = ""
+    shown: InstanceSelection,
+    studies: Sequence[Study],
+    *,
+    study: str = "",
+    after: str = "",
+    before: str = "",
+    count: int | None = None,
 ) -> tuple[Slice[InstanceLine], int]:
-    """Return one page of the list, and the number of all matches.
+    """Return one page of the list, and the number of all matches; `count`: that number, if it is known already.
 
     Each instance comes with its outcome in `studies`, the project's in order, and its figures in the one called
     `study`.
@@ -204,15 +214,15 @@ def page_of_instances(
         InstanceLine(each, images[each.pk], standings[each.pk], tags[each.pk], of_each.get(each.pk))
         for each in found.rows
     ]
-    return Slice(lines, found.earlier, found.later), len(lines) if whole else shown.count()
+    return Slice(lines, found.earlier, found.later), len(lines) if whole else shown.count() if count is None else count
 
 
-def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
+def _of_instances(project: Project, wanted: Wanted, said: Q | None) -> list[Q]:
     """Return the conditions on the instances themselves, independent of questions."""
     names = {name: getattr(wanted, name) for name in ("type", "subtype", "split")}
     asked = [Q(**{name: "" if value == NO_NAME else value}) for name, value in names.items() if value]
     if wanted.words:
-        asked.append(Q(key__icontains=wanted.words) | Q(captions_containing("captions", wanted.words)))
+        asked.append(said or matching_words(project, wanted.words))
     if wanted.tag:
         tagged = Tag.instances.through.objects.filter(tag__project=project, tag__name=wanted.tag)
         asked.append(_one_of(tagged, "instance"))
@@ -223,6 +233,13 @@ def _of_instances(project: Project, wanted: Wanted) -> list[Q]:
         called = [model.pk for model in project.models.all() if str(model) == wanted.model]
         asked.append(_one_of(Prediction.objects.counted().filter(model__in=called), "instance", is_index=True))
     return asked
+
+
+def matching_words(project: Project, words: str) -> Q:
+    """Match the instances with these words in key or captions. A small number is listed by id, as in `_one_of`."""
+    says = Q(key__icontains=words) | Q(captions_containing("captions", words))
+    found = list(Instance.objects.filter(says, project=project).order_by().values_list("pk", flat=True)[: FEW + 1])
+    return Q(pk__in=found) if len(found) <= FEW else says
 
 
 def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, are_asked: bool) -> list[Q]:

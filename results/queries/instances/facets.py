@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from django.db.models import Q
+
 from analytics.outcomes import Outcome
 from annotation.models.outcomes import instances_with
 from results.models import InstanceFigures
@@ -20,6 +22,7 @@ from results.queries.instances.explorer import (
     ABOUT_ANSWERS,
     AWAITED,
     BY_FIGURES,
+    IMAGES,
     NOT_ASKED,
     STATES,
     THERE,
@@ -34,6 +37,8 @@ from studies.models import Instance, InstanceImage, Project, Study, Tag
 # More cells than this are not kept: every instance differs, and nothing is gained by grouping them.
 MOST_CELLS = 10_000
 CHUNK = 5_000
+# Of filters that are no facets, the instances are looked up: no more than this, because each one costs time.
+MOST_LOOKED_UP = 10_000
 # Filters that each instance meets or not by itself, whatever study is chosen.
 _OWN = ("type", "subtype", "split", "tag", "images")
 FACETS = ("state", "study", *_OWN)
@@ -86,6 +91,13 @@ class FacetTable:
         ]
         return cls(cells, list(accumulate(_unpacked(stored["instances"]))), _unpacked(stored["cell_of"]))
 
+    def categories(self) -> Mapping[tuple[str, str], int]:
+        """Return the number of instances of each type and subtype."""
+        found = Counter[tuple[str, str]]()
+        for index, size in self.sizes().items():
+            found[self.cells[index].type, self.cells[index].subtype] += size
+        return found
+
     def sizes(self, among: Iterable[int] | None = None) -> Mapping[int, int]:
         """Return the number of instances in each cell: of all, or of those `among` that the table has."""
         if among is None:
@@ -106,10 +118,10 @@ def _unpacked(stored: str) -> Sequence[int]:
     return array("q", zlib.decompress(b64decode(stored)))
 
 
-def facet_table(project: Project) -> FacetTable:
-    """Group the instances of `project` by facets. Outcomes are those of `InstanceFigures`.
+def facet_table(project: Project) -> FacetTable | None:
+    """Group the instances of `project` by facets; None if they have too many cells.
 
-    Without tags where these make too many cells, and without cells where the instances differ anyway.
+    Outcomes are those of `InstanceFigures`.
     """
     tags, awaited = _tags(project), _awaited(project)
     outcomes, items = _outcomes(project), _items(project)
@@ -122,7 +134,7 @@ def facet_table(project: Project) -> FacetTable:
         instances.append(pk)
         cell_of.append(found.setdefault(cell, len(found)))
     if len(found) > MOST_CELLS:
-        return FacetTable([], [], [])
+        return None
     return FacetTable(list(found), instances, cell_of)
 
 
@@ -160,9 +172,10 @@ def _items(project: Project) -> Mapping[int, Sequence[tuple[int, str]]]:
 
 @dataclass(frozen=True)
 class FacetCounts:
-    """Of each facet the number of instances by value; None where the number is not known."""
+    """The number of instances by facet and value, None where it is not known, and of those that meet all filters."""
 
     by_facet: Mapping[str, Mapping[str, int] | None]
+    matching: int
 
     def of(self, facet: str, value: str) -> int | None:
         counts = self.by_facet.get(facet)
@@ -170,41 +183,62 @@ class FacetCounts:
 
 
 def count_facets(
-    table: FacetTable, project: Project, studies: Sequence[Study], wanted: Wanted, order: str = ""
-) -> FacetCounts:
+    table: FacetTable,
+    project: Project,
+    studies: Sequence[Study],
+    wanted: Wanted,
+    order: str = "",
+    *,
+    said: Q | None = None,
+) -> FacetCounts | None:
     """Return how many instances the list would show for each value of each facet, the other filters unchanged.
 
-    `studies`: all of the project, in order. One query, or none where only facets filter.
+    None if the filters that are no facets leave too many instances. studies, said: as for `explorer.listed`. One query,
+    or none where only facets filter.
     """
     narrowed_by_study = any(getattr(wanted, name) for name in _BY_STUDY) or (order in BY_FIGURES and wanted.study)
     others = replace(wanted, **{**dict.fromkeys(FACETS, ""), "study": wanted.study if narrowed_by_study else ""})
     among = None
     if any(asdict(others).values()):
-        shown = listed(project, studies, others, order)
-        among = shown.instances.order_by().values_list("pk", flat=True).iterator(chunk_size=CHUNK)
+        ids = listed(project, studies, others, order, said=said).instances.order_by().values_list("pk", flat=True)
+        among = list(ids[: MOST_LOOKED_UP + 1])
+        if len(among) > MOST_LOOKED_UP:
+            return None
     counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
     states = _States(project, studies)
-    for index, size in table.sizes(among).items():
-        _count(counts, table.cells[index], size, wanted, states)
-    return FacetCounts({**counts, **({"study": None} if narrowed_by_study else {})})
+    matching = sum(
+        _count(counts, table.cells[index], size, wanted, states) for index, size in table.sizes(among).items()
+    )
+    return FacetCounts({**counts, **({"study": None} if narrowed_by_study else {})}, matching)
 
 
-def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wanted, states: "_States") -> None:
-    """Count the instances of a cell under the values of each facet whose other filters they meet."""
-    missed = [name for name in _OWN if (value := getattr(wanted, name)) and value not in cell.values(name)]
+def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wanted, states: "_States") -> int:
+    """Count the instances of a cell under the values of each facet whose other filters they meet.
+
+    Return how many of them meet all filters.
+    """
+    missed = [name for name in _OWN if _filters(wanted, name) and getattr(wanted, name) not in cell.values(name)]
     if len(missed) > 1:
-        return
-    if states.is_met(cell, wanted.study, wanted.state):
+        return 0
+    is_met = states.is_met(cell, wanted.study, wanted.state)
+    if is_met:
         for name in missed or _OWN:
             for value in cell.values(name):
                 counts[name][value] += size
     if missed:
-        return
+        return 0
     for state in states.of(cell, wanted.study):
         counts["state"][state] += size
     for slug in states.slugs:
         if states.is_met(cell, slug, wanted.state):
             counts["study"][slug] += size
+    return size if is_met else 0
+
+
+def _filters(wanted: Wanted, name: str) -> bool:
+    """Whether a filter is in use; unknown values of `images` are ignored by the list."""
+    value = getattr(wanted, name)
+    return value in IMAGES if name == "images" else bool(value)
 
 
 class _States:

@@ -1,6 +1,6 @@
 """Numbers of the pages of all projects and of one project, counted by the database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -74,12 +74,17 @@ class StudyLine:
     waits_for: str = ""
 
 
-def study_lines(project: Project, *, now: datetime) -> list[StudyLine]:
-    """Return the studies of `project` with their progress, latest first."""
+def answers_by_study(project: Project) -> dict[int, Answers]:
+    """Return the id of each study with questions -> its progress."""
     slots = Slot.objects.wanted().filter(seat__study__project=project).order_by().values_list("seat__study_id")
     counted = Response.objects.counted().filter(study__project=project).order_by()
     given = dict(counted.values_list("study_id").annotate(n=Count("pk")))
-    answers = {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
+    return {study: Answers(given.get(study, 0), wanted) for study, wanted in slots.annotate(wanted=Count("pk"))}
+
+
+def study_lines(project: Project, *, now: datetime, answers: Mapping[int, Answers] | None = None) -> list[StudyLine]:
+    """Return the studies of `project` with their progress, latest first. answers: of `answers_by_study`, if known."""
+    answers = answers_by_study(project) if answers is None else answers
     studies = list(Study.objects.filter(project=project).defer("source", "design"))
     waiting = waiting_at_first([study.pk for study in studies if study.pk not in answers], now=now)
     return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
@@ -97,9 +102,14 @@ class Categories:
     total: int
 
 
-def categories(project: Project) -> Categories:
+def count_categories(project: Project) -> dict[tuple[str, str], int]:
+    """Return the number of instances of each type and subtype."""
     counted = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
-    cells = {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
+    return {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
+
+
+def categories(cells: Mapping[tuple[str, str], int]) -> Categories:
+    """Return the table of what `count_categories` counted."""
     types = sorted({type for type, _ in cells})
     subtypes = sorted({subtype for _, subtype in cells})
     rows = []

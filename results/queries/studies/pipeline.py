@@ -9,9 +9,10 @@ from django.db.models import Case, Count, When
 from analytics.outcomes import Outcome, Progress, outcome_of_item, outcome_of_question
 from annotation.models import Decision
 from annotation.models.outcomes import is_at
+from results.queries.instances.facets import FacetTable
 from results.reports.explorer_links import in_address, narrowed_to
 from results.reports.sections.funnel import INSTANCES, ITEMS
-from studies.models import Instance, Project, Study, StudyState
+from studies.models import Project, Study, StudyState
 
 Category = tuple[str, str]
 
@@ -109,12 +110,18 @@ class Funnel:
         return stages
 
 
-def funnel(project: Project, studies: Iterable[Study]) -> Funnel:
-    """Count the items of `project` from import through its launched `studies`, in order."""
+def funnel(studies: Iterable[Study], imported: Mapping[Category, int], table: FacetTable | None = None) -> Funnel:
+    """Count the items of a project from import through its launched `studies`, in order.
+
+    imported: of `count_categories`. table: the kept facets of the project, from which studies of whole instances are
+    counted.
+    """
     launched = [study for study in studies if study.state != StudyState.DRAFT]
-    instances = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
-    imported = {(type, subtype): n for type, subtype, n in instances.annotate(n=Count("pk"))}
-    counter = _Counter(imported, [study.accepts for study in launched], _counts(launched))
+    counts = _counts([study for study in launched if table is None or study.design.asks_about_parts])
+    if table is not None:
+        counts |= _counts_of_cells(table, [study for study in launched if study.pk not in counts])
+    of_studies = [counts[study.pk] for study in launched]
+    counter = _Counter(imported, [study.accepts for study in launched], of_studies)
     whole = counter.row("", list(counter.imported), is_type=True)
     steps = [Step(study, cell) for study, cell in zip(launched, whole.cells, strict=True)]
     return Funnel(whole.imported, steps, list(_rows(counter)))
@@ -137,8 +144,19 @@ class _Counter:
         return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
 
 
-def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
-    """Return the counts of each study by category, as aggregated by the database."""
+def _counts_of_cells(table: FacetTable, studies: Sequence[Study]) -> dict[int, dict[Category, Counts]]:
+    """Return the id of each study -> its counts by category, as `_counts` does, from kept facets."""
+    found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
+    for index, size in table.sizes().items():
+        cell = table.cells[index]
+        for study, outcome in cell.outcomes:
+            if study in found:
+                found[study].setdefault((cell.type, cell.subtype), Counter())[Outcome(outcome)] += size
+    return {study: {category: Counts(of) for category, of in by.items()} for study, by in found.items()}
+
+
+def _counts(studies: Sequence[Study]) -> dict[int, dict[Category, Counts]]:
+    """Return the id of each study -> its counts by category, as aggregated by the database."""
     found: dict[int, dict[Category, Counter[Outcome]]] = {study.pk: {} for study in studies}
     accepts = {study.pk: study.accepts for study in studies}
     several = [study.pk for study in studies if study.design.asks_several]
@@ -158,7 +176,7 @@ def _counts(studies: Sequence[Study]) -> list[dict[Category, Counts]]:
     for (study, _, item), (category, outcomes) in of_items.items():
         found[study].setdefault(category, Counter())[outcome_of_item(item, outcomes)] += 1
     units = {study.pk: ITEMS if study.design.asks_about_parts else INSTANCES for study in studies}
-    return [{category: Counts(of, units[study]) for category, of in by.items()} for study, by in found.items()]
+    return {study: {category: Counts(of, units[study]) for category, of in by.items()} for study, by in found.items()}
 
 
 _ALIKE = ("study_id", "question__instance__type", "question__instance__subtype", "state", "complete", "undone")

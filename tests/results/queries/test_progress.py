@@ -6,7 +6,14 @@ import pytest
 from annotation.actions.removing.retire_questions import take_out
 from annotation.models import Response, Session, SessionState
 from results.actions.pseudonyms import name_annotators
-from results.queries.studies.overview import Waiting, categories, project_counts, study_lines, waiting_images
+from results.queries.studies.overview import (
+    Waiting,
+    categories,
+    count_categories,
+    project_counts,
+    study_lines,
+    waiting_images,
+)
 from results.queries.studies.progress import (
     Answers,
     Questions,
@@ -156,7 +163,7 @@ def test_instances_are_counted_by_type_and_subtype(study: Study) -> None:
     draw_instance(study.project, 5, type="swap", subtype="att")
     draw_instance(study.project, 6, type="", subtype="")
     draw_instance(make_project("others"), 7)
-    table = categories(study.project)
+    table = categories(count_categories(study.project))
     assert table.subtypes == ["", "att", "rel"]
     counted = [(type, [count for count, _ in counts], total) for type, counts, total, _ in table.rows]
     assert counted == [("", [1, 0, 0], 1), ("replace", [0, 0, 4], 4), ("swap", [0, 1, 0], 1)]

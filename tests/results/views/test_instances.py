@@ -13,7 +13,8 @@ from background.models import Job
 from predictions.models import Model, Prediction
 from results.actions import cached_statistics, participants
 from results.actions.pseudonyms import name_annotators
-from results.models import InstanceFigures, Pseudonym, Release
+from results.models import InstanceFigures, KeptNumbers, Pseudonym, Release
+from studies.actions.projects.tags import tag_instances, untag_instances
 from studies.models import Instance, InstanceImage, Project, Question, Study, Tag
 from tests.databases import kept
 from tests.factories import NOON, draw_image, make_instance, make_project
@@ -167,6 +168,13 @@ def test_facets_follow_the_filter_and_leave_out_what_would_match_nothing(client:
     assert counts(question="answered")["Study"] == {"step-3": None, "step-4": None}
 
 
+def test_instances_of_too_many_sorts_are_listed_without_counts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("results.queries.instances.facets.MOST_CELLS", 3)
+    page = client.get(LIST, {"type": "swap"}).context
+    assert page["count"] == 2
+    assert {value.count for facet in page["facets"] for value in facet.values} == {None}
+
+
 def test_each_filter_in_use_can_be_removed_alone(client: Client, project: Project) -> None:
     tag = Tag.objects.create(project=project, name='"quoted" & وسم')
     tag.instances.add(Instance.objects.get(key="vase-1"))
@@ -239,14 +247,14 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
 def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, project; studies, page, images, decisions, tags; what they may do, who is simulated, categories,
-    # models, all tags; places and studies in the rail.
-    with django_assert_num_queries(15):
+    # Session, user, project; size of the project, kept statistics and whether they are current (7); studies, page,
+    # images, decisions, tags; rights, who is simulated, all tags, dataset, models; places and studies in the rail.
+    for _ in range(2):
         client.get(LIST)
-    for number in range(10):
-        make_instance(project, f"late-{number}")
-    with django_assert_num_queries(15):
-        client.get(LIST)
+        with django_assert_num_queries(25):
+            client.get(LIST)
+        for number in range(10):
+            make_instance(project, f"late-{number}")
 
 
 def page_of(client: Client, key: str) -> str:
@@ -460,13 +468,13 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     client.get(f"{LIST}{key}/")
     # Session, user, project; names to give, instance, studies, questions, responses, names,
-    # images, who is simulated; where it stands in the list, the ones beside it, tags; what they
+    # images, who is simulated; where it stands in the list, the ones beside it, tags; predictions, releases; what they
     # may do; places and studies in the rail.
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(20):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(20):
         client.get(f"{LIST}{key}/")
 
 
@@ -484,6 +492,36 @@ def test_what_is_large_is_counted_behind_the_page(
     # What rests on no figures asks for none.
     assert client.get(LIST, {"type": "swap"}).context["kept"] is None
     assert jobs == []
+
+
+def test_a_large_list_counts_by_its_kept_facets_only_while_nothing_has_changed(
+    client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.queries.instances.explorer.PER_PAGE", 1)
+    counts = [client.get(LIST, query).context["count"] for query in FACETED]
+    jobs: list[Job] = []
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
+    tag_instances(project=project, instances=[Instance.objects.get(key="vase-0").pk], name="odd", by="tests", now=NOON)
+    client.get(LIST)
+    run_now(jobs.pop())
+    untag_instances(
+        project=project, instances=[Instance.objects.get(key="vase-3").pk], name="odd", by="tests", now=NOON
+    )
+    page = client.get(LIST, {"tag": "odd"})
+    # One has it now; the facets are older, and say so.
+    assert page.context["count"] == 1
+    assert [value.count for facet in page.context["facets"] if facet.name == "tag" for value in facet.values] == [2]
+    assert "Counts as of" in page.content.decode()
+    tag_instances(project=project, instances=[Instance.objects.get(key="vase-3").pk], name="odd", by="tests", now=NOON)
+    untag_instances(
+        project=project, instances=[Instance.objects.get(key="vase-0").pk], name="odd", by="tests", now=NOON
+    )
+    KeptNumbers.objects.update(as_of=NOON)
+    client.get(LIST)
+    run_now(jobs.pop())
+    assert [client.get(LIST, query).context["count"] for query in FACETED] == counts
+    assert "Counts as of" not in client.get(LIST).content.decode()
 
 
 @pytest.mark.usefixtures("project")

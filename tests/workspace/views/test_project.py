@@ -6,7 +6,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.models import Response
+from background.models import Job
 from predictions.models import Prediction
+from results.actions import cached_statistics
 from results.actions.releases import freeze_release, prepare_release
 from results.errors import CannotExport
 from results.exporting.dataset_card import About
@@ -25,6 +28,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
+from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
@@ -116,8 +120,37 @@ def test_more_projects_studies_and_instances_add_no_query(
     # Session and user; then two queries of the home page, and the project with its rail and fourteen parts of its page.
     with django_assert_num_queries(4):
         client.get("/")
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(23):
         client.get("/projects/birds/")
+
+
+def test_a_large_project_shows_what_was_counted_last(
+    client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = project_of(researcher)
+    sit_through(open_study(project, STEP_3), "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    sit_through(open_study(project, STEP_4), "ben", "original")
+    jobs: list[Job] = []
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
+
+    def shown() -> tuple[object, ...]:
+        page = client.get(f"/projects/{project.slug}/").context
+        steps = [(step.study.pk, step.cell) for step in page["funnel"].steps]
+        return (
+            steps,
+            page["funnel"].rows,
+            page["categories"],
+            page["figures"],
+            [line.answers for line in page["studies"]],
+        )
+
+    counted_now = shown()
+    run_now(jobs.pop())
+    # The same numbers, and no longer read from answers.
+    Response.objects.update(is_current=False)
+    assert shown() == counted_now
+    assert "nothing has changed since" in client.get(f"/projects/{project.slug}/").content.decode()
 
 
 def test_every_count_of_the_funnel_leads_to_its_instances(client: Client, researcher: User) -> None:

@@ -13,10 +13,12 @@ from predictions.models import Model
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports, removed_since
+from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import next_steps
 from results.queries.studies.overview import (
     categories,
+    count_categories,
     figures_of,
     latest_accepted,
     mosaics,
@@ -25,7 +27,9 @@ from results.queries.studies.overview import (
     waiting_images,
 )
 from results.queries.studies.pipeline import funnel, studies_in_order
+from results.queries.studies.progress import Answers
 from results.queries.studies.simulated_answers import simulated_in_project
+from results.views.cached_statistics import figures_of_large
 from results.views.guards import may_do, project_view, signed_in, visible_projects
 from studies.actions.lookup import find_study_of
 from studies.actions.projects.datasets import may_keep, set_dataset, told_of
@@ -56,18 +60,26 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
-    lines = study_lines(project, now=timezone.now())
-    counted, waiting = categories(project), waiting_images(project)
+    # Counting a large project takes seconds: its page shows what was counted last.
+    kept = figures_of_large(project)
+    table = FacetTable.read(kept.content) if kept and kept.content else None
+    answers = (
+        {int(study): Answers(**each) for study, each in kept.content["answers"].items()} if kept and table else None
+    )
+    lines = study_lines(project, now=timezone.now(), answers=answers)
+    imported = table.categories() if table else count_categories(project)
+    counted, waiting = categories(imported), waiting_images(project)
     frozen = project.releases.exclude(file="").count()
     keepers = [study for study in studies if may_keep(study)]
     in_dataset = [study for study in studies if study.in_dataset]
     context = {
         "project": project,
+        "kept": kept if table else None,
         "next_steps": next_steps(project, lines=lines, waiting=waiting, instances=counted.total, releases=frozen),
         "may": may_do(request, project),
         "simulated": simulated_in_project(project),
         "studies": lines,
-        "funnel": funnel(project, studies),
+        "funnel": funnel(studies, imported, table),
         "figures": figures_of(project, lines),
         "accepted": latest_accepted(in_dataset[0], ACCEPTED_SHOWN) if in_dataset else [],
         "events": latest_events(project, EVENTS_SHOWN),
