@@ -28,7 +28,7 @@ from results.queries.people.text_authors import kinds_written, writing_in
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
-from results.queries.studies.overview import answers_by_study
+from results.queries.studies.overview import count_totals
 from results.queries.studies.progress import study_progress
 from results.queries.studies.questions import question_orders
 from results.reports.base import Report, Table
@@ -135,10 +135,9 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
 
 
 def project_content(project: Project) -> dict[str, Any] | None:
-    """Return the facets of the instances of `project` and the answers to its studies as JSON; None without facets."""
+    """Return the facets of the instances of `project`, and the totals of its overview, as JSON; None without facets."""
     table = facet_table(project)
-    answers = {study: asdict(each) for study, each in answers_by_study(project).items()}
-    return {**table.stored(), "answers": answers} if table else None
+    return table and {**table.stored(), "totals": asdict(count_totals(project))}
 
 
 def _make(job: RunningJob) -> None:

@@ -1,16 +1,10 @@
 """Next steps of a project."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db.models import Count
-
-from analytics.outcomes import Outcome
-from annotation.models import Decision
-from annotation.models.outcomes import question_is
-from results.queries.studies.overview import StudyLine, Waiting
+from results.queries.studies.overview import StudyLine, Waiting, count_conflicts
 from studies.models import Import, Project, Study, StudyState
 
 
@@ -44,12 +38,18 @@ class NextStep:
 
 
 def next_steps(
-    project: Project, *, lines: Sequence[StudyLine], waiting: Waiting, instances: int, releases: int
+    project: Project,
+    *,
+    lines: Sequence[StudyLine],
+    waiting: Waiting,
+    instances: int,
+    releases: int,
+    conflicts: Mapping[int, int] | None = None,
 ) -> Sequence[NextStep]:
     """Return the next steps, most urgent first: none in an archive, otherwise at least one.
 
     lines: the studies of the project. waiting: announced images that are missing. instances, releases (frozen): how
-    many there are.
+    many there are. conflicts: of `count_conflicts`, if known.
     """
     if project.archived_at is not None:
         return []
@@ -58,7 +58,7 @@ def next_steps(
     steps = [NextStep(Todo.UPLOAD_IMAGES, number=waiting.images)] if waiting.images else []
     if not lines:
         return [*steps, NextStep(Todo.MAKE_STUDY)]
-    conflicts = _conflicts(project)
+    conflicts = count_conflicts(project) if conflicts is None else conflicts
     for line in lines:
         if line.study.accepts and conflicts.get(line.study.pk):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
@@ -101,15 +101,3 @@ def _waited_for_once(steps: list[NextStep]) -> list[NextStep]:
         return steps
     others = [step for step in steps if step.todo is not Todo.WAIT]
     return [*others, NextStep(Todo.WAIT, number=sum(step.number for step in waits))]
-
-
-def _conflicts(project: Project) -> Mapping[int, int]:
-    """Return the number of questions per study with all answers and no outcome that will not be asked again."""
-    conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project=project)
-    counted = conflicting.order_by().values_list("study", "asks_more", "answers").annotate(n=Count("pk"))
-    most = {study.pk: study.most_answers for study in Study.objects.filter(pk__in={row[0] for row in counted})}
-    found = Counter[int]()
-    for study, asks_more, answers, number in counted:
-        if not (asks_more and answers < most[study]):
-            found[study] += number
-    return found

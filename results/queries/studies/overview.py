@@ -1,9 +1,10 @@
 """Numbers of the pages of all projects and of one project, counted by the database."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -15,11 +16,14 @@ from results.queries.instances.instance_list import images_of
 from results.queries.studies.live_study_status import waiting_at_first
 from results.queries.studies.progress import Answers
 from results.reports.explorer_links import narrowed_to
+from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
 from studies.models import Event, Instance, InstanceImage, Project, Study, StudyState
 
 # Pictures of a project on the home page.
 MOSAIC = 4
+# Latest accepted instances on the overview.
+ACCEPTED_SHOWN = 6
 
 
 def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
@@ -136,17 +140,60 @@ def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
     return Figures(given, wanted, people.values("annotator_id").distinct().count())
 
 
-def latest_accepted(study: Study, most: int) -> list[tuple[Instance, list[InstanceImage]]]:
-    """Return the instances that `study` accepted last, newest first, with their pictures."""
+def count_conflicts(project: Project) -> Mapping[int, int]:
+    """Return the number of questions per study with all answers and no outcome that will not be asked again."""
+    conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project=project)
+    counted = conflicting.order_by().values_list("study", "asks_more", "answers").annotate(n=Count("pk"))
+    most = {study.pk: study.most_answers for study in Study.objects.filter(pk__in={row[0] for row in counted})}
+    found = Counter[int]()
+    for study, asks_more, answers, number in counted:
+        if not (asks_more and answers < most[study]):
+            found[study] += number
+    return found
+
+
+def latest_accepted(study: Study, most: int) -> list[int]:
+    """Return the ids of the instances that `study` accepted last, newest first."""
     # Of several questions about an instance each is accepted by itself: more than enough are looked at.
     decisions = Decision.objects.filter(question_is(Outcome.ACCEPTED, accepts=True), study=study)
     latest = decisions.order_by("-decided_at", "-pk").values_list("question__instance_id", flat=True)
     candidates = list(dict.fromkeys(latest[: 10 * most]))
-    accepted = accepted_items(study).filter(question__instance__in=candidates).select_related("question__instance")
-    by_id = {decision.question.instance_id: decision.question.instance for decision in accepted}
-    instances = [by_id[pk] for pk in candidates if pk in by_id][:most]
-    images = images_of(instances)
-    return [(instance, images[instance.pk]) for instance in instances]
+    accepted = set(
+        accepted_items(study).filter(question__instance__in=candidates).values_list("question__instance", flat=True)
+    )
+    return [pk for pk in candidates if pk in accepted][:most]
+
+
+def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[InstanceImage]]]:
+    """Return the instances with these ids, in this order, each with its pictures."""
+    found = Instance.objects.in_bulk(instances)
+    images = images_of(found.values())
+    return [(found[pk], images[pk]) for pk in instances if pk in found]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What the overview of a large project is too slow to count.
+
+    answers, conflicts: by id of the study, as `answers_by_study` and `count_conflicts` return them. accepted: as
+    `latest_accepted` returns it, for the first study of the dataset.
+    """
+
+    answers: Mapping[int, Answers]
+    conflicts: Mapping[int, int]
+    accepted: Sequence[int]
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the totals from their JSON."""
+        answers = {int(study): Answers(**each) for study, each in stored["answers"].items()}
+        return cls(answers, {int(study): n for study, n in stored["conflicts"].items()}, stored["accepted"])
+
+
+def count_totals(project: Project) -> Totals:
+    dataset = dataset_studies(project)
+    accepted = latest_accepted(dataset[0], ACCEPTED_SHOWN) if dataset else []
+    return Totals(answers_by_study(project), dict(count_conflicts(project)), accepted)
 
 
 @dataclass(frozen=True)

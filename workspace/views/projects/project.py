@@ -17,17 +17,18 @@ from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import next_steps
 from results.queries.studies.overview import (
+    Totals,
     categories,
     count_categories,
+    count_totals,
     figures_of,
-    latest_accepted,
     mosaics,
     project_counts,
     study_lines,
     waiting_images,
+    with_pictures,
 )
 from results.queries.studies.pipeline import funnel, studies_in_order
-from results.queries.studies.progress import Answers
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.views.cached_statistics import figures_of_large
 from results.views.guards import may_do, project_view, signed_in, visible_projects
@@ -38,7 +39,7 @@ from studies.errors import StudyError
 from studies.models import Project
 from studies.permissions import Verb
 
-EXPORTS_SHOWN, EVENTS_SHOWN, ACCEPTED_SHOWN = 10, 6, 6
+EXPORTS_SHOWN, EVENTS_SHOWN = 10, 6
 EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
 
 
@@ -63,10 +64,8 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     # Counting a large project takes seconds: its page shows what was counted last.
     kept = figures_of_large(project)
     table = FacetTable.read(kept.content) if kept and kept.content else None
-    answers = (
-        {int(study): Answers(**each) for study, each in kept.content["answers"].items()} if kept and table else None
-    )
-    lines = study_lines(project, now=timezone.now(), answers=answers)
+    totals = Totals.read(kept.content["totals"]) if kept and kept.content else count_totals(project)
+    lines = study_lines(project, now=timezone.now(), answers=totals.answers)
     imported = table.categories() if table else count_categories(project)
     counted, waiting = categories(imported), waiting_images(project)
     frozen = project.releases.exclude(file="").count()
@@ -75,13 +74,20 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "kept": kept if table else None,
-        "next_steps": next_steps(project, lines=lines, waiting=waiting, instances=counted.total, releases=frozen),
+        "next_steps": next_steps(
+            project,
+            lines=lines,
+            waiting=waiting,
+            instances=counted.total,
+            releases=frozen,
+            conflicts=totals.conflicts,
+        ),
         "may": may_do(request, project),
         "simulated": simulated_in_project(project),
         "studies": lines,
         "funnel": funnel(studies, imported, table),
         "figures": figures_of(project, lines),
-        "accepted": latest_accepted(in_dataset[0], ACCEPTED_SHOWN) if in_dataset else [],
+        "accepted": with_pictures(totals.accepted),
         "events": latest_events(project, EVENTS_SHOWN),
         "keepers": keepers,
         "dataset": told_of(in_dataset),
