@@ -178,7 +178,8 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
         # Models are listed beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
-        facts.append(Prediction.objects.about(project).aggregate(Count("pk"), Max("pk")))
+        # Predictions go only with their model, or when newer ones replace them.
+        facts.append({"prediction": _last(Prediction.objects.about(project))})
         facts.append({"models": list(project.models.values_list("pk", "name", "version"))})
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
 
@@ -194,9 +195,14 @@ def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
         Prediction.objects.about(project),
         Instance.objects.filter(project=project),
     ]
-    rows = [rows.order_by("-pk").values_list("pk", flat=True).first() for rows in latest]
-    facts = [*_sessions(studies).values(), *_removals(project).values(), *rows]
+    facts = [*_sessions(studies).values(), *_removals(project).values(), *map(_last, latest)]
     return [*map(str, facts), str(list(project.models.values_list("pk", flat=True)))]
+
+
+def _last(rows: QuerySet[Any]) -> int | None:
+    """Return the highest id of `rows`."""
+    last: int | None = rows.order_by("-pk").values_list("pk", flat=True).first()
+    return last
 
 
 def _told_of(study: Study) -> QuerySet[Study]:

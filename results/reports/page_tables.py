@@ -26,11 +26,6 @@ class PageTable:
     notes: Sequence[str]
 
     @property
-    def rows(self) -> Sequence[Sequence[tuple[TextCell, bool]]]:
-        """The cells of each row, each with whether it is a number."""
-        return [list(zip(row, self.is_number, strict=True)) for row in self.cells]
-
-    @property
     def columns(self) -> Sequence[tuple[str, bool]]:
         """The headings, each with whether the column has numbers."""
         return list(zip(self.headings, self.is_number, strict=True))
