@@ -37,12 +37,12 @@ LIST = "/projects/benchmark/instances/"
 STUDY = "results-pages"
 ANSWERS = 3
 GOAL_SECONDS = 0.3
-# Other pages; {key} is the key of an instance near the end.
+# Other pages.
 PAGES = {
     "home": "/",
     "project overview": "/projects/benchmark/",
-    "one instance": f"{LIST}{{key}}/",
-    "one instance, of a filter": f"{LIST}{{key}}/?study={STUDY}&state=accepted",
+    "one instance": f"{LIST}by-id/{{late}}/",
+    "one instance, of a filter": f"{LIST}by-id/{{late}}/?study={STUDY}&state=accepted",
     "search": "/search/?q=red+ball",
     "search for a key": "/search/?q=12345",
     "people": "/projects/benchmark/people/",
@@ -227,7 +227,7 @@ def _as_sqlite(value: Any) -> Any:
 
 
 def measure(environment: Mapping[str, str], *, late: int, person: str, times: int) -> None:
-    paths = {name: path.format(key=late) for name, path in PAGES.items()}
+    paths = {name: path.format(late=late) for name, path in PAGES.items()}
     paths |= {f"list: {name}": f"{LIST}?{query.format(late=late, person=person)}" for name, query in QUERIES.items()}
     queries = _apart(count_queries, list(paths.values()), environment)
     print(f"{'':<40}{'best s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>7}{'queries':>8}{'kB':>6}{'load':>6}", flush=True)

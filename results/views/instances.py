@@ -27,6 +27,7 @@ from results.queries.instances.facets import FACETS, FacetTable, count_facets
 from results.queries.instances.instance_history import (
     Votes,
     histories,
+    option_keys,
     other_votes,
     releases_with,
     stages,
@@ -211,7 +212,13 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
             for role, text in instance.captions.items()
         ],
         "images": [
-            ImageShown(name, use, votes_on(history, image=use.image_id) if use.image_id else (), scores.of(name))
+            ImageShown(
+                name,
+                use,
+                votes_on(history, image=use.image_id) if use.image_id else (),
+                # An image that was chosen has another role in later studies.
+                scores.of(*sorted({name} | option_keys(history, image=use.image_id or ""))),
+            )
             for name, use in named_images(images)
         ],
         "other_votes": other_votes(history),

@@ -191,6 +191,11 @@ def votes_on(history: Iterable[History], *, image: str = "", text: str = "") -> 
     ]
 
 
+def option_keys(history: Iterable[History], *, image: str) -> set[str]:
+    """Return the keys of the options that are this image (by SHA-256); none for ""."""
+    return {option.key for one in history for option in one.options if image and option.image == image}
+
+
 def other_votes(history: Iterable[History]) -> list[tuple[Question, ShownOption]]:
     """Return the chosen options that are neither an image nor a text, such as "none"."""
     return [

@@ -28,8 +28,8 @@ class ModelScores:
     by_option: dict[str, list[ModelScore]] = field(default_factory=lambda: defaultdict(list))
     unscored: list[tuple[str, str, bool | None]] = field(default_factory=list)
 
-    def of(self, key: str) -> Sequence[ModelScore]:
-        return self.by_option.get(key, ())
+    def of(self, *keys: str) -> Sequence[ModelScore]:
+        return [score for key in keys for score in self.by_option.get(key, ())]
 
 
 def model_scores(instance: Instance, questions: Sequence[Question]) -> ModelScores:
