@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.models import Decision, Removal, Session
 from background.jobs import cancel, request_job
@@ -178,9 +178,7 @@ def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
         # Models are listed beside people, under names that say whether they read the project's own captions.
         facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
-        # Predictions go only with their model, or when newer ones replace them.
-        facts.append({"prediction": _last(Prediction.objects.about(project))})
-        facts.append({"models": list(project.models.values_list("pk", "name", "version"))})
+        facts.append({"models": _models(project)})
     return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
 
 
@@ -192,11 +190,16 @@ def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
     latest: list[QuerySet[Any]] = [
         Event.objects.filter(project=project),
         Decision.objects.filter(study__in=studies),
-        Prediction.objects.about(project),
         Instance.objects.filter(project=project),
     ]
     facts = [*_sessions(studies).values(), *_removals(project).values(), *map(_last, latest)]
-    return [*map(str, facts), str(list(project.models.values_list("pk", flat=True)))]
+    return [*map(str, facts), str(_models(project))]
+
+
+def _models(project: Project) -> list[tuple[Any, ...]]:
+    """Return the models of `project`, each with its latest prediction: others go only when newer ones replace them."""
+    latest = Prediction.objects.filter(model=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    return list(project.models.values_list("pk", "name", "version", Subquery(latest)))
 
 
 def _last(rows: QuerySet[Any]) -> int | None:

@@ -78,7 +78,7 @@ def facets_of(search: Search, names: Mapping[str, Iterable[str]], counts: FacetC
         values = [
             FacetValue(text, count, value == chosen, search.query(**{facet: "" if value == chosen else value}))
             for value, text in _values(facet, names, chosen)
-            if (count := counts and counts.of(facet, value)) != 0 or value == chosen
+            if (count := counts.of(facet, value) if counts else None) != 0 or value == chosen
         ]
         if len(values) > MOST_SHOWN:
             values.sort(key=lambda value: (not value.is_chosen, -(value.count or 0)))

@@ -23,7 +23,7 @@ from results.queries.instances.explorer import (
     matching_words,
     page_of_instances,
 )
-from results.queries.instances.facets import FACETS, FacetTable, count_facets
+from results.queries.instances.facets import FACETS, MOST_LOOKED_UP, FacetTable, count_facets, needs_lookup
 from results.queries.instances.instance_history import (
     Votes,
     histories,
@@ -89,7 +89,9 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
     table = FacetTable.read(kept.content) if kept.content else None
     said = matching_words(project, search.wanted.words) if search.wanted.words else None
-    counts = count_facets(table, project, studies, search.wanted, search.order, said=said) if table else None
+    facets = None
+    if table and not needs_lookup(search.wanted, search.order):
+        facets = count_facets(table, project, studies, search.wanted)
     shown = listed(project, studies, search.wanted, search.order, said=said)
     page, count = page_of_instances(
         shown,
@@ -97,8 +99,10 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         study=search.wanted.study,
         after=request.GET.get("after", ""),
         before=request.GET.get("before", ""),
-        count=counts.matching if counts and kept.is_current and kept.in_background else None,
+        count=facets.matching if facets and kept.is_current and kept.in_background else None,
     )
+    if table and facets is None and count <= MOST_LOOKED_UP:
+        facets = count_facets(table, project, studies, search.wanted, search.order, said=said)
     may = may_do(request, project)
     context = {
         "project": project,
@@ -111,9 +115,9 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "table": search.query(look=TABLE),
         "is_unsorted": search.order in BY_FIGURES and not search.wanted.study,
         "statistics": kept,
-        "has_counts": counts is not None,
+        "has_counts": facets is not None,
         "kept": kept if kept.in_background and search.needs_figures else None,
-        "facets": facets_of(search, _names(project, studies, table), counts),
+        "facets": facets_of(search, _names(project, studies, table), facets),
         "active": active_filters(search),
         "count": count,
         "counted": _counted_otherwise(request, count),

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from django.db.models import Q
 
@@ -72,24 +72,35 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class FacetTable:
-    """The cells of a project, and the cell of each instance: `cell_of` is parallel to `instances`, sorted ids."""
+    """The cells of a project with the number of their instances, and the cell of each instance.
+
+    `instances`, `cell_of`: packed; the ids in order, each as the difference from the one before it, and their cells.
+    They are unpacked only where instances are looked up.
+    """
 
     cells: Sequence[Cell]
-    instances: Sequence[int]
-    cell_of: Sequence[int]
+    counts: Sequence[int]
+    instances: str
+    cell_of: str
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell], instances: Sequence[int], cell_of: Sequence[int]) -> Self:
+        """Make a table; `cell_of` has the index of the cell of each of `instances`, sorted ids."""
+        sizes = Counter(cell_of)
+        steps = [after - before for before, after in pairwise([0, *instances])]
+        return cls(cells, [sizes[index] for index in range(len(cells))], _packed(steps), _packed(cell_of))
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        cells = [
+            Cell(type, subtype, split, tuple(tags), awaited, _pairs(outcomes), _pairs(items))
+            for type, subtype, split, tags, awaited, outcomes, items in stored["cells"]
+        ]
+        return cls(cells, stored["counts"], stored["instances"], stored["cell_of"])
 
     def stored(self) -> dict[str, Any]:
         """Return the table as JSON."""
-        steps = [after - before for before, after in pairwise([0, *self.instances])]
-        return {"cells": self.cells, "instances": _packed(steps), "cell_of": _packed(self.cell_of)}
-
-    @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> "FacetTable":
-        cells = [
-            Cell(*names, tuple(tags), awaited, _pairs(outcomes), _pairs(items))
-            for *names, tags, awaited, outcomes, items in stored["cells"]
-        ]
-        return cls(cells, list(accumulate(_unpacked(stored["instances"]))), _unpacked(stored["cell_of"]))
+        return dict(vars(self))
 
     def categories(self) -> Mapping[tuple[str, str], int]:
         """Return the number of instances of each type and subtype."""
@@ -101,8 +112,8 @@ class FacetTable:
     def sizes(self, among: Iterable[int] | None = None) -> Mapping[int, int]:
         """Return the number of instances in each cell: of all, or of those `among` that the table has."""
         if among is None:
-            return Counter(self.cell_of)
-        places = dict(zip(self.instances, self.cell_of, strict=True))
+            return dict(enumerate(self.counts))
+        places = dict(zip(accumulate(_unpacked(self.instances)), _unpacked(self.cell_of), strict=True))
         return Counter(places[instance] for instance in among if instance in places)
 
 
@@ -128,14 +139,14 @@ def facet_table(project: Project) -> FacetTable | None:
     found: dict[Cell, int] = {}
     instances, cell_of = array("q"), array("q")
     rows = Instance.objects.filter(project=project).order_by("pk").values_list("pk", "type", "subtype", "split")
-    for pk, *names in rows.iterator(chunk_size=CHUNK):
-        of_studies = (tuple(found_in.get(pk, ())) for found_in in (outcomes, items))
-        cell = Cell(*names, tuple(tags.get(pk, ())), pk in awaited, *of_studies)
+    for pk, type, subtype, split in rows.iterator(chunk_size=CHUNK):
+        asked, parts = (tuple(found_in.get(pk, ())) for found_in in (outcomes, items))
+        cell = Cell(type, subtype, split, tuple(tags.get(pk, ())), pk in awaited, asked, parts)
         instances.append(pk)
         cell_of.append(found.setdefault(cell, len(found)))
     if len(found) > MOST_CELLS:
         return None
-    return FacetTable(list(found), instances, cell_of)
+    return FacetTable.of(list(found), instances, cell_of)
 
 
 def _tags(project: Project) -> Mapping[int, Sequence[str]]:
@@ -196,9 +207,7 @@ def count_facets(
     None if the filters that are no facets leave too many instances. studies, said: as for `explorer.listed`. One query,
     or none where only facets filter.
     """
-    narrowed_by_study = any(getattr(wanted, name) for name in _BY_STUDY) or (order in BY_FIGURES and wanted.study)
-    others = replace(wanted, **{**dict.fromkeys(FACETS, ""), "study": wanted.study if narrowed_by_study else ""})
-    among = None
+    others, among = _without_facets(wanted, order), None
     if any(asdict(others).values()):
         ids = listed(project, studies, others, order, said=said).instances.order_by().values_list("pk", flat=True)
         among = list(ids[: MOST_LOOKED_UP + 1])
@@ -209,7 +218,23 @@ def count_facets(
     matching = sum(
         _count(counts, table.cells[index], size, wanted, states) for index, size in table.sizes(among).items()
     )
-    return FacetCounts({**counts, **({"study": None} if narrowed_by_study else {})}, matching)
+    return FacetCounts({**counts, **({"study": None} if _is_by_study(wanted, order) else {})}, matching)
+
+
+def needs_lookup(wanted: Wanted, order: str = "") -> bool:
+    """Whether `count_facets` has to look up which instances meet the filters that are no facets."""
+    return any(asdict(_without_facets(wanted, order)).values())
+
+
+def _without_facets(wanted: Wanted, order: str) -> Wanted:
+    """Return the filters that are no facets, with the study that they are about."""
+    study = wanted.study if _is_by_study(wanted, order) else ""
+    return replace(wanted, **{**dict.fromkeys(FACETS, ""), "study": study})
+
+
+def _is_by_study(wanted: Wanted, order: str) -> bool:
+    """Whether the filters that are no facets, or the order, depend on the chosen study."""
+    return any(getattr(wanted, name) for name in _BY_STUDY) or bool(order in BY_FIGURES and wanted.study)
 
 
 def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wanted, states: "_States") -> int:

@@ -247,11 +247,11 @@ def test_pages_keep_the_filter(client: Client, project: Project) -> None:
 def test_more_instances_take_no_more_queries(
     client: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # Session, user, project; size of the project, kept statistics and whether they are current (8); studies, page,
+    # Session, user, project; size of the project, kept statistics and whether they are current (7); studies, page,
     # images, decisions, tags; rights, who is simulated, all tags, dataset, models; places and studies in the rail.
     for _ in range(2):
         client.get(LIST)
-        with django_assert_num_queries(26):
+        with django_assert_num_queries(25):
             client.get(LIST)
         for number in range(10):
             make_instance(project, f"late-{number}")
