@@ -137,7 +137,7 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
 def project_content(project: Project) -> dict[str, Any] | None:
     """Return the facets of the instances of `project`, and the totals of its overview, as JSON; None without facets."""
     table = facet_table(project)
-    return table and {**table.stored(), "totals": asdict(count_totals(project))}
+    return {**table.stored(), "totals": asdict(count_totals(project))} if table else None
 
 
 def _make(job: RunningJob) -> None:
