@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from results.queries.instances.explorer import ABOUT_ANSWERS, BY_FIGURES, Wanted
+from results.queries.instances.explorer import BY_FIGURES, Wanted
 from results.views.form_values import typed
 
 
@@ -31,11 +31,6 @@ class Search:
     def needs_figures(self) -> bool:
         """Whether the list filters or sorts by figures, or shows them: those of its study."""
         return self.wanted.needs_figures or self.order in BY_FIGURES or bool(self.wanted.study)
-
-    @property
-    def is_about_answers(self) -> bool:
-        """Whether any filter is about people's answers or models' predictions."""
-        return bool(self.values.keys() & ABOUT_ANSWERS)
 
     @property
     def values(self) -> Mapping[str, str]:
