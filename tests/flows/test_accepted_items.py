@@ -235,8 +235,12 @@ def test_an_item_that_two_studies_accepted_is_in_the_dataset_once(project: Proje
 def test_the_explorer_lists_the_sets_of_accepted_and_of_rejected_items(project: Project) -> None:
     client = signed_in(User.objects.get())
     for state, keys in (("accepted", set(SETS)), ("rejected", {NEVER_FOUND})):
-        page = client.get(f"/projects/sets/instances/?study=retrieve&state={state}").content.decode()
+        found = client.get(f"/projects/sets/instances/?study=retrieve&state={state}")
+        page = found.content.decode()
         assert {key for key in SETS if f">{key}<" in page} == keys
+        # A set with an accepted and a rejected item counts under both.
+        counts = {value.text: value.count for value in found.context["facets"][0].values}
+        assert (counts["Accepted"], counts["Rejected"]) == (len(SETS), 1)
 
 
 def whole(table: dict[str, Any]) -> dict[str, Any]:
