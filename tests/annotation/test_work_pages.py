@@ -15,6 +15,7 @@ from annotation.models import PracticeAnswer, Response, Seat, Session, SessionSt
 from studies.models import CompletionCode, Image, Study
 from studies.picture_handles import handle_of
 from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
+from tests.pages import hidden_fields
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +34,7 @@ def form_of(html: bytes, *, selector: str = "form.question") -> dict[str, str]:
     """Return the fields that the form would post as it stands."""
     form = BeautifulSoup(html, "html.parser").select_one(selector)
     assert form is not None
-    return {str(field["name"]): str(field.get("value", "")) for field in form.select("input[type=hidden]")}
+    return hidden_fields(form)
 
 
 def form_at(client: Client, session: Session, path: str = "") -> dict[str, str]:

@@ -34,7 +34,7 @@ from results.reports.formats import FORMATS as REPORT_FORMATS
 from tests.databases import connected_to, database
 from tests.jobs import run_now
 from tests.upgrades.conftest import VERSION
-from tests.upgrades.filling import crawl
+from tests.upgrades.crawl import crawl
 from tests.upgrades.stage import by_table, filled, leaves, migrate_to, models_of, upgrade
 
 DUMPED = filled(VERSION)
