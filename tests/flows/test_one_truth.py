@@ -101,8 +101,7 @@ def fill() -> str:
     played = sit_through(step_4, "dan", lambda q: "both" if q.instance.key == "vase-7" else "original")
     Session.objects.filter(pk=played.pk).update(provider_study_id=f"{SIMULATED_STUDY}1")
     baseline = open_study(
-        project,
-        BASELINE | {"answers": 2, "instances": {"from": "step-4", "sample": 5}, "surveys": {"size": 20}},
+        project, BASELINE | {"answers": 2, "instances": {"from": "step-4", "sample": 5}, "surveys": {"size": 20}}
     )
     sit_through(baseline, "eve", lambda question: question.right)
     sit_through(baseline, "fay", right_about_captions)

@@ -93,26 +93,14 @@ def exported(study: Study, format: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_before_anybody_withdraws_everything_counts(rita: Client, answered: Study) -> None:
-    assert monitor(rita, answered) == {
-        "answers": (12, 12),
-        "none": (3, 12),
-        "accepted": 1,
-        "conflicting": 1,
-        "open": 0,
-    }
+    assert monitor(rita, answered) == {"answers": (12, 12), "none": (3, 12), "accepted": 1, "conflicting": 1, "open": 0}
 
 
 def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answered: Study, tmp_path: Path) -> None:
     page = withdraw_on_the_page(rita, answered).content.decode()
     assert "answers excluded: 2; decisions changed: 1" in page
     assert "open sessions ended: 1" in page
-    assert monitor(rita, answered) == {
-        "answers": (10, 12),
-        "none": (2, 10),
-        "accepted": 0,
-        "conflicting": 0,
-        "open": 2,
-    }
+    assert monitor(rita, answered) == {"answers": (10, 12), "none": (2, 10), "accepted": 0, "conflicting": 0, "open": 2}
     assert rates(rita, "/studies/vases/best-vase/results/")[4:6] == ["10", "2"]
     assert counts_shown(answered) == {"conflicting": 0, "disagree": 2, "settled": 0}
     assert rita.get("/").context["projects"][0][0].answer_count == 10
@@ -174,13 +162,7 @@ def test_excluded_then_somebody_else_takes_the_place_and_the_answers_stay_out(ri
     assert reopen(answered.project, "ann") == 2
     go_on(arrive_at_work(answered, "gil"), by_key(vase_0="candidate-0", vase_1="candidate-0"))
     # Four of six say candidate-0 to both now.
-    assert monitor(rita, answered) == {
-        "answers": (12, 12),
-        "none": (2, 12),
-        "accepted": 2,
-        "conflicting": 0,
-        "open": 0,
-    }
+    assert monitor(rita, answered) == {"answers": (12, 12), "none": (2, 12), "accepted": 2, "conflicting": 0, "open": 0}
     followed = include(answered.project, "ann")
     assert (followed.answers, followed.without_place) == (0, 2)
     assert monitor(rita, answered)["answers"] == (12, 12)

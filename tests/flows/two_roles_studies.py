@@ -16,13 +16,7 @@ from studies.models import Project
 from tests.factories import CONTACT, TESTS, make_instance, make_project
 
 PEOPLE = {"any_ids": True, "sessions_per_annotator": 0}
-DESCRIBING = {
-    "study": "describe",
-    "kind": "describe",
-    "rule": "described-v1",
-    "max_answers": 2,
-    "surveys": {"size": 4},
-}
+DESCRIBING = {"study": "describe", "kind": "describe", "rule": "described-v1", "max_answers": 2, "surveys": {"size": 4}}
 RETRIEVING = {
     "study": "retrieve",
     "kind": "retrieve",

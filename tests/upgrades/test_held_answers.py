@@ -13,8 +13,8 @@ from bs4 import BeautifulSoup
 from django.test import Client
 
 from annotation.models import PracticeAnswer, Response, Session, Skip
-from tests.upgrades.conftest import VERSION
 from tests.pages import hidden_fields
+from tests.upgrades.conftest import VERSION
 from tests.upgrades.stage import filled
 
 pytestmark = [

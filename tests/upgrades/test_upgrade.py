@@ -143,7 +143,7 @@ def test_the_filled_database_holds_what_a_site_has() -> None:
     assert set(column("results_export", "state")) == {"waiting", "running", "ready", "failed"}
     assert set(column("annotation_decision", "state")) == {"undecided", "accepted", "rejected"}
     assert set(column("annotation_entryevent", "what")) == {
-        *("missing", "unfilled", "other_person", "other_study", "no_seat"),
+        *("missing", "unfilled", "other_person", "other_study", "no_seat")
     }
     assert set(column("studies_membership", "role")) == {"owner", "researcher"}
     assert {1, 2, 3} == set(column("annotation_response", "version"))
