@@ -1,4 +1,4 @@
-"""Numbers of the papers that the files beside the project recompute, from those files. The tables of models come out in
+"""Numbers of the papers, recomputed from the files beside the project. Tests of the tables of models are in
 tests/evaluation/protocols."""
 
 import csv

@@ -47,7 +47,7 @@ def state(job: Job) -> str:
 
 
 def stopped_at(number: int, folder: Path) -> Job:
-    """Return a job of eight numbers that a worker has begun, and is at `number` of."""
+    """Return a job of eight numbers that a worker has begun and stops at `number`."""
     path().unlink(missing_ok=True)
     gate().unlink(missing_ok=True)
     arguments = {"numbers": 8, "waits_at": number}
@@ -60,7 +60,7 @@ def stopped_at(number: int, folder: Path) -> Job:
 def goes_on_to_its_end(job: Job, folder: Path) -> None:
     gate().touch()
     wait_until(lambda: state(job) == JobState.DONE, folder / "worker.log")
-    # The batch in which it was killed was done without the word about it, and is done again.
+    # The batch in which it was killed was done, but nothing said so: it is done again.
     assert counted() == [0, 1, 2, 3, 4, 5, 5, 6, 7]
     job.refresh_from_db()
     assert (job.attempts, job.done, job.total) == (2, 8, 8)

@@ -25,7 +25,7 @@ from studies.descriptions import TARGETS, role_of
 from studies.kinds import KINDS, CannotAsk, ImageFacts, InstanceFacts, Kind, get_kind, usual_ask
 from studies.models import Instance, InstanceImage, Project, Question, Study
 from tests.contracts import made_up
-from tests.factories import NOON, TESTS, draw_image, make_project
+from tests.factories import NOON, TESTS, draw_image, make_instance, make_project
 from tests.pages import hidden_fields
 
 NAMES = [*KINDS, *made_up.KINDS]
@@ -104,16 +104,14 @@ def draw_thing_for(asks: Mapping[Kind, Mapping[str, Any]], project: Project, num
         images |= known.images
         if known.source:
             captions[role_of(1)], reference[TARGETS] = known.source["text"], [known.source["target"]]
-    instance = Instance.objects.create(
-        project=project,
-        key=f"{SECRET}-thing-{number}",
-        type="replace",
+    instance = make_instance(
+        project,
+        f"{SECRET}-thing-{number}",
+        candidates=0,
         subtype="obj" if number % 2 else "att",
         captions=captions,
         original_captions=captions,
         reference=reference,
-        caption_rule="as-is-v1",
-        source_file="things.csv",
         source_row=number,
     )
     shown = itertools.count(number * 20)

@@ -37,14 +37,14 @@ from django.test import Client
 from annotation.actions.deciding import adjudication
 from annotation.actions.removing import removals
 from annotation.models import Annotator, Session
-from predictions.models import QUESTIONS, Model, Prediction
+from predictions.models import QUESTIONS, Model
 from results.actions.cached_statistics import made_at_once
 from results.models import KeptNumbers
 from results.reports.page_tables import PageTable
 from results.simulated import SIMULATED_STUDY
 from studies.models import Project, Question
 from tests.databases import kept
-from tests.factories import NOON, make_model, make_person
+from tests.factories import NOON, make_model, make_person, make_prediction
 from tests.pages import signed_in
 from tests.results.pipelines import BASELINE, STEP_3, STEP_4, open_study, project_of, sit_through
 from tests.workspace.api.asking import API, Script, script_of
@@ -115,20 +115,9 @@ def fill() -> str:
 
 def declare(project: Project, model: Model, keys: list[str]) -> None:
     """Store that `model` is right about all four questions on these instances."""
-    Prediction.objects.bulk_create(
-        Prediction(
-            model=model,
-            instance=instance,
-            kind=kind,
-            variant=variant,
-            caption_rule=instance.caption_rule,
-            is_right=True,
-            source_row=1,
-            created_at=NOON,
-        )
-        for instance in project.instances.filter(key__in=keys)
-        for kind, variant in QUESTIONS.values()
-    )
+    for instance in project.instances.filter(key__in=keys):
+        for kind, variant in QUESTIONS.values():
+            make_prediction(model, instance, kind, variant)
 
 
 filled = kept(fill)
