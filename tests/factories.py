@@ -29,7 +29,7 @@ from annotation.actions.launching.launch import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from annotation.recruitment.base import Entry
-from predictions.models import Model
+from predictions.models import Model, Prediction
 from studies.actions.studies import create_study
 from studies.design import Design
 from studies.kinds import ImageFacts, InstanceFacts, get_kind, shown_order
@@ -78,6 +78,14 @@ def make_project(slug: str = "vases", *, members: Sequence[User] = ()) -> Projec
 
 def make_model(project: Project, name: str = "CLIP", **names: str) -> Model:
     return Model.objects.create(project=project, name=name, created_at=NOON, **names)
+
+
+def make_prediction(
+    model: Model, instance: Instance, kind: str = "image_to_text", variant: str = "image", **fields: Any
+) -> Prediction:
+    """Return what `model` says of a question about `instance`: the right answer, unless `fields` say otherwise."""
+    usual = {"caption_rule": instance.caption_rule, "is_right": True, "source_row": 1, "created_at": NOON}
+    return Prediction.objects.create(model=model, instance=instance, kind=kind, variant=variant, **usual | fields)
 
 
 def make_member(project: Project, role: str, *, name: str = "") -> User:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Annotator
 from results.models import Pseudonym
-from studies.models import Event, Membership, Study
+from studies.models import Event, Study
 from tests.databases import kept
 from tests.factories import draw_instance, make_launched, make_member, make_person, make_project, make_study
 
@@ -125,9 +125,3 @@ def test_without_a_name_the_shell_is_trusted(run: Callable[..., str], called: st
 def test_the_refusal_says_who_may(run: Callable[..., str], who: str, sentence: str) -> None:
     assert run("close_study", "--by", who).startswith(sentence)
     assert Study.objects.get(slug="open").state == "open"
-
-
-def test_whom_the_version_before_calls_a_researcher_may_be_named(run: Callable[..., str]) -> None:
-    Membership.objects.filter(user__username="viewer").update(role="researcher")
-    assert run("close_study", "--by", "viewer") == ""
-    assert Study.objects.get(slug="open").state == "closed"

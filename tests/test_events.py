@@ -29,13 +29,7 @@ from predictions.models import Run
 from results.actions import participants
 from results.actions.erasure import forget
 from results.actions.exports import cancel_export, export_into, export_project_into, request_export
-from results.actions.releases import (
-    freeze_release,
-    prepare_release,
-    provider_ids,
-    release_into,
-    write_provider_ids,
-)
+from results.actions.releases import freeze_release, prepare_release, provider_ids, release_into, write_provider_ids
 from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from simulation.actions.announcement import announce_replay, announce_simulation
@@ -236,10 +230,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
             export_project_into, project=visited().project, format="imagecode", folder=folder, report=quiet
         ),
     ),
-    "request_export": (
-        "export requested",
-        lambda _: with_fixed(request_export, study=visited(), format="jsonl"),
-    ),
+    "request_export": ("export requested", lambda _: with_fixed(request_export, study=visited(), format="jsonl")),
     "cancel_export": ("export cancelled", lambda _: with_fixed(cancel_export, export=_waiting())),
     "prepare_release": (
         "release made",
@@ -256,10 +247,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "provider ids taken",
         lambda folder: with_fixed(write_provider_ids, release=frozen(), folder=folder),
     ),
-    "announce_replay": (
-        "study replayed",
-        lambda _: with_fixed(announce_replay, study=visited(), seed="bivlc"),
-    ),
+    "announce_replay": ("study replayed", lambda _: with_fixed(announce_replay, study=visited(), seed="bivlc")),
     "announce_simulation": (
         "answers simulated",
         lambda _: with_fixed(announce_simulation, study=visited(), annotators=2, accuracy=0.9, seed="1"),
@@ -283,18 +271,12 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         "study created",
         lambda _: with_fixed(drafts.create_or_replace, project=make_project(), source=ANOTHER),
     ),
-    "update_draft": (
-        "study changed",
-        lambda _: with_fixed(drafts.update_draft, study=create_draft(), source=ANOTHER),
-    ),
+    "update_draft": ("study changed", lambda _: with_fixed(drafts.update_draft, study=create_draft(), source=ANOTHER)),
     "duplicate_study": (
         "study duplicated",
         lambda _: with_fixed(drafts.duplicate_study, study=visited(), slug="another", title="Which vase?"),
     ),
-    "ask_again": (
-        "study duplicated",
-        lambda _: asked_again(),
-    ),
+    "ask_again": ("study duplicated", lambda _: asked_again()),
     "tag_instances": ("instances tagged", lambda _: tagging(tags.tag_instances)),
     "untag_instances": ("instances untagged", lambda _: tagging(tags.untag_instances, before=True)),
     "make_project": ("project made", lambda _: with_fixed(projects.make_project, slug="vases", name="Vases")),

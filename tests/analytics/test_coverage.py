@@ -19,6 +19,12 @@ MEANS = [
     Design(20, 25, 0.0, 1.5, 0.75, same=True, per_instance=2),
     Design(20, 50, 0.5, 1.5, 0.75, same=True, per_instance=2, answers=3),
 ]
+ALPHAS = [
+    Design(20, 25, 0.0, 1.5, 0.75, same=True, per_instance=4),
+    Design(20, 25, 0.0, 1.0, 0.75, same=True, per_instance=2, answers=3),
+    Design(20, 50, 0.0, 1.5, 0.8, same=True, per_instance=4, answers=5),
+    Design(20, 50, 0.0, 0.0, 0.8, same=True, per_instance=2, answers=3),
+]
 # 400 data sets: a true 95 % comes out under 92 % once in 300 times.
 USUAL = (400, 0.92)
 
@@ -46,25 +52,7 @@ USUAL = (400, 0.92)
         (coverage_of_ratings, Design(20, 25, 0.0, 1.5, 0.9, same=True, per_instance=2, answers=3), 2000, 0.925, 1.15),
         # Two bounds on one variance, and Student's t for it, made intervals 1.14 times as wide as need be.
         (coverage_of_ratings, Design(20, 50, 0.0, 0.0, 0.75, same=True, per_instance=2), 400, 0.94, 1.13),
-        (coverage_of_clustered_alpha, Design(20, 25, 0.0, 1.5, 0.75, same=True, per_instance=4), *USUAL, 1.15),
-        (
-            coverage_of_clustered_alpha,
-            Design(20, 25, 0.0, 1.0, 0.75, same=True, per_instance=2, answers=3),
-            *USUAL,
-            1.15,
-        ),
-        (
-            coverage_of_clustered_alpha,
-            Design(20, 50, 0.0, 1.5, 0.8, same=True, per_instance=4, answers=5),
-            *USUAL,
-            1.15,
-        ),
-        (
-            coverage_of_clustered_alpha,
-            Design(20, 50, 0.0, 0.0, 0.8, same=True, per_instance=2, answers=3),
-            *USUAL,
-            1.15,
-        ),
+        *((coverage_of_clustered_alpha, design, *USUAL, 1.15) for design in ALPHAS),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )

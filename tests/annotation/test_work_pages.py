@@ -15,6 +15,7 @@ from annotation.models import PracticeAnswer, Response, Seat, Session, SessionSt
 from studies.models import CompletionCode, Image, Study
 from studies.picture_handles import handle_of
 from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study, make_instance, make_project
+from tests.pages import hidden_fields
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +34,7 @@ def form_of(html: bytes, *, selector: str = "form.question") -> dict[str, str]:
     """Return the fields that the form would post as it stands."""
     form = BeautifulSoup(html, "html.parser").select_one(selector)
     assert form is not None
-    return {str(field["name"]): str(field.get("value", "")) for field in form.select("input[type=hidden]")}
+    return hidden_fields(form)
 
 
 def form_at(client: Client, session: Session, path: str = "") -> dict[str, str]:
@@ -63,19 +64,6 @@ def study_with_practice(**design: Any) -> Study:
     project = make_project()
     make_instance(project, "trial")
     return launch_study(project, practice=PRACTICE, **design)
-
-
-def test_the_whole_way_without_javascript(client: Client) -> None:
-    study = launch_study(instances=2, consent="Do you **agree**?")
-    session = arrive(study)
-    page = page_of(session)
-    assert b"<strong>agree</strong>" in client.get(page).content
-    client.post(f"{page}consent/", {"agree": "yes"})
-    client.post(f"{page}begin/")
-    for _ in range(2):
-        assert post_answer(client, session, "2").status_code == 303
-    assert Response.objects.count() == 2
-    assert CompletionCode.objects.get(study=study, outcome="finished").code in client.get(page).content.decode()
 
 
 def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None:

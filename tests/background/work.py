@@ -22,8 +22,12 @@ def counted() -> list[int]:
     return [int(line) for line in path().read_text(encoding="utf-8").splitlines()] if path().exists() else []
 
 
+def gate() -> Path:
+    return path().with_suffix(".open")
+
+
 def count(job: RunningJob) -> None:
-    """Count to `arguments.numbers`, `arguments.milliseconds` each; a number is one batch."""
+    """Count to `arguments.numbers`, a number a batch; wait for the gate at the number `arguments.waits_at`."""
     path().parent.mkdir(parents=True, exist_ok=True)
     numbers = job.arguments.get("numbers", NUMBERS)
     for number in range(job.step.get("next", 0), numbers):
@@ -31,7 +35,8 @@ def count(job: RunningJob) -> None:
             out.write(f"{number}\n")
             out.flush()
             os.fsync(out.fileno())
-        time.sleep(job.arguments.get("milliseconds", 0) / 1000)
+        while number == job.arguments.get("waits_at", -1) and not gate().exists():
+            time.sleep(0.02)
         if number == job.arguments.get("fails_at", -1):
             raise Failed(f"The number {number} cannot be counted. Choose another.")
         job.advance(step={"next": number + 1}, done=number + 1, total=numbers)
@@ -46,11 +51,5 @@ def ended() -> str:
     return path().with_suffix(".ended").read_text(encoding="utf-8") if path().with_suffix(".ended").exists() else ""
 
 
-COUNT = Work(
-    run=count,
-    unit="numbers",
-    trouble="The numbers could not be counted.",
-    minutes=5,
-    patience=timedelta(seconds=3),
-    ended=note_end,
-)
+TROUBLE, PATIENCE = "The numbers could not be counted.", timedelta(seconds=3)
+COUNT = Work(run=count, unit="numbers", trouble=TROUBLE, minutes=5, patience=PATIENCE, ended=note_end)

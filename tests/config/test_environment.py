@@ -69,10 +69,7 @@ def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.Monkey
         (environment.read_proxies, "", 0),
         (environment.read_proxies, "0", 0),
         (environment.read_proxies, "2", 2),
-        (
-            *(environment.read_proxies, "10.0.0.0/8, 192.0.2.7"),
-            (ip_network("10.0.0.0/8"), ip_network("192.0.2.7/32")),
-        ),
+        (*(environment.read_proxies, "10.0.0.0/8, 192.0.2.7"), (ip_network("10.0.0.0/8"), ip_network("192.0.2.7/32"))),
         (environment.read_proxies, "2001:db8::/48", (ip_network("2001:db8::/48"),)),
         (environment.read_token, "", ""),
         (environment.read_token, "k" * 32, "k" * 32),
@@ -80,10 +77,7 @@ def test_what_another_setting_needs_must_not_be_empty(monkeypatch: pytest.Monkey
         (environment.read_distance, " 0.35 ", 0.35),
         (environment.read_issuer, "", ""),
         (environment.read_issuer, " https://login.example/realms/lab/ ", "https://login.example/realms/lab"),
-        (
-            *(environment.read_issuer, "https://login.example/.well-known/openid-configuration"),
-            "https://login.example",
-        ),
+        (*(environment.read_issuer, "https://login.example/.well-known/openid-configuration"), "https://login.example"),
         (environment.read_issuer, "http://127.0.0.1:9400", "http://127.0.0.1:9400"),
     ],
 )
@@ -148,12 +142,7 @@ def test_postgresql_is_told_by_its_address() -> None:
         "HOST": "db.example",
         "PORT": "5433",
         "NAME": "lineup",
-        "OPTIONS": {
-            "server_side_binding": True,
-            "prepare_threshold": 5,
-            "connect_timeout": 5,
-            "sslmode": "require",
-        },
+        "OPTIONS": {"server_side_binding": True, "prepare_threshold": 5, "connect_timeout": 5, "sslmode": "require"},
     }
 
 

@@ -56,50 +56,34 @@ def test_a_site_without_https_keeps_a_key_that_was_long_enough_for_it(tmp_path: 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'. Write one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
-        (
-            *("DATABASE_URL", "postgresql://[lineup:secret@db/lineup"),
-            "DATABASE_URL cannot be read (Invalid IPv6 URL). "
-            "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME.",
-        ),
-        (
-            *("DATA_DIR", "/dev/null"),
-            "DATA_DIR is /dev/null, which cannot be written to (File exists). Name a folder that this user may use.",
-        ),
-        ("IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
-        ("HSTS_SECONDS", "-1", "HSTS_SECONDS is -1. Write a whole number, 0 or more."),
-        (
-            *("SECRET_KEY", "k" * 19),
-            "SECRET_KEY is shorter than 20 characters. Make a long random one and keep it secret.",
-        ),
-    ],
-)
-def test_a_setting_that_cannot_be_meant_stops_the_start_with_nothing_but_a_sentence(
-    tmp_path: Path, name: str, value: str, sentence: str
-) -> None:
-    done = _manage("check", folder=tmp_path, **{name: value})
-    assert (done.returncode, done.stderr) == (1, f"{sentence}\n")
-
-
-GUNICORN, CELERY = ("gunicorn", "--check-config", "config.wsgi"), ("celery", "-A", "config", "report")
+CHECK, GUNICORN = ("manage.py", "check"), ("-m", "gunicorn", "--check-config", "config.wsgi")
+CELERY = ("-m", "celery", "-A", "config", "report")
+DATABASE = "DATABASE_URL cannot be read (Invalid IPv6 URL). "
+DATABASE += "Use sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME."
+FOLDER = "DATA_DIR is /dev/null, which cannot be written to (File exists). Name a folder that this user may use."
+PIXELS = "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."
+KEY = "SECRET_KEY is shorter than 20 characters. Make a long random one and keep it secret."
 
 
 @pytest.mark.parametrize(
     ("starts", "name", "value", "sentence"),
     [
+        (CHECK, "LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'. Write one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        (CHECK, "DATABASE_URL", "postgresql://[lineup:secret@db/lineup", DATABASE),
+        (CHECK, "DATA_DIR", "/dev/null", FOLDER),
+        (CHECK, "IMAGE_MAX_PIXELS", "-1", PIXELS),
+        (CHECK, "HSTS_SECONDS", "-1", "HSTS_SECONDS is -1. Write a whole number, 0 or more."),
+        (CHECK, "SECRET_KEY", "k" * 19, KEY),
         (GUNICORN, "WEB_WORKERS", "0", "WEB_WORKERS is 0. Write a whole number, 1 or more."),
         (GUNICORN, "WEB_THREADS", "many", "WEB_THREADS is 'many'. Write a whole number."),
-        (GUNICORN, "IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
-        (CELERY, "IMAGE_MAX_PIXELS", "-1", "IMAGE_MAX_PIXELS is -1. Write a whole number, 1 or more."),
+        (GUNICORN, "IMAGE_MAX_PIXELS", "-1", PIXELS),
+        (CELERY, "IMAGE_MAX_PIXELS", "-1", PIXELS),
     ],
 )
-def test_the_web_server_and_the_workers_stop_with_a_sentence_too(
+def test_a_setting_that_cannot_be_meant_stops_whatever_starts_with_nothing_but_a_sentence(
     tmp_path: Path, starts: tuple[str, ...], name: str, value: str, sentence: str
 ) -> None:
-    done = _python("-m", *starts, folder=tmp_path, **{name: value})
+    done = _python(*starts, folder=tmp_path, **{name: value})
     assert (done.returncode, done.stderr) == (1, f"{sentence}\n")
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
@@ -48,6 +49,7 @@ def _entry(block: str) -> Entry:
     return entry
 
 
+@cache
 def texts_in_use() -> set[tuple[str, str]]:
     """Return every text, singular and plural (or ""), that the code or a template asks a translation of."""
     templates = {text for path in (ROOT / "templates").rglob("*.html") for text in _in_template(path)}

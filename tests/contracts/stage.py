@@ -25,7 +25,8 @@ from studies.descriptions import TARGETS, role_of
 from studies.kinds import KINDS, CannotAsk, ImageFacts, InstanceFacts, Kind, get_kind, usual_ask
 from studies.models import Instance, InstanceImage, Project, Question, Study
 from tests.contracts import made_up
-from tests.factories import NOON, TESTS, draw_image, make_project
+from tests.factories import NOON, TESTS, draw_image, make_instance, make_project
+from tests.pages import hidden_fields
 
 NAMES = [*KINDS, *made_up.KINDS]
 # Stands in every name of a role, and so in every key, file name and address that is made of one.
@@ -103,16 +104,14 @@ def draw_thing_for(asks: Mapping[Kind, Mapping[str, Any]], project: Project, num
         images |= known.images
         if known.source:
             captions[role_of(1)], reference[TARGETS] = known.source["text"], [known.source["target"]]
-    instance = Instance.objects.create(
-        project=project,
-        key=f"{SECRET}-thing-{number}",
-        type="replace",
+    instance = make_instance(
+        project,
+        f"{SECRET}-thing-{number}",
+        candidates=0,
         subtype="obj" if number % 2 else "att",
         captions=captions,
         original_captions=captions,
         reference=reference,
-        caption_rule="as-is-v1",
-        source_file="things.csv",
         source_row=number,
     )
     shown = itertools.count(number * 20)
@@ -199,7 +198,7 @@ class Annotator:
         """Send the first form that leads on."""
         forms = self.page.select("main form")
         form = next(form for form in forms if re.search(r"/(consent|begin|go-on)/$", str(form.get("action"))))
-        self._keep(self.client.post(str(form["action"]), hidden(form) | dict(fields), follow=True))
+        self._keep(self.client.post(str(form["action"]), hidden_fields(form) | dict(fields), follow=True))
 
     def posts(self, label: str = "") -> dict[str, str]:
         """Return what the question shown is answered with: the answer with `label`, or any."""
@@ -218,7 +217,7 @@ class Annotator:
         """Send the question's form with `fields` in it; return the status of the page that comes after all."""
         form = self.question
         assert form is not None
-        own = hidden(form) | {"submission": submission or str(uuid.uuid4())}
+        own = hidden_fields(form) | {"submission": submission or str(uuid.uuid4())}
         return int(self._keep(self.client.post(str(form["action"]), own | dict(fields), follow=True)).status_code)
 
     def change(self) -> int:
@@ -229,13 +228,9 @@ class Annotator:
         assert self.question is not None
         names = [*(str(value) for value in range(1, 12)), "image", *(f"image-{number}" for number in range(2, 12))]
         failed = [{"value": name, "failed_loads": FAILED_LOADS_TO_SKIP} for name in names]
-        fields = hidden(self.question) | {"images": json.dumps(failed)}
+        fields = hidden_fields(self.question) | {"images": json.dumps(failed)}
         found = self.client.post(f"/s/{self.session.token}/skip/", fields, follow=True)
         return int(self._keep(found).status_code)
-
-
-def hidden(form: Tag) -> dict[str, str]:
-    return {str(tag["name"]): str(tag.get("value", "")) for tag in form.select('input[type="hidden"][name]')}
 
 
 def practice_of(kind: Kind, ask: Mapping[str, Any]) -> dict[str, Any]:

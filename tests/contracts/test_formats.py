@@ -15,7 +15,6 @@ from annotation.models import Session
 from evaluation.result_files import ResultsFileError
 from predictions.importing import FORMATS as PREDICTIONS
 from predictions.importing import Row, get_reader
-from predictions.models import Model, Prediction
 from results.actions.exports import make_export, request_export, write_export
 from results.actions.pseudonyms import name_annotators
 from results.actions.releases import RELEASE_FORMATS
@@ -29,7 +28,7 @@ from studies.importing import IMPORTERS, Note, Record, RowProblem, about, get_im
 from studies.models import Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.databases import kept
-from tests.factories import NOON, make_person
+from tests.factories import NOON, make_model, make_person, make_prediction
 
 every_export = pytest.mark.parametrize("format", EXPORTS)
 SORTS = {"instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"}
@@ -42,16 +41,7 @@ def make_answered() -> str:
     study = launched("best_of_n")
     answered(study, say=lambda person, number: "none" if number == 1 else "zqxjkv_candidate-0")
     question = study.questions.order_by("pk")[0]
-    Prediction.objects.create(
-        model=Model.objects.create(project=study.project, name="CLIP", created_at=NOON),
-        instance=question.instance,
-        kind=question.kind,
-        variant=question.variant,
-        caption_rule=question.instance.caption_rule,
-        is_right=True,
-        source_row=1,
-        created_at=NOON,
-    )
+    make_prediction(make_model(study.project), question.instance, question.kind, question.variant)
     return study.slug
 
 

@@ -50,11 +50,7 @@ class Site:
         command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", bind, "--workers", str(workers)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, "--threads", "4", "--timeout", "30"],
-                cwd=ROOT,
-                env=self.environment,
-                stdout=log,
-                stderr=log,
+                [*command, "--threads", "4", "--timeout", "30"], cwd=ROOT, env=self.environment, stdout=log, stderr=log
             )
         deadline = time.monotonic() + START_SECONDS
         with browser_at(self.url) as browser:

@@ -44,13 +44,7 @@ def bring_in(folder: Path, format: str, files: dict[str, Any]) -> Project:
         path.write_text(json.dumps(files[path.name]))
     project = Project.objects.create(slug=format, name=format)
     import_files(
-        project=project,
-        files=paths,
-        format=format,
-        by=TESTS,
-        now=NOON,
-        images_dir=folder,
-        caption_rule="retrieval-v1",
+        project=project, files=paths, format=format, by=TESTS, now=NOON, images_dir=folder, caption_rule="retrieval-v1"
     )
     return project
 

@@ -1,5 +1,6 @@
 """32 annotators at once on a real PostgreSQL behind gunicorn: exactly the answers asked for, whatever is killed."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -30,8 +31,9 @@ def study_of(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Call
     def make(answers: int) -> str:
         name = f"crowd_{answers}"
         site = site_over(database_url=cluster.url(name, like=MIGRATED), data_dir=tmp_path_factory.mktemp(name))
-        size = ("--questions", str(ANSWERS // answers), "--answers", str(answers), "--size", str(SIZE))
-        site.run("-m", "tests.flows.crowd_study", "crowd", *size)
+        size = {"instances": ANSWERS // answers, "answers": answers, "surveys": {"size": SIZE}}
+        again = {"recruitment": {"sessions_per_annotator": 0}}
+        site.run("-m", "tests.flows.launch_studies", json.dumps({"study": "crowd"} | size | again))
         return name
 
     return make

@@ -28,6 +28,7 @@ from tests.databases import MIGRATED
 from tests.flows.conftest import AT_HOME_ON_POSTGRESQL
 from tests.flows.crowd import FORM, SLOT
 from tests.flows.site import Site, browser_at, running_site, site_over
+from tests.flows.two_roles import studies
 from tests.servers import Cluster
 from tests.workers import celery_worker
 
@@ -48,7 +49,8 @@ print(job_of(export=export).pk)
 @pytest.fixture
 def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
     url = cluster.url("lost_worker", like=MIGRATED)
-    site_over(database_url=url, data_dir=tmp_path).run("-m", "tests.flows.two_roles_studies")
+    site = site_over(database_url=url, data_dir=tmp_path)
+    site.run("-m", "tests.flows.launch_studies", *studies(sets=8, targets=2))
     with running_site(database_url=url, data_dir=tmp_path, workers=1) as running:
         yield running
 

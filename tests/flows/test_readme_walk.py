@@ -24,10 +24,7 @@ from tests.servers import spare_port
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a clone does not bring, and what the walk does not use. What was compiled of it comes along: it says the same.
-LEFT_BEHIND = (
-    *(".git", ".venv*", ".hypothesis", ".*_cache", "var", "demo-data", "staticfiles", "tests"),
-    "benchmarks",
-)
+LEFT_BEHIND = (*(".git", ".venv*", ".hypothesis", ".*_cache", "var", "demo-data", "staticfiles", "tests"), "benchmarks")
 SETUP = "make setup && . .venv/bin/activate"
 SERVE = "STATIC_WITHOUT_COLLECT=1 python manage.py runserver &"
 PASSWORD = "a long password of the walk"

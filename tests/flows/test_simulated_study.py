@@ -13,8 +13,7 @@ from studies.models import Study
 from tests.factories import launch_study, make_instance, make_project
 
 on_postgresql = pytest.mark.once(
-    on="postgresql",
-    because="who chooses what is the simulation's; on SQLite the demo and the README's walk simulate",
+    on="postgresql", because="who chooses what is the simulation's; on SQLite the demo and the README's walk simulate"
 )
 OPTIONS = ("candidate-0", "candidate-1", "candidate-2", "candidate-3", "none")
 

@@ -14,7 +14,7 @@ import pytest
 from tests.databases import MIGRATED
 from tests.flows.conftest import AT_HOME_ON_POSTGRESQL
 from tests.flows.site import Site, running_site, site_over
-from tests.flows.two_roles import Describers, Retrievers
+from tests.flows.two_roles import Describers, Retrievers, studies
 from tests.servers import Cluster
 
 pytestmark = AT_HOME_ON_POSTGRESQL
@@ -30,7 +30,7 @@ LONGEST_SECONDS = 240
 def site(cluster: Cluster, tmp_path: Path) -> Iterator[Site]:
     url = cluster.url("two_roles", like=MIGRATED)
     made = site_over(database_url=url, data_dir=tmp_path / "made")
-    made.run("-m", "tests.flows.two_roles_studies", "--sets", str(SETS), "--targets", str(TARGETS))
+    made.run("-m", "tests.flows.launch_studies", *studies(sets=SETS, targets=TARGETS))
     with running_site(database_url=url, data_dir=tmp_path) as running:
         yield running
 

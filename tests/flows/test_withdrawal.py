@@ -22,7 +22,6 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Session, SessionState
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym
 from results.queries.exports.export_rows import count_rows
@@ -92,27 +91,12 @@ def exported(study: Study, format: str, folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO((folder / f"{study.slug}-{format}.csv").read_text(encoding="utf-8"))))
 
 
-def test_before_anybody_withdraws_everything_counts(rita: Client, answered: Study) -> None:
-    assert monitor(rita, answered) == {
-        "answers": (12, 12),
-        "none": (3, 12),
-        "accepted": 1,
-        "conflicting": 1,
-        "open": 0,
-    }
-
-
 def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answered: Study, tmp_path: Path) -> None:
+    assert monitor(rita, answered) == {"answers": (12, 12), "none": (3, 12), "accepted": 1, "conflicting": 1, "open": 0}
     page = withdraw_on_the_page(rita, answered).content.decode()
     assert "answers excluded: 2; decisions changed: 1" in page
     assert "open sessions ended: 1" in page
-    assert monitor(rita, answered) == {
-        "answers": (10, 12),
-        "none": (2, 10),
-        "accepted": 0,
-        "conflicting": 0,
-        "open": 2,
-    }
+    assert monitor(rita, answered) == {"answers": (10, 12), "none": (2, 10), "accepted": 0, "conflicting": 0, "open": 2}
     assert rates(rita, "/studies/vases/best-vase/results/")[4:6] == ["10", "2"]
     assert counts_shown(answered) == {"conflicting": 0, "disagree": 2, "settled": 0}
     assert rita.get("/").context["projects"][0][0].answer_count == 10
@@ -125,13 +109,6 @@ def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answ
     assert json.loads(decisions["vase-1"]["votes"]) == {"candidate-0": 3, "none": 2}
     assert {(row["answers"], row["outcome"]) for row in decisions.values()} == {("5", "none yet")}
     assert count_rows("instances", answered) == 0
-
-
-def test_their_open_session_has_ended(rita: Client, answered: Study) -> None:
-    withdraw_on_the_page(rita, answered)
-    session = Session.objects.get(study__slug="later")
-    assert session.state == SessionState.WITHDRAWN
-    assert "withdrawn your consent" in Client().get(f"/s/{session.token}/").content.decode()
 
 
 def test_a_file_made_before_is_no_longer_offered_and_says_so(rita: Client, answered: Study) -> None:
@@ -174,13 +151,7 @@ def test_excluded_then_somebody_else_takes_the_place_and_the_answers_stay_out(ri
     assert reopen(answered.project, "ann") == 2
     go_on(arrive_at_work(answered, "gil"), by_key(vase_0="candidate-0", vase_1="candidate-0"))
     # Four of six say candidate-0 to both now.
-    assert monitor(rita, answered) == {
-        "answers": (12, 12),
-        "none": (2, 12),
-        "accepted": 2,
-        "conflicting": 0,
-        "open": 0,
-    }
+    assert monitor(rita, answered) == {"answers": (12, 12), "none": (2, 12), "accepted": 2, "conflicting": 0, "open": 0}
     followed = include(answered.project, "ann")
     assert (followed.answers, followed.without_place) == (0, 2)
     assert monitor(rita, answered)["answers"] == (12, 12)

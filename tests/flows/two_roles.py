@@ -27,6 +27,16 @@ LOOKS_AGAIN_SECONDS = 0.3
 WRONG, REFUSED = 0.3, 0.3
 
 
+def studies(*, sets: int, targets: int) -> list[str]:
+    """Return two studies for `tests.flows.launch_studies`: `targets` images of each set are described, and found."""
+    both = {"instances": 0, "surveys": {"size": 4}, "recruitment": {"sessions_per_annotator": 0}}
+    describe = {"sets": sets, "study": "describe", "kind": "describe", "rule": "described-v1", "max_answers": 2}
+    retrieve = {"study": "retrieve", "kind": "retrieve", "rule": "retrieved-2-of-3-v1", "answers": 2, "max_answers": 3}
+    describe["ask"] = {"images": "candidate", "targets": targets}
+    retrieve |= {"ask": {"images": "candidate"}, "selection": {"from": "describe"}, "lobby": {"minutes": 10}}
+    return [json.dumps(both | study) for study in (describe, retrieve)]
+
+
 @dataclass
 class Role(Crowd):
     """People of one role, who come again and again until all is `over`."""

@@ -22,7 +22,7 @@ from lineup_client import Lineup
 from results.actions.pseudonyms import name_annotators
 from results.models import Pseudonym
 from studies.models import Instance
-from tests.factories import draw_image, make_model, make_person, make_project
+from tests.factories import draw_image, make_instance, make_model, make_person, make_project
 from tests.lineup_client.inside import people_answer
 from tests.studies.source_files import picture_bytes
 from tests.workspace.api.asking import token_of
@@ -81,15 +81,8 @@ def owner(transactional_db: None) -> User:
     project = make_project("birds")
     make_model(project, "CLIP openai")
     for number in range(3):
-        instance = Instance.objects.create(
-            project=project,
-            key=f"row-{number}",
-            captions={"caption": "A bird."},
-            caption_rule="as-is-v1",
-            reference={"right": "candidate-0"},
-            source_file="rows.jsonl",
-            source_row=number + 1,
-        )
+        known = {"captions": {"caption": "A bird."}, "reference": {"right": "candidate-0"}}
+        instance = make_instance(project, f"row-{number}", candidates=0, source_row=number + 1, **known)
         for place in range(2):
             image = draw_image(10 * number + place)
             instance.images.create(role="candidate", position=place, filename=f"{place}.png", image=image)

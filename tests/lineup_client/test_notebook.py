@@ -32,7 +32,6 @@ def run(cell: dict[str, Any], names: dict[str, Any]) -> Any:
     return None
 
 
-@pytest.mark.once(on="sqlite", because="the walk of test_walk is the same on the way to the site, and run on both")
 @pytest.mark.django_db(transaction=True)
 def test_it_leads_from_pictures_to_agreement(
     live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings

@@ -35,10 +35,7 @@ def instance(number: int) -> AcceptedInstance:
         captions={"caption": f"A dog chases cat {number}.", "negative_caption": f"A cat chases dog {number}."},
         original_captions={},
         caption_rule="as-is-v1",
-        images=(
-            ExportedImage("image", 0, "a.png", first),
-            ExportedImage("negative_image", 0, "b.png", second),
-        ),
+        images=(ExportedImage("image", 0, "a.png", first), ExportedImage("negative_image", 0, "b.png", second)),
         study="step-4",
         kind="ambiguity",
         decision="accepted",

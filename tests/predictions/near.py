@@ -8,6 +8,7 @@ from PIL import Image as Picture
 from predictions.image_sets.embeddings import Vectors
 from studies.actions.images import take_in
 from studies.models import Image, Instance, InstanceImage, Project
+from tests.factories import make_instance
 
 
 def at(*degrees: float) -> Vectors:
@@ -30,15 +31,7 @@ def saved(number: int, *, quality: int = 95) -> bytes:
 
 def put(project: Project, key: str, *pictures: bytes) -> Instance:
     """Make an instance that shows these pictures in the role "image", stored as an import stores them."""
-    instance = Instance.objects.create(
-        project=project,
-        key=key,
-        captions={},
-        original_captions={},
-        caption_rule="as-is-v1",
-        source_file="pictures.jsonl",
-        source_row=1,
-    )
+    instance = make_instance(project, key, candidates=0, captions={}, original_captions={})
     for position, data in enumerate(pictures):
         sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
         known = {"width": facts.width, "height": facts.height, "format": facts.format, "byte_size": len(data)}

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from studies.models import Instance, Project
+from tests.factories import make_instance
 
 COLUMNS = ("caption", "negative_caption", "type", "subtype")
 OUTCOMES = ("text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1")
@@ -13,20 +14,8 @@ OUTCOMES = ("text_score_i0", "text_score_i1", "image_score_c0", "image_score_c1"
 def add_instance(project: Project, number: int, **fields: Any) -> Instance:
     """Make the instance "<number>", with captions as a source has them."""
     captions = {"caption": f"a cat on {number} roofs", "negative_caption": f"a cat under {number} roofs"}
-    return Instance.objects.create(
-        project=project,
-        **{
-            "key": str(number),
-            "type": "replace",
-            "subtype": "rel",
-            "captions": captions,
-            "original_captions": captions,
-            "caption_rule": "as-is-v1",
-            "source_file": "manifest.csv",
-            "source_row": number,
-            **fields,
-        },
-    )
+    usual = {"subtype": "rel", "captions": captions, "original_captions": captions, "source_row": number}
+    return make_instance(project, str(number), candidates=0, **usual | fields)
 
 
 def result(number: int, pattern: str = "1111", **cells: str) -> dict[str, str]:

@@ -2,8 +2,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from predictions.models import Prediction
-from tests.factories import NOON, make_model, make_project
+from tests.factories import make_model, make_prediction, make_project
 from tests.predictions.result_files import add_instance
 
 pytestmark = pytest.mark.django_db
@@ -12,17 +11,7 @@ pytestmark = pytest.mark.django_db
 def test_predictions_can_be_looked_at_only_and_by_operators_only(client: Client) -> None:
     project = make_project("birds")
     model = make_model(project)
-    prediction = Prediction.objects.create(
-        model=model,
-        instance=add_instance(project, 1),
-        kind="image_to_text",
-        variant="image",
-        caption_rule="as-is-v1",
-        is_right=True,
-        source_file="results.csv",
-        source_row=1,
-        created_at=NOON,
-    )
+    prediction = make_prediction(model, add_instance(project, 1), source_file="results.csv")
     pages = [f"model/{model.pk}", f"prediction/{prediction.pk}"]
     client.force_login(User.objects.create_user("stranger"))
     assert {client.get(f"/admin/predictions/{page}/change/").status_code for page in pages} == {302}

@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 
 from predictions.models import Evaluation, InstanceOutcomes, Model, Prediction
 from studies.models import Instance, Project
-from tests.factories import NOON, make_model, make_project
+from tests.factories import make_model, make_prediction, make_project
 from tests.predictions.result_files import add_instance
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +23,7 @@ def model(project: Project) -> Model:
 
 
 def predict(model: Model, instance: Instance, kind: str, variant: str, is_right: bool | None, **fields: Any) -> None:
-    given = {"caption_rule": "bivlc-release-v1", "source_file": "results.csv", "source_row": 1, "created_at": NOON}
-    about = {"model": model, "instance": instance, "kind": kind, "variant": variant, "is_right": is_right}
-    Prediction.objects.create(**about, **given | fields)
+    make_prediction(model, instance, kind, variant, is_right=is_right, **{"caption_rule": "bivlc-release-v1"} | fields)
 
 
 def test_outcomes_are_one_row_per_instance_and_none_where_it_was_not_asked(project: Project, model: Model) -> None:

@@ -270,10 +270,7 @@ def test_the_study_file_is_a_design_and_practises_on_a_right_picture_and_on_none
 
     assert len(design.practice.questions) == 2
     with_right, without = practice_instances(instances)
-    assert [question.right for question in design.practice.questions] == [
-        f"candidate-{with_right.right}",
-        "none",
-    ]
+    assert [question.right for question in design.practice.questions] == [f"candidate-{with_right.right}", "none"]
     assert without.right is None
 
 

@@ -1,12 +1,6 @@
 import pytest
 
-from studies.names import (
-    name_in_address,
-    problem_with_key,
-    problem_with_line,
-    problem_with_name,
-    problem_with_slug,
-)
+from studies.names import name_in_address, problem_with_key, problem_with_line, problem_with_name, problem_with_slug
 
 GOOD_KEYS = ["0", "add_obj/12", "café 3", "vase (2)", "a.b/..c/d..", "...", "50%", "a?#;&", "\\", "'\"<>", "k" * 200]
 BAD_KEYS = [

@@ -10,11 +10,7 @@ from studies.survey_plan import CannotPlan, plan_surveys
 def test_bivlc_step_3_is_dealt_as_the_paper_did() -> None:
     # 7,512 = 5 x 100 twice answered + 7,012 over 70 surveys: 58 of 100 and 12 of 101.
     planned = plan_surveys(range(7512), size=100, answers=1, double_seats=5, seed="bivlc")
-    assert Counter((len(survey.items), survey.seats) for survey in planned) == {
-        (100, 2): 5,
-        (100, 1): 58,
-        (101, 1): 12,
-    }
+    assert Counter((len(survey.items), survey.seats) for survey in planned) == {(100, 2): 5, (100, 1): 58, (101, 1): 12}
 
 
 def test_every_question_is_in_exactly_one_survey() -> None:

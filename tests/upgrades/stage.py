@@ -1,5 +1,9 @@
 """Databases of an older version for the tests of upgrades: filled as that version left them, in a place of their own
-(tests/databases.py)."""
+(tests/databases.py).
+
+That version's own commands and pages filled them, and told what its pages answered and what each value meant that a
+browser still held. The program that had them do so is `tests/upgrades/filled_878c08f.py` of commit 736d3fb8.
+"""
 
 import base64
 import gzip

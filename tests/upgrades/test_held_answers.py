@@ -13,8 +13,8 @@ from bs4 import BeautifulSoup
 from django.test import Client
 
 from annotation.models import PracticeAnswer, Response, Session, Skip
+from tests.pages import hidden_fields
 from tests.upgrades.conftest import VERSION
-from tests.upgrades.filling import fields_of
 from tests.upgrades.stage import filled
 
 pytestmark = [
@@ -95,7 +95,7 @@ def test_the_next_question_comes_and_is_shown_as_it_was_ahead(who: str) -> None:
         return
     form = BeautifulSoup(said["next"], "html.parser").form
     assert form is not None
-    assert fields_of(form)["slot"] == ahead["fields"]["slot"]
+    assert hidden_fields(form)["slot"] == ahead["fields"]["slot"]
     # A page of the version before takes the first of those that come.
     assert shown_widths(str(form)) == ahead["widths"]
 
@@ -106,10 +106,10 @@ def test_the_reloaded_page_shows_the_question_as_it_was_and_takes_the_answer(who
     page = BeautifulSoup(Client().get(held["page"]).content, "html.parser")
     form = page.select_one("[data-stage] form.question")
     assert form is not None
-    assert fields_of(form)["slot"] == held["fields"]["slot"]
+    assert hidden_fields(form)["slot"] == held["fields"]["slot"]
     assert shown_widths(str(form)) == held["widths"]
     value = max(held["options"])
-    Client().post(held["action"], fields_of(form) | {"choice": value}, headers=BY_SCRIPT)
+    Client().post(held["action"], hidden_fields(form) | {"choice": value}, headers=BY_SCRIPT)
     assert Response.objects.get(session=session_of(held), question=held["question"]).choice == held["options"][value]
 
 
@@ -182,7 +182,7 @@ def test_the_last_question_of_an_old_session_leads_to_its_end() -> None:
     for _ in range(session.questions_total - session.questions_answered):
         form = BeautifulSoup(client.get(held["page"]).content, "html.parser").select_one("form.question")
         assert form is not None
-        fields = fields_of(form) | {"choice": "1", "submission": str(uuid.uuid4())}
+        fields = hidden_fields(form) | {"choice": "1", "submission": str(uuid.uuid4())}
         assert client.post(str(form["action"]), fields, follow=True).status_code == 200
     assert session_of(held).state == "finished"
 

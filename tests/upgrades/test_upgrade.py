@@ -34,7 +34,7 @@ from results.reports.formats import FORMATS as REPORT_FORMATS
 from tests.databases import connected_to, database
 from tests.jobs import run_now
 from tests.upgrades.conftest import VERSION
-from tests.upgrades.filling import crawl
+from tests.upgrades.crawl import crawl
 from tests.upgrades.stage import by_table, filled, leaves, migrate_to, models_of, upgrade
 
 DUMPED = filled(VERSION)
@@ -143,7 +143,7 @@ def test_the_filled_database_holds_what_a_site_has() -> None:
     assert set(column("results_export", "state")) == {"waiting", "running", "ready", "failed"}
     assert set(column("annotation_decision", "state")) == {"undecided", "accepted", "rejected"}
     assert set(column("annotation_entryevent", "what")) == {
-        *("missing", "unfilled", "other_person", "other_study", "no_seat"),
+        *("missing", "unfilled", "other_person", "other_study", "no_seat")
     }
     assert set(column("studies_membership", "role")) == {"owner", "researcher"}
     assert {1, 2, 3} == set(column("annotation_response", "version"))

@@ -11,13 +11,7 @@ from scipy.sparse import csr_array
 from evaluation.blind.accuracy import BlindAccuracy, accuracy_of
 from evaluation.blind.cases import Case, digest_of, groups_of
 from evaluation.blind.features import Features
-from evaluation.blind.logistic_regression import (
-    FOLDS,
-    CannotFit,
-    folds_of,
-    scores_of_fold,
-    weights_of,
-)
+from evaluation.blind.logistic_regression import FOLDS, CannotFit, folds_of, scores_of_fold, weights_of
 from evaluation.blind.ngrams import Ngrams
 from evaluation.blind.pictures import PictureFeatures
 from predictions.blind_baselines import embed_here

@@ -9,7 +9,7 @@ from predictions.errors import CannotPredict
 from predictions.models import Model, Prediction, Run
 from results.queries.studies.events import event_lines
 from studies.models import Instance, Project
-from tests.factories import NOON, TESTS, make_model, make_project
+from tests.factories import NOON, TESTS, make_model, make_prediction, make_project
 from tests.predictions.result_files import add_instance
 
 pytestmark = pytest.mark.django_db
@@ -23,16 +23,7 @@ def project() -> Project:
 
 def predict(model: Model, instance: Instance, *variants: str) -> None:
     for variant in variants:
-        Prediction.objects.create(
-            model=model,
-            instance=instance,
-            kind="image_to_text",
-            variant=variant,
-            caption_rule="as-is-v1",
-            is_right=True,
-            source_row=0,
-            created_at=NOON,
-        )
+        make_prediction(model, instance, variant=variant)
 
 
 def rename(model: Model, name: str, version: str = "") -> Model:

@@ -9,7 +9,7 @@ from predictions.queries.contents import predicted_otherwise, stale_predictions
 from results.queries.reports.report_rows import model_facts
 from studies.kinds import content_hash, get_kind
 from studies.models import Instance, InstanceImage, Project, Question, Study
-from tests.factories import NOON, draw_image, draw_instance, make_launched, make_project, make_study
+from tests.factories import NOON, draw_image, draw_instance, make_launched, make_prediction, make_project, make_study
 
 pytestmark = pytest.mark.django_db
 I2T, T2I = "image_to_text", "text_to_image"
@@ -40,18 +40,7 @@ def predict(
     instance: Instance, content: str, *, is_right: bool, kind: str = T2I, variant: str = "caption", **fields: Any
 ) -> int:
     model = Model.objects.called(instance.project, now=NOON, name=fields.pop("model", "CLIP"))
-    return Prediction.objects.create(
-        model=model,
-        instance=instance,
-        kind=kind,
-        variant=variant,
-        caption_rule=instance.caption_rule,
-        content_hash=content,
-        is_right=is_right,
-        source_row=0,
-        created_at=NOON,
-        **fields,
-    ).pk
+    return make_prediction(model, instance, kind, variant, content_hash=content, is_right=is_right, **fields).pk
 
 
 def ask_people(instance: Instance, image: str, name: str = "baseline", *others: str) -> Study:

@@ -13,15 +13,7 @@ from studies.actions.projects.datasets import dataset_studies, set_dataset
 from studies.actions.studies import create_study
 from studies.errors import StudyError
 from studies.models import Event, Project, Purpose, Study
-from tests.factories import (
-    NOON,
-    TESTS,
-    launch_study,
-    make_instance,
-    make_launched,
-    make_project,
-    make_study,
-)
+from tests.factories import NOON, TESTS, launch_study, make_instance, make_launched, make_project, make_study
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from tests.studies.design.test_form_fields import fields_of
 
 # What is not asked in the form, each with why.
 LEFT_TO_THE_FILE = {
-    ("version",): "Whoever writes a file says which version they wrote it for; a form writes for the current one.",
+    ("version",): "Whoever writes a file says which version they wrote it for; a form writes for the current one."
 }
 PART = "study: vases\ntitle: Which vase?\nparts:\n- kind: {}\n- kind: {}\n"
 ALONE = "study: vases\ntitle: Which vase?\nkind: {}\n"

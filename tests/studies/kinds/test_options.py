@@ -23,11 +23,7 @@ from studies.design import DesignRefused, read_design
         ("check", "{captions: [a, a]}", "names something twice"),
         ("check", "{captions: [rain], statements: [rain]}", "called like a caption's role"),
         ("check", "{statements: ['']}", "is empty"),
-        (
-            "check",
-            f"{{statements: {[str(number) for number in range(20)]}}}",
-            "These are 21 statements",
-        ),
+        ("check", f"{{statements: {[str(number) for number in range(20)]}}}", "These are 21 statements"),
         ("rating", "{steps: 1}", "it must be at least 2"),
         ("rating", "{steps: 11}", "it must be at most 10"),
         ("rating", "{lowest: '2'}", "which is the number of another step"),

@@ -179,12 +179,7 @@ def test_members_of_a_project_that_shares_the_picture_see_it_and_former_members_
 )
 @pytest.mark.parametrize("size", [*SIZES, "huge"])
 def test_everybody_else_gets_the_same_answer_for_every_sha256(
-    who: str,
-    size: str,
-    study: Study,
-    researcher: User,
-    held: str,
-    django_assert_num_queries: DjangoAssertNumQueries,
+    who: str, size: str, study: Study, researcher: User, held: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     browser, headers = Client(), {}
     if who == "a researcher of another project":

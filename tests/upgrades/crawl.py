@@ -1,0 +1,74 @@
+"""Follows every link of the site."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.test import Client
+
+# So often one page is asked for, with another query each time.
+MOST_QUERIES = 4
+
+
+def crawl(client: Client, start: Iterable[str], *, most: int = 1000) -> dict[str, int]:
+    """Follow every link of the site from the addresses `start` on; return what was asked for, each with its status.
+
+    What leads out of the site or signs out is not followed, nor a page under more than some queries: each list of
+    instances is one, and hands its own on to every instance.
+    """
+    statuses: dict[str, int] = {}
+    queries: Counter[str] = Counter()
+    named = list(start)
+    waiting = list(named)
+    while waiting and len(statuses) < most:
+        path = waiting.pop(0)
+        page = path.partition("?")[0]
+        if path in statuses or (queries[page] >= MOST_QUERIES and path not in named):
+            continue
+        queries[page] += 1
+        response = _seen(client, path)
+        statuses[path] = response.status_code
+        waiting += [link for link in _links(response, path) if link not in statuses]
+    return statuses
+
+
+def _seen(client: Client, path: str) -> Any:
+    """Return what `path` answers, a file read to its end."""
+    response = client.get(path)
+    if response.streaming:
+        b"".join(response)
+    return response
+
+
+class _Page(HTMLParser):
+    """A page of which only the links are kept: no tree is needed for them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if (tag == "a" and "href" in said) or "hx-get" in said:
+            self.links.append(str(said.get("href") or said.get("hx-get")))
+
+
+def _links(response: Any, path: str) -> Iterator[str]:
+    if response.status_code in {301, 302, 303}:
+        yield _inside(response["Location"])
+    if response.streaming or not response["Content-Type"].startswith("text/html"):
+        return
+    page = _Page()
+    page.feed(response.content.decode())
+    for href in page.links:
+        if href.startswith("?"):
+            href = f"{path.partition('?')[0]}{href}"
+        if href.startswith("/") and not href.startswith(("//", "/admin/", "/images/", "/sign-out/", "/take/")):
+            yield href.partition("#")[0]
+
+
+def _inside(location: str) -> str:
+    parts = urlsplit(location)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
