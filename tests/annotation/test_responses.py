@@ -10,7 +10,7 @@ from django.db import DataError, connection
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session, responses
 from annotation.actions.answering.responses import Submission
-from annotation.errors import NotYourQuestion
+from annotation.errors import BadAnswer, NotYourQuestion
 from annotation.models import Decision, Response, Session, SessionState, Slot
 from tests.factories import NOON, arrive, arrive_at_work, fresh, launch_study
 
@@ -104,6 +104,14 @@ def test_the_last_answer_finishes_the_session_and_fills_the_seat() -> None:
     assert receipt.state == SessionState.FINISHED
     assert fresh(session).ended_at == NOON
     assert session.seat.filled_at == NOON
+
+
+def test_a_value_that_is_no_option_is_refused_and_nothing_is_stored(session: Session) -> None:
+    for value in ("0", "5", "candidate-0", "A", "", "None"):
+        with pytest.raises(BadAnswer):
+            send(session, next_slot(session), value)
+    assert Response.objects.count() == 0
+    assert Slot.objects.filter(answered_at__isnull=False).count() == 0
 
 
 def test_a_question_of_somebody_else_is_refused_and_an_answer_before_the_questions_have_begun_is_not_stored() -> None:

@@ -125,6 +125,16 @@ def test_the_picture_that_a_question_is_about_counts_too() -> None:
     assert Skip.objects.get().images[0]["option"] == "image"
 
 
+def test_the_question_of_somebody_else_cannot_be_skipped() -> None:
+    study = with_files(answers=2)
+    ann, ben = arrive_at_work(study, "ann"), arrive_at_work(study, "ben")
+    lose(study.questions.all()[0])
+    for slot in (next_slot(ann).pk, 987654321):
+        with pytest.raises(NotYourQuestion):
+            skip_question.skip(session=ben, slot=slot, failed_loads={}, now=NOON)
+    assert Skip.objects.count() == 0
+
+
 @pytest.mark.parametrize("last", ["answered", "skipped"])
 def test_a_session_finishes_without_what_it_skipped_and_leaves_the_seat_to_somebody_else(last: str) -> None:
     study = with_files(instances=2)

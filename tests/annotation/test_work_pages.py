@@ -66,6 +66,19 @@ def study_with_practice(**design: Any) -> Study:
     return launch_study(project, practice=PRACTICE, **design)
 
 
+def test_the_whole_way_without_javascript(client: Client) -> None:
+    study = launch_study(instances=2, consent="Do you **agree**?")
+    session = arrive(study)
+    page = page_of(session)
+    assert b"<strong>agree</strong>" in client.get(page).content
+    client.post(f"{page}consent/", {"agree": "yes"})
+    client.post(f"{page}begin/")
+    for _ in range(2):
+        assert post_answer(client, session, "2").status_code == 303
+    assert Response.objects.count() == 2
+    assert CompletionCode.objects.get(study=study, outcome="finished").code in client.get(page).content.decode()
+
+
 def test_every_address_of_a_session_leads_to_where_it_is(client: Client) -> None:
     session = arrive(launch_study(consent="Agree?"))
     for address in ("begin/", "practice/"):

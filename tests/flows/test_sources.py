@@ -4,21 +4,23 @@ The two kinds and the rule are made up here, as those of a paper would be in fil
 """
 
 import random
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pytest
 
+from annotation.actions import sessions
 from annotation.actions.answering import responses
 from annotation.actions.arriving.draw_questions import ready_items
 from annotation.actions.launching.launch import launch
 from annotation.actions.removing import removals
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, BadAnswer
 from annotation.models import Decision, Response, Session
 from studies import rules
 from studies.actions.studies import create_study
 from studies.kinds import KINDS, InstanceFacts, NewQuestion, QuestionContent, Roles, Text, get_kind
-from studies.kinds.base import AsksAboutAnswers
+from studies.kinds.base import AsksAboutAnswers, Option
 from studies.kinds.choices import SingleChoice
 from studies.models import Project, Question, Study
 from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext
@@ -161,6 +163,30 @@ def test_what_nobody_found_goes_back_to_somebody_else_who_writes_it_anew() -> No
     assert (undecided.state, undecided.answers) == ("accepted", 2)
 
 
+def test_an_answer_that_waits_for_others_asks_nobody_else_meanwhile() -> None:
+    write, _ = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="the thing")
+    with pytest.raises(AnnotationError):
+        arrive_at_work(write, person="cleo")
+
+
+def test_an_answer_that_hands_nothing_on_is_asked_about_by_nobody() -> None:
+    write, find = make(make_project())
+    send(arrive_at_work(write, person="ann"), text="not possible")
+    with pytest.raises(AnnotationError):
+        arrive_at_work(find, person="ben")
+
+
+def test_an_answer_that_others_are_asked_about_is_changed_no_more() -> None:
+    write, find = make(make_project(), instances=2)
+    session = arrive_at_work(write, person="ann")
+    (slot,) = responses.open_slots(session=session, limit=1)
+    send(session, text="the thing")
+    arrive_at_work(find, person="ben")
+    again = responses.Submission(slot=slot.pk, submission=uuid.uuid4(), posted={"text": "another"}, replaces=1)
+    assert responses.submit(token=session.token, sent=again, now=NOON).is_final
+
+
 def test_when_a_writer_withdraws_nothing_follows_from_what_others_said_of_it() -> None:
     write, find = make(make_project())
     send(arrive_at_work(write, person="ann"), text="the round one")
@@ -170,3 +196,17 @@ def test_when_a_writer_withdraws_nothing_follows_from_what_others_said_of_it() -
     assert Question.objects.get(study=find).undone_at == LATER
     left = Decision.objects.get(question=note.question)
     assert (left.state, left.answers) == ("undecided", 0)
+
+
+def test_a_text_that_is_no_answer_gets_its_sentence() -> None:
+    write, _ = make(make_project())
+    session = arrive_at_work(write, person="ann")
+    with pytest.raises(BadAnswer, match="Write something"):
+        send(session, text="")
+    assert not Response.objects.exists()
+    assert sessions.record_visit(session=session, now=NOON).questions_answered == 0
+
+
+def test_options_of_a_made_up_kind_come_from_its_content() -> None:
+    found = get_kind("guess").options({"options": [{"key": "caption", "text": "A vase."}]})
+    assert found == [Option("caption", text="A vase.")]
