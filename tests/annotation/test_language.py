@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import get_language
 
 from annotation.models import Session
-from tests.annotation.test_work_pages import PRACTICE, form_at, form_of, page_of, post_json
+from studies.models import CompletionCode
+from tests.annotation.test_work_pages import PRACTICE, form_at, form_of, page_of, post_answer, post_json
 from tests.factories import arrive, arrive_at_work, create_draft, launch_study, make_instance, make_project, redesign
 
 SPANISH: dict[str, Any] = {"language": "es", "instructions": "Mira las imágenes."}
@@ -40,6 +41,31 @@ def read(client: Client, address: str, *, status: int = 200, language: str = "es
     assert html.html["lang"] == language
     assert html.html.get("dir") == ("rtl" if language == "ar" else None)
     return html.get_text(" ", strip=True)
+
+
+def test_a_sitting_is_in_spanish_from_the_first_page_to_the_last(british: Client) -> None:
+    study = launch_study(**SPANISH, instances=2, consent="Please **agree**.", time={"estimated_minutes": 40})
+    page = page_of(session := arrive(study))
+    consent = read(british, page)
+    assert "Antes de empezar" in consent
+    assert "No acepto" in consent
+    british.post(f"{page}consent/", {"agree": "yes"})
+    instructions = read(british, page)
+    assert "2 preguntas" in instructions
+    assert "unos 40 minutos" in instructions
+    assert "Puedes volver a leer estas instrucciones en cualquier momento." in instructions
+    british.post(f"{page}begin/")
+    work = read(british, page)
+    assert "Pregunta 1 de 2" in work
+    assert "¿Qué imagen muestra todo lo que dice la descripción?" in work
+    assert "Ninguna de estas" in work
+    for _ in range(2):
+        post_answer(british, session)
+    end = read(british, page)
+    assert "Todo está guardado. ¡Gracias!" in end
+    assert "Tus 2 respuestas están guardadas." in end
+    assert CompletionCode.objects.get(study=study, outcome="finished").code in end
+    assert get_language() == "en"
 
 
 def test_a_sitting_in_arabic_runs_from_right_to_left_from_the_first_page_to_the_last(british: Client) -> None:

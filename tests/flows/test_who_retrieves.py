@@ -17,6 +17,7 @@ from tests.flows.retrieving import (
     keys_of,
     project_of,
     send,
+    states_of,
     write_everything,
     write_study,
 )
@@ -130,6 +131,21 @@ def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_n
     assert (max(right, wrong), min(right, wrong)) in {(2, 0), (2, 1)}
     assert Decision.objects.get(question=question).state == ("accepted" if right == 2 else "rejected")
     assert Slot.objects.filter(question=question).count() == len(answers)
+
+
+@pytest.mark.both
+def test_the_third_answer_is_not_the_authors_either() -> None:
+    project = project_of("kitchen")
+    write = write_study(project)
+    find = find_study(project, selection={"from": "write"}, rule="retrieved-2-of-3-v1", answers=2, max_answers=3)
+    send(arrive_at_work(write, "ann"), text="The one that is half open.")
+    choose(arrive_at_work(find, "ben"), place=2)
+    choose(arrive_at_work(find, "cleo"), place=8)
+    with pytest.raises(NothingLeft) as left:
+        arrive_at_work(find, "ann")
+    assert left.value.rule == "not_author"
+    choose(arrive_at_work(find, "dora"), place=2)
+    assert states_of(find) == states_of(write) == ["accepted"]
 
 
 @pytest.mark.both

@@ -22,6 +22,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotation.models import Session, SessionState
 from results.actions.exports import make_export, request_export
 from results.models import Export, Pseudonym
 from results.queries.exports.export_rows import count_rows
@@ -91,8 +92,11 @@ def exported(study: Study, format: str, folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO((folder / f"{study.slug}-{format}.csv").read_text(encoding="utf-8"))))
 
 
-def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answered: Study, tmp_path: Path) -> None:
+def test_before_anybody_withdraws_everything_counts(rita: Client, answered: Study) -> None:
     assert monitor(rita, answered) == {"answers": (12, 12), "none": (3, 12), "accepted": 1, "conflicting": 1, "open": 0}
+
+
+def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answered: Study, tmp_path: Path) -> None:
     page = withdraw_on_the_page(rita, answered).content.decode()
     assert "answers excluded: 2; decisions changed: 1" in page
     assert "open sessions ended: 1" in page
@@ -109,6 +113,13 @@ def test_after_a_withdrawal_every_page_and_file_says_the_same(rita: Client, answ
     assert json.loads(decisions["vase-1"]["votes"]) == {"candidate-0": 3, "none": 2}
     assert {(row["answers"], row["outcome"]) for row in decisions.values()} == {("5", "none yet")}
     assert count_rows("instances", answered) == 0
+
+
+def test_their_open_session_has_ended(rita: Client, answered: Study) -> None:
+    withdraw_on_the_page(rita, answered)
+    session = Session.objects.get(study__slug="later")
+    assert session.state == SessionState.WITHDRAWN
+    assert "withdrawn your consent" in Client().get(f"/s/{session.token}/").content.decode()
 
 
 def test_a_file_made_before_is_no_longer_offered_and_says_so(rita: Client, answered: Study) -> None:
