@@ -1,4 +1,4 @@
-"""Result files as evaluation code writes them, and what people do to them. The real ones are in protocols."""
+"""Result files as evaluation code writes them, and what people do to them. The real ones are in test_metrics."""
 
 import csv
 import json
