@@ -7,13 +7,13 @@ from django.core.files.storage import default_storage
 from django.db.models import Q, QuerySet
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from background.tasks import send
 from results.actions.exports import cancel_export, download_name, job_of, request_export
@@ -25,10 +25,10 @@ from results.queries.exports.available_exports import OfferedExport, offered_exp
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
 from workspace.api.framework.files import send_file
-from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.idempotency import idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
-from workspace.api.serializers import ExportSerializer, ReleaseSerializer, field_names
+from workspace.api.serializers import ExportSerializer, ReleaseSerializer
 
 
 def _with_relations(exports: QuerySet[Export]) -> QuerySet[Export]:
@@ -37,7 +37,7 @@ def _with_relations(exports: QuerySet[Export]) -> QuerySet[Export]:
 
 def _export_json(request: Request, offered: OfferedExport) -> dict[str, Any]:
     export, job = offered.export, offered.export.job
-    address = reverse("api_export_file", args=[export.project.slug, export.pk])
+    address = reverse("api_export_file", args=[export.project.slug, export.pk], request=request)
     state = _state(offered)
     return {
         "id": export.pk,
@@ -50,7 +50,7 @@ def _export_json(request: Request, offered: OfferedExport) -> dict[str, Any]:
         "error": export.error,
         "requested_at": export.requested_at,
         "finished_at": export.finished_at,
-        "file_url": request.build_absolute_uri(address) if state == "ready" else None,
+        "file_url": address if state == "ready" else None,
     }
 
 
@@ -83,33 +83,25 @@ class Exports(StudyEndpoint):
         exports = _with_relations(Export.objects.filter(study=self.study))
         return paginate(request, exports, lambda rows: _exports_json(request, rows), newest_first=True)
 
-    @extend_schema(
-        operation_id="request_export",
-        parameters=[KEY],
-        request=ExportWantedSerializer,
-        responses={202: ExportSerializer},
-    )
+    @extend_schema(operation_id="request_export", request=ExportWantedSerializer, responses={202: ExportSerializer})
+    @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
         """Ask for an export; it is made in the background. Watch it at the `Location` of the answer."""
-        return self._ask(request)
-
-    @idempotent
-    def _ask(self, request: Request) -> Response:
-        wanted = ExportWantedSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        format = wanted.validated_data["format"]
+        format = self.read(ExportWantedSerializer)["format"]
         export = request_export(study=self.study, format=format, by=self.user, now=timezone.now())
         send(job_of(export=export))
         return _accepted_response(request, export)
 
 
 def _accepted_response(request: Request, export: Export) -> Response:
-    address = request.build_absolute_uri(reverse("api_export", args=[export.project.slug, export.pk]))
+    address = reverse("api_export", args=[export.project.slug, export.pk], request=request)
     (told,) = _exports_json(request, [export])
     return Response(told, status=202, headers={"Location": address})
 
 
 class _ExportEndpoint(ProjectEndpoint):
+    about = "Exports and releases"
+
     def one(self, pk: int) -> OfferedExport:
         """Return the export of the project with this id. Raises Http404."""
         return offered_exports(
@@ -118,7 +110,6 @@ class _ExportEndpoint(ProjectEndpoint):
 
 
 class OneExport(_ExportEndpoint):
-    about = "Exports and releases"
     verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="read_export", responses=ExportSerializer)
@@ -128,7 +119,6 @@ class OneExport(_ExportEndpoint):
 
 
 class Cancel(_ExportEndpoint):
-    about = "Exports and releases"
     verbs = verbs_by_method(POST=Verb.EXPORT)
     parser_classes = ()
 
@@ -143,7 +133,6 @@ RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="Suc
 
 
 class ExportFile(_ExportEndpoint):
-    about = "Exports and releases"
     verbs = verbs_by_method(GET=Verb.EXPORT)
 
     @extend_schema(
@@ -204,7 +193,7 @@ class Releases(StudyEndpoint):
         by_release: dict[int, list[dict[str, Any]]] = {each.pk: [] for each in releases}
         for offered in offered_exports(written):
             by_release[offered.export.release_id or 0].append(_export_json(request, offered))
-        names = [name for name in field_names(ReleaseSerializer) if name not in {"study", "studies", "exports"}]
+        names = ReleaseSerializer().fields.keys() - {"study", "studies", "exports"}
         told = [
             {name: getattr(each, name) for name in names}
             | {"study": each.study.slug, "studies": [one.slug for one in each.studies()]}
@@ -213,21 +202,11 @@ class Releases(StudyEndpoint):
         ]
         return ReleaseSerializer(told, many=True).data
 
-    @extend_schema(
-        operation_id="make_release",
-        parameters=[KEY],
-        request=ReleaseWantedSerializer,
-        responses={202: ExportSerializer},
-    )
+    @extend_schema(operation_id="make_release", request=ReleaseWantedSerializer, responses={202: ExportSerializer})
+    @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
         """Freeze a release and have it written; a release of that name is written again. The answer is its export."""
-        return self._make(request)
-
-    @idempotent
-    def _make(self, request: Request) -> Response:
-        form = ReleaseWantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        told, now = dict(form.validated_data), timezone.now()
+        told, now = self.read(ReleaseWantedSerializer), timezone.now()
         format, whole = told.pop("format"), told.pop("dataset")
         about = About(release=told.pop("name"), **told)
         beside = released_with(self.study) if whole else None

@@ -3,19 +3,19 @@
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from background.tasks import send
 from results.models import Release
 from studies.permissions import Verb
 from workspace.actions.hub import LONGEST_TOKEN, cancel_push, request_push
 from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
-from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.idempotency import idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import HubPushSerializer
@@ -69,21 +69,11 @@ class HubPushes(ProjectEndpoint):
         pushes = HubPush.objects.filter(project=self.project).select_related("release", "job")
         return paginate(request, pushes, lambda rows: [_push_json(each) for each in rows], newest_first=True)
 
-    @extend_schema(
-        operation_id="push_to_hub",
-        parameters=[KEY],
-        request=HubPushWantedSerializer,
-        responses={202: HubPushSerializer},
-    )
+    @extend_schema(operation_id="push_to_hub", request=HubPushWantedSerializer, responses={202: HubPushSerializer})
+    @idempotent
     def post(self, request: Request, project: str) -> Response:
         """Push a frozen release to a dataset repository, in the background. Watch it at the `Location`."""
-        return self._ask(request)
-
-    @idempotent
-    def _ask(self, request: Request) -> Response:
-        form = HubPushWantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        wanted = dict(form.validated_data)
+        wanted = self.read(HubPushWantedSerializer)
         name = wanted.pop("release")
         release = Release.objects.select_related("project", "study").filter(project=self.project, name=name).first()
         if release is None:
@@ -91,7 +81,7 @@ class HubPushes(ProjectEndpoint):
         push = request_push(release=release, **wanted, by=self.user, now=timezone.now())
         if push.job:
             send(push.job)
-        address = request.build_absolute_uri(reverse("api_hub_push", args=[self.project.slug, push.pk]))
+        address = reverse("api_hub_push", args=[self.project.slug, push.pk], request=request)
         return Response(_push_json(push), status=202, headers={"Location": address})
 
 

@@ -36,9 +36,7 @@ class Missing(ProjectEndpoint):
     @extend_schema(operation_id="missing_images", request=AskedForSerializer, responses={200: MissingSerializer})
     def post(self, request: Request, project: str) -> Response:
         """Which of these images the project does not have yet."""
-        wanted = AskedForSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        missing = missing_images(self.project, wanted.validated_data["sha256"])
+        missing = missing_images(self.project, self.read(AskedForSerializer)["sha256"])
         return Response(MissingSerializer({"missing": missing}).data)
 
 

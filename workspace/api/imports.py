@@ -7,13 +7,13 @@ from uuid import UUID
 
 from django.core.files.storage import default_storage
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from background.models import JobState
 from background.tasks import send
@@ -34,7 +34,7 @@ from studies.models import Import, Upload
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.files import refuse_too_large
-from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.idempotency import idempotent
 from workspace.api.framework.pagination import PageQuery, page_response, page_serializer, paginate, read_page_request
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import ImportSerializer, PieceSerializer, RowProblemSerializer, UploadSerializer
@@ -60,15 +60,12 @@ class Uploads(_UploadEndpoint):
     verbs = verbs_by_method(POST=Verb.IMPORT)
     parser_classes = ()
 
-    @extend_schema(operation_id="begin_upload", parameters=[KEY], request=None, responses={201: UploadSerializer})
+    @extend_schema(operation_id="begin_upload", request=None, responses={201: UploadSerializer})
+    @idempotent
     def post(self, request: Request, project: str) -> Response:
         """Begin to send files that are to be imported. They are kept for a week."""
-        return self._begin(request)
-
-    @idempotent
-    def _begin(self, request: Request) -> Response:
         made = begin_upload(self.project, self.user, timezone.now())
-        address = request.build_absolute_uri(reverse("api_upload", args=[self.project.slug, made.pk]))
+        address = reverse("api_upload", args=[self.project.slug, made.pk], request=request)
         return Response(_upload_json(made), status=201, headers={"Location": address})
 
 
@@ -100,10 +97,9 @@ class Piece(_UploadEndpoint):
     def put(self, request: Request, project: str, pk: UUID, part: str) -> Response:
         """Add bytes to a file; `images` may be single ones or zips. One that does not begin where the file ends is
         refused."""
-        query = PieceQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.read(PieceQuery, request.query_params)
         refuse_too_large(request._request, LARGEST_PIECE)
-        name, offset = query.validated_data["name"], query.validated_data["offset"]
+        name, offset = query["name"], query["offset"]
         return Response(
             PieceSerializer({"have": receive(self.own(pk), part, name, request._request, offset=offset)}).data
         )
@@ -133,7 +129,7 @@ def _state(one: Import) -> str:
 
 
 def _import_json(request: Request, one: Import) -> dict[str, Any]:
-    address = reverse("api_import_problems", args=[one.project.slug, one.pk])
+    address = reverse("api_import_problems", args=[one.project.slug, one.pk], request=request)
     return {
         "id": one.pk,
         "files": one.names,
@@ -146,7 +142,7 @@ def _import_json(request: Request, one: Import) -> dict[str, Any]:
         "dry_run": one.dry_run,
         "results": one.summaries,
         "problems": one.problem_count,
-        "problems_url": request.build_absolute_uri(address) if one.problems_file else None,
+        "problems_url": address if one.problems_file else None,
         "error": one.error,
         "requested_by": one.by_name,
         "requested_at": one.requested_at,
@@ -157,7 +153,7 @@ def _import_json(request: Request, one: Import) -> dict[str, Any]:
 def _accepted_response(request: Request, one: Import) -> Response:
     if one.job is not None:
         send(one.job)
-    address = request.build_absolute_uri(reverse("api_import", args=[one.project.slug, one.pk]))
+    address = reverse("api_import", args=[one.project.slug, one.pk], request=request)
     return Response(ImportSerializer(_import_json(request, one)).data, status=202, headers={"Location": address})
 
 
@@ -173,21 +169,11 @@ class Imports(_UploadEndpoint):
     def _all(self, request: Request, rows: list[Import]) -> Any:
         return ImportSerializer([_import_json(request, one) for one in rows], many=True).data
 
-    @extend_schema(
-        operation_id="request_import",
-        parameters=[KEY],
-        request=ImportWantedSerializer,
-        responses={202: ImportSerializer},
-    )
+    @extend_schema(operation_id="request_import", request=ImportWantedSerializer, responses={202: ImportSerializer})
+    @idempotent
     def post(self, request: Request, project: str) -> Response:
         """Have the files of an upload imported in the background. Watch it at the `Location` of the answer."""
-        return self._ask(request)
-
-    @idempotent
-    def _ask(self, request: Request) -> Response:
-        form = ImportWantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        told = dict(form.validated_data)
+        told = self.read(ImportWantedSerializer)
         upload = self.own(told.pop("upload"))
         rows, images = rows_of(upload), folder_of(upload, IMAGES)
         if not rows:
@@ -236,13 +222,10 @@ class ImportAgain(_ImportEndpoint):
     verbs = verbs_by_method(POST=Verb.IMPORT)
     parser_classes = ()
 
-    @extend_schema(operation_id="import_again", parameters=[KEY], request=None, responses={202: ImportSerializer})
+    @extend_schema(operation_id="import_again", request=None, responses={202: ImportSerializer})
+    @idempotent
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Try an import again that came to nothing, or do one that was only looked over."""
-        return self._again(request, pk)
-
-    @idempotent
-    def _again(self, request: Request, pk: int) -> Response:
         return _accepted_response(request, request_again(wanted=self.one(pk), by=self.user, now=timezone.now()))
 
 

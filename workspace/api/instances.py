@@ -31,7 +31,7 @@ from workspace.api.framework.files import on_disk, refuse_too_large
 from workspace.api.framework.idempotency import KEY, idempotent, idempotent_by_content
 from workspace.api.framework.pagination import page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
-from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer, field_names
+from workspace.api.serializers import ImportedSerializer, InstanceSerializer, TaggedSerializer
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -73,26 +73,20 @@ class Instances(ProjectEndpoint):
     # Filters may need statistics that are not computed yet.
     when_reading = ("409",)
 
-    @extend_schema(
-        operation_id="list_instances",
-        parameters=[InstanceQuery],
-        responses=InstancePageSerializer,
-    )
+    @extend_schema(operation_id="list_instances", parameters=[InstanceQuery], responses=InstancePageSerializer)
     def get(self, request: Request, project: str) -> Response:
         """The instances of a project, in the order in which they came, narrowed as on the page of instances.
 
         What is asked of answers rests on figures that are counted beforehand where there are many: `as_of` says when.
         """
-        query = InstanceQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        given = query.validated_data
+        given = self.read(InstanceQuery, request.query_params)
         wanted = read_instance_filters(self.project, given)
         kept = self._figures() if wanted.needs_figures else None
         found = narrowed(self.project, studies_in_order(self.project), wanted).instances
         if "key" in given:
             found = found.filter(key=given["key"])
         rows = found.prefetch_related("images", "tags")
-        page = paginate(request, rows, lambda rows: InstanceSerializer(map(_instance_json, rows), many=True).data)
+        page = paginate(request, rows, lambda rows: InstanceSerializer(rows, many=True).data)
         page.data["as_of"] = kept and kept.as_of
         return page
 
@@ -117,9 +111,7 @@ class Instances(ProjectEndpoint):
 
     @idempotent_by_content
     def _import(self, request: Request) -> Response:
-        form = ManifestSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        told = form.validated_data
+        told = self.read(ManifestSerializer)
         with on_disk(told["manifest"]) as path:
             (summary,) = import_files(
                 project=self.project,
@@ -151,25 +143,6 @@ def _names(file: Any) -> dict[str, str]:
     return names
 
 
-def _instance_json(instance: Instance) -> dict[str, Any]:
-    told = {name: getattr(instance, name) for name in field_names(InstanceSerializer) if name not in {"images", "tags"}}
-    told["tags"] = [tag.name for tag in instance.tags.all()]
-    images = sorted(instance.images.all(), key=lambda use: (use.role, use.position))
-    told["images"] = [
-        {
-            "role": use.role,
-            "position": use.position,
-            "filename": use.filename,
-            "sha256": use.image_id,
-            "source": use.source,
-            "licence": use.licence,
-            "generator": use.generator,
-        }
-        for use in images
-    ]
-    return told
-
-
 class OneInstance(ProjectEndpoint):
     about = "Instances"
     verbs = verbs_by_method(GET=Verb.VIEW)
@@ -179,7 +152,7 @@ class OneInstance(ProjectEndpoint):
         """One instance."""
         instances = Instance.objects.filter(project=self.project).prefetch_related("images", "tags")
         found = get_object_or_404(instances, pk=pk)
-        return Response(InstanceSerializer(_instance_json(found)).data)
+        return Response(InstanceSerializer(found).data)
 
 
 class TagSerializer(serializers.Serializer[Any]):
@@ -196,16 +169,11 @@ class TagInstances(ProjectEndpoint):
     about = "Instances"
     verbs = verbs_by_method(POST=Verb.TAG)
 
-    @extend_schema(parameters=[KEY], request=TagSerializer, responses={200: TaggedSerializer})
+    @extend_schema(request=TagSerializer, responses={200: TaggedSerializer})
+    @idempotent
     def post(self, request: Request, project: str, change: str) -> Response:
         """Put a tag on instances, or take it off. Of those that another project has nothing is said or changed."""
-        return self._change(request, change)
-
-    @idempotent
-    def _change(self, request: Request, change: str) -> Response:
-        form = TagSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        told = form.validated_data
+        told = self.read(TagSerializer)
         changed = TAGGING[change](
             project=self.project, instances=told["instances"], name=told["tag"], by=self.user, now=timezone.now()
         )

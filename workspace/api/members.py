@@ -13,7 +13,7 @@ from studies.actions.projects.membership import DAYS, cancel_invitation, change_
 from studies.models import Invitation, Membership
 from studies.permissions import Role, Verb, role_called
 from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
-from workspace.api.framework.idempotency import KEY, ShownOnce, idempotent
+from workspace.api.framework.idempotency import ShownOnce, idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import InvitationSerializer, MemberSerializer, NewInvitationSerializer
@@ -23,22 +23,17 @@ ROLES = [role.value for role in Role]
 
 
 def _member_json(membership: Membership) -> dict[str, str]:
-    return {
-        "username": membership.user.get_username(),
-        "name": membership.user.get_full_name(),
-        "role": str(role_called(membership.role) or membership.role),
-    }
+    return MemberSerializer(membership).data | {"role": str(role_called(membership.role) or membership.role)}
 
 
 class Members(ProjectEndpoint):
-    about = "Projects"
     verbs = verbs_by_method(GET=Verb.VIEW)
 
     @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=page_serializer(MemberSerializer))
     def get(self, request: Request, project: str) -> Response:
         """The members of a project and their roles."""
         members = Membership.objects.filter(project=self.project).select_related("user")
-        return paginate(request, members, lambda rows: MemberSerializer(map(_member_json, rows), many=True).data)
+        return paginate(request, members, lambda rows: list(map(_member_json, rows)))
 
 
 class RoleSerializer(serializers.Serializer[Any]):
@@ -46,18 +41,15 @@ class RoleSerializer(serializers.Serializer[Any]):
 
 
 class OneMember(ProjectEndpoint):
-    about = "Projects"
     # Everybody may end their own membership.
     verbs = verbs_by_method(PATCH=Verb.MANAGE_MEMBERS, DELETE=Verb.VIEW)
 
     @extend_schema(operation_id="change_role", request=RoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, project: str, username: str) -> Response:
         """Make a member something else in the project."""
-        form = RoleSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        role = form.validated_data["role"]
+        role = self.read(RoleSerializer)["role"]
         change_role(membership=self._called(username), role=role, by=self.user, now=timezone.now())
-        return Response(MemberSerializer(_member_json(self._called(username))).data)
+        return Response(_member_json(self._called(username)))
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, project: str, username: str) -> Response:
@@ -87,19 +79,7 @@ class WantedInvitationSerializer(serializers.Serializer[Any]):
     )
 
 
-def _invitation_json(invitation: Invitation) -> dict[str, Any]:
-    return {
-        "id": invitation.pk,
-        "role": invitation.role,
-        "whom": invitation.whom,
-        "made_by": invitation.made_by.get_username(),
-        "made_at": invitation.made_at,
-        "expires_at": invitation.expires_at,
-    }
-
-
 class Invitations(ProjectEndpoint):
-    about = "Projects"
     verbs = verbs_by_method(GET=Verb.MANAGE_MEMBERS, POST=Verb.MANAGE_MEMBERS)
 
     @extend_schema(
@@ -108,35 +88,28 @@ class Invitations(ProjectEndpoint):
     def get(self, request: Request, project: str) -> Response:
         """The invitations that can still be used; their links are known to who made them."""
         found = Invitation.objects.open(timezone.now()).filter(project=self.project).select_related("made_by")
-        return paginate(request, found, lambda rows: InvitationSerializer(map(_invitation_json, rows), many=True).data)
+        return paginate(request, found, lambda rows: InvitationSerializer(rows, many=True).data)
 
     @extend_schema(
         operation_id="invite",
-        parameters=[KEY],
         request=WantedInvitationSerializer,
         responses={201: OpenApiResponse(NewInvitationSerializer, description="The link is shown this once.")},
     )
+    @idempotent
     def post(self, request: Request, project: str) -> Response:
         """Make a link by which one person becomes a member. It is shown once, and mailed where `mail` says so."""
-        return self._invite(request)
-
-    @idempotent
-    def _invite(self, request: Request) -> Response:
-        form = WantedInvitationSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        wanted = form.validated_data
+        wanted = self.read(WantedInvitationSerializer)
         role, mail, whom = wanted["role"], wanted["mail"], wanted["whom"].strip() or wanted["mail"]
         days, now = wanted["days"], timezone.now()
         made, secret = invite(project=self.project, role=role, days=days, whom=whom, by=self.user, now=now)
-        told = _invitation_json(made) | {"mailed": False}
-        shown, kept = (NewInvitationSerializer(told | {"link": each}).data for each in (invitation_link(secret), None))
+        told = InvitationSerializer(made).data
+        shown, kept = (told | {"link": link, "mailed": False} for link in (invitation_link(secret), None))
         return ShownOnce(
             shown, kept=kept, status=201, afterwards=lambda: {"mailed": send_invitation(made, secret, to=mail)}
         )
 
 
 class OneInvitation(ProjectEndpoint):
-    about = "Projects"
     verbs = verbs_by_method(DELETE=Verb.MANAGE_MEMBERS)
 
     @extend_schema(operation_id="cancel_invitation", responses={204: None})

@@ -28,7 +28,7 @@ from results.sentences import told
 from studies.names import LONGEST_NOTE
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
-from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.idempotency import idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.serializers import FollowedSerializer, OwedSerializer, PersonSerializer, SettledSerializer
 
@@ -63,10 +63,8 @@ class Owed(StudyEndpoint):
     def get(self, request: Request, project: str, study: str) -> Response:
         """What is owed to whom for a study, by pseudonym, and why."""
         name_annotators(project=self.project)
-        return paginate(request, came_to(self.study), self._told)
-
-    def _told(self, named: list[Pseudonym]) -> Any:
-        return OwedSerializer(owed_to(self.study, named), many=True).data
+        people = came_to(self.study)
+        return paginate(request, people, lambda rows: OwedSerializer(owed_to(self.study, rows), many=True).data)
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -80,19 +78,15 @@ class ChangePerson(ProjectEndpoint):
     about = "Answers"
     verbs = verbs_by_method(POST=Verb.REMOVE_PEOPLE)
 
-    @extend_schema(parameters=[KEY], request=ReasonSerializer, responses=FollowedSerializer)
+    @extend_schema(request=ReasonSerializer, responses=FollowedSerializer)
+    @idempotent
     def post(self, request: Request, project: str, name: str, change: str) -> Response:
         """Withdraw, exclude or include a person, or open the places of answers that count no more to others.
 
         `withdraw` has no way back.
         """
-        return self._change(request, name, change)
-
-    @idempotent
-    def _change(self, request: Request, name: str, change: str) -> Response:
-        form = ReasonSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        dry_run, reason = form.validated_data["dry_run"], form.validated_data["reason"]
+        form = self.read(ReasonSerializer)
+        dry_run, reason = form["dry_run"], form["reason"]
         person = participants.person_called(project=self.project, name=name.replace("\0", ""))
 
         def act() -> RemovalEffects | int:
@@ -128,32 +122,22 @@ class _DecisionEndpoint(StudyEndpoint):
 
 
 class Settle(_DecisionEndpoint):
-    @extend_schema(
-        operation_id="settle", parameters=[KEY], request=SettlementSerializer, responses={200: SettledSerializer}
-    )
+    @extend_schema(operation_id="settle", request=SettlementSerializer, responses={200: SettledSerializer})
+    @idempotent
     def post(self, request: Request, project: str, study: str, pk: int) -> Response:
         """Decide a question that the answers have left undecided. `pk` is the `id` of its decision."""
-        return self._settle(request, pk)
-
-    @idempotent
-    def _settle(self, request: Request, pk: int) -> Response:
-        form = SettlementSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        wanted = self.read(SettlementSerializer)
         question = self.decision(pk).question
-        choice, note = form.validated_data["choice"], form.validated_data["note"]
-        made = adjudication.settle(question=question, choice=choice, by=self.user, note=note, now=timezone.now())
+        made = adjudication.settle(question=question, **wanted, by=self.user, now=timezone.now())
         return Response(SettledSerializer(made).data)
 
 
 class Unsettle(_DecisionEndpoint):
     parser_classes = ()
 
-    @extend_schema(operation_id="unsettle", parameters=[KEY], request=None, responses={200: SettledSerializer})
+    @extend_schema(operation_id="unsettle", request=None, responses={200: SettledSerializer})
+    @idempotent
     def post(self, request: Request, project: str, study: str, pk: int) -> Response:
         """Take a settlement back: the answers decide again."""
-        return self._unsettle(request, pk)
-
-    @idempotent
-    def _unsettle(self, request: Request, pk: int) -> Response:
         made = adjudication.unsettle(question=self.decision(pk).question, by=self.user, now=timezone.now())
         return Response(SettledSerializer(made).data)

@@ -50,12 +50,11 @@ class Predictions(ProjectEndpoint):
     )
     def get(self, request: Request, project: str) -> Response:
         """What models said, under the columns of the export `predictions`."""
-        query = PredictionQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.read(PredictionQuery, request.query_params)
         found = Prediction.objects.about(self.project)
-        if model := query.validated_data.get("model"):
+        if model := query.get("model"):
             found = found.filter(model__name=model)
-        if kind := query.validated_data.get("kind"):
+        if kind := query.get("kind"):
             found = found.filter(kind=kind)
         wanted = read_page_request(request)
         rows = predictions_after(found, after=wanted.after, limit=wanted.limit + 1)
@@ -75,9 +74,7 @@ class Predictions(ProjectEndpoint):
 
     @idempotent_by_content
     def _import(self, request: Request) -> Response:
-        form = PredictionFileSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        told = form.validated_data
+        told = self.read(PredictionFileSerializer)
         with on_disk(told["file"]) as path:
             summary = import_predictions(
                 project=self.project,

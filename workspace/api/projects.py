@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Prefetch, QuerySet
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from results.queries.studies.events import lines_of
 from results.queries.studies.overview import project_counts
@@ -25,8 +25,6 @@ from workspace.api.serializers import EventSerializer, MeSerializer, ProjectSeri
 
 
 class Me(Endpoint):
-    about = "Projects"
-
     @extend_schema(operation_id="me", responses=MeSerializer)
     def get(self, request: Request) -> Response:
         """Whose token this is, and what it opens."""
@@ -66,8 +64,6 @@ class ProjectWantedSerializer(serializers.Serializer[Any]):
 
 
 class Projects(Endpoint):
-    about = "Projects"
-
     @extend_schema(operation_id="list_projects", parameters=[PageQuery], responses=page_serializer(ProjectSerializer))
     def get(self, request: Request) -> Response:
         """The projects that the token opens."""
@@ -89,10 +85,8 @@ class Projects(Endpoint):
 
     @idempotent
     def _make(self, request: Request) -> Response:
-        form = ProjectWantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        made = make_project(**form.validated_data, by=self.user, now=timezone.now())
-        address = request.build_absolute_uri(reverse("api_project", args=[made.slug]))
+        made = make_project(**self.read(ProjectWantedSerializer), by=self.user, now=timezone.now())
+        address = reverse("api_project", args=[made.slug], request=request)
         told = _project_json(_with_counts(Project.objects.filter(pk=made.pk)).get())
         return Response(ProjectSerializer(told).data, status=201, headers={"Location": address})
 
@@ -105,7 +99,6 @@ class ProjectChangeSerializer(serializers.Serializer[Any]):
 
 
 class OneProject(ProjectEndpoint):
-    about = "Projects"
     verbs = verbs_by_method(GET=Verb.VIEW, PATCH=Verb.MANAGE_MEMBERS)
 
     @extend_schema(operation_id="read_project", responses=ProjectSerializer)
@@ -116,9 +109,7 @@ class OneProject(ProjectEndpoint):
     @extend_schema(operation_id="change_project", request=ProjectChangeSerializer, responses=ProjectSerializer)
     def patch(self, request: Request, project: str) -> Response:
         """Rename a project, put it away or take it out of the archive; all that is asked, or nothing."""
-        form = ProjectChangeSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        told, now = form.validated_data, timezone.now()
+        told, now = self.read(ProjectChangeSerializer), timezone.now()
         with transaction.atomic():
             if "name" in told:
                 rename_project(project=self.project, name=told["name"].strip(), by=self.user, now=now)

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from predictions.actions.runs import cancel_run, request_offered, resume_run
 from predictions.models import Run
@@ -16,7 +16,7 @@ from predictions.tasks import send_to_worker
 from studies.actions.lookup import find_study_of
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
-from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.idempotency import idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.serializers import Plain
 
@@ -63,18 +63,11 @@ class Runs(ProjectEndpoint):
         runs = Run.objects.filter(project=self.project).select_related("study")
         return paginate(request, runs, lambda rows: RunSerializer(rows, many=True).data, newest_first=True)
 
-    @extend_schema(
-        operation_id="ask_model", parameters=[KEY], request=RunWantedSerializer, responses={202: RunSerializer}
-    )
+    @extend_schema(operation_id="ask_model", request=RunWantedSerializer, responses={202: RunSerializer})
+    @idempotent
     def post(self, request: Request, project: str) -> Response:
         """Ask a model for its scores. Watch it at the `Location` of the answer."""
-        return self._ask(request)
-
-    @idempotent
-    def _ask(self, request: Request) -> Response:
-        wanted = RunWantedSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        told = wanted.validated_data
+        told = self.read(RunWantedSerializer)
         run = request_offered(
             project=self.project,
             spec=told["model"],
@@ -85,7 +78,7 @@ class Runs(ProjectEndpoint):
             now=timezone.now(),
         )
         send_to_worker(run)
-        address = request.build_absolute_uri(reverse("api_run", args=[self.project.slug, run.pk]))
+        address = reverse("api_run", args=[self.project.slug, run.pk], request=request)
         return Response(RunSerializer(run).data, status=202, headers={"Location": address})
 
 

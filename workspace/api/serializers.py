@@ -15,11 +15,6 @@ IMPORT_STATES = ("waiting", "running", "done", "failed", "cancelled")
 EXPORT_STATES = ("waiting", "running", "ready", "failed", "withdrawn")
 
 
-def field_names(serializer: type[Plain]) -> list[str]:
-    """Return the names of the fields of a serializer."""
-    return list(serializer().get_fields())
-
-
 class MeSerializer(Plain):
     """Whose token this is, and what it opens."""
 
@@ -48,8 +43,8 @@ class ProjectSerializer(Plain):
 
 
 class MemberSerializer(Plain):
-    username = serializers.CharField()
-    name = serializers.CharField(allow_blank=True)
+    username = serializers.CharField(source="user.get_username")
+    name = serializers.CharField(source="user.get_full_name", allow_blank=True)
     role = serializers.CharField()
 
 
@@ -57,7 +52,7 @@ class InvitationSerializer(Plain):
     id = serializers.IntegerField()
     role = serializers.CharField()
     whom = serializers.CharField(allow_blank=True, help_text="For whom it is, in its maker's words.")
-    made_by = serializers.CharField()
+    made_by = serializers.CharField(source="made_by.get_username")
     made_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
 
@@ -149,7 +144,7 @@ class ImageUseSerializer(Plain):
     role = serializers.CharField()
     position = serializers.IntegerField()
     filename = serializers.CharField()
-    sha256 = serializers.CharField(allow_null=True, help_text="null while its file is awaited.")
+    sha256 = serializers.CharField(source="image_id", allow_null=True, help_text="null while its file is awaited.")
     source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     licence = serializers.CharField(allow_blank=True)
     generator = serializers.CharField(allow_blank=True)
@@ -165,7 +160,9 @@ class InstanceSerializer(Plain):
     original_captions = serializers.DictField(child=serializers.CharField(allow_blank=True))
     caption_rule = serializers.CharField()
     images = ImageUseSerializer(many=True)
-    tags = serializers.ListField(child=serializers.CharField(), help_text="What the project's researchers put on it.")
+    tags = serializers.ListField(
+        source="tags.all", child=serializers.CharField(), help_text="What the project's researchers put on it."
+    )
     source_file = serializers.CharField(allow_blank=True)
     source_row = serializers.IntegerField()
 
@@ -495,7 +492,7 @@ class WebhookKeySerializer(Plain):
 class DeliverySerializer(Plain):
     id = serializers.IntegerField()
     name = serializers.CharField(help_text="What stands in the header `webhook-id`.")
-    webhook = serializers.IntegerField()
+    webhook = serializers.IntegerField(source="webhook_id")
     topic = serializers.CharField()
     body = serializers.CharField()
     state = serializers.ChoiceField(choices=DeliveryState.choices)

@@ -9,8 +9,6 @@ from typing import Any
 import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
@@ -19,6 +17,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from annotation.actions.launching import extend_study, launch
 from results.actions.participants import foresee
@@ -36,7 +35,7 @@ from studies.errors import StudyError
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import ProjectEndpoint, StudyEndpoint, verbs_by_method
-from workspace.api.framework.idempotency import KEY, idempotent
+from workspace.api.framework.idempotency import idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
 from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import (
@@ -45,7 +44,6 @@ from workspace.api.serializers import (
     ProgressSerializer,
     StudyDetailSerializer,
     StudySerializer,
-    field_names,
 )
 
 _WIDEST = 1_000_000
@@ -90,27 +88,18 @@ class Studies(ProjectEndpoint):
     @extend_schema(operation_id="list_studies", parameters=[StudyQuery], responses=page_serializer(StudySerializer))
     def get(self, request: Request, project: str) -> Response:
         """The studies of a project, in the order in which they were made."""
-        query = StudyQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.read(StudyQuery, request.query_params)
         studies = Study.objects.filter(project=self.project).defer("source", "design")
-        if state := query.validated_data.get("state"):
+        if state := query.get("state"):
             studies = studies.filter(state=state)
         return paginate(request, studies, lambda rows: StudySerializer(rows, many=True).data)
 
-    @extend_schema(
-        operation_id="create_study",
-        parameters=[KEY],
-        request=STUDY_FILE,
-        responses={201: StudyDetailSerializer},
-    )
+    @extend_schema(operation_id="create_study", request=STUDY_FILE, responses={201: StudyDetailSerializer})
+    @idempotent
     def post(self, request: Request, project: str) -> Response:
         """Make a draft from a study file."""
-        return self._create(request)
-
-    @idempotent
-    def _create(self, request: Request) -> Response:
         study = create_study(project=self.project, source=_source(request), by=self.user, now=timezone.now())
-        address = request.build_absolute_uri(reverse("api_study", args=[self.project.slug, study.slug]))
+        address = reverse("api_study", args=[self.project.slug, study.slug], request=request)
         return Response(_study_json(study, self.user), status=201, headers={"Location": address})
 
 
@@ -122,8 +111,7 @@ def _source(request: Request) -> str:
 
 
 def _study_json(study: Study, user: User) -> dict[str, Any]:
-    told: dict[str, Any] = {name: getattr(study, name) for name in field_names(StudySerializer)}
-    told |= {"source": None, "take_url": None, "invite_url": None}
+    told = StudySerializer(study).data | {"source": None, "take_url": None, "invite_url": None}
     if may(user, Verb.DESIGN, study.project):
         told["source"] = study.source
     if may(user, Verb.RUN, study.project):
@@ -131,11 +119,7 @@ def _study_json(study: Study, user: User) -> dict[str, Any]:
         take = f"{settings.SITE_URL}{reverse('take', args=[study.entry_name])}"
         told["take_url"] = take
         told["invite_url"] = f"{take}?invite={study.invite_token}" if study.design.recruitment.invite else None
-    return dict(StudyDetailSerializer(told).data)
-
-
-class _DryRun(Exception):
-    """Roll back a dry run."""
+    return told
 
 
 class Check(ProjectEndpoint):
@@ -146,13 +130,7 @@ class Check(ProjectEndpoint):
     @extend_schema(operation_id="check_study", request=STUDY_FILE, responses={200: CheckedSerializer})
     def post(self, request: Request, project: str) -> Response:
         """Say what would become of a study file, and change nothing: the draft is made, planned and taken back."""
-        told: dict[str, Any] = {}
-        try:
-            with transaction.atomic():
-                told = self._tried(_source(request))
-                raise _DryRun
-        except _DryRun:
-            return Response(CheckedSerializer(told).data)
+        return Response(CheckedSerializer(foresee(lambda: self._tried(_source(request)))).data)
 
     def _tried(self, source: str) -> dict[str, Any]:
         now = timezone.now()
@@ -205,13 +183,10 @@ class Change(StudyEndpoint):
     verbs = verbs_by_method(POST=Verb.RUN)
     parser_classes = ()
 
-    @extend_schema(parameters=[KEY], request=None, responses={200: StudyDetailSerializer})
+    @extend_schema(request=None, responses={200: StudyDetailSerializer})
+    @idempotent
     def post(self, request: Request, project: str, study: str, change: str) -> Response:
         """Launch, pause, resume or close a study."""
-        return self._change(request, change)
-
-    @idempotent
-    def _change(self, request: Request, change: str) -> Response:
         CHANGES[change](self.study, self.user, timezone.now())
         self.study.refresh_from_db()
         return Response(_study_json(self.study, self.user))
@@ -243,18 +218,11 @@ class AskMore(StudyEndpoint):
     about = "Studies"
     verbs = verbs_by_method(POST=Verb.RUN)
 
-    @extend_schema(
-        operation_id="ask_more", parameters=[KEY], request=MoreSerializer, responses={200: AskedMoreSerializer}
-    )
+    @extend_schema(operation_id="ask_more", request=MoreSerializer, responses={200: AskedMoreSerializer})
+    @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
         """Ask more of a study that was launched; its design stays what it is."""
-        return self._ask(request)
-
-    @idempotent
-    def _ask(self, request: Request) -> Response:
-        sent = MoreSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        wish = sent.validated_data
+        wish = self.read(MoreSerializer)
         way = extend_study.ExtensionKind(wish["what"])
 
         def grow() -> extend_study.ExtensionResult:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from studies.permissions import Verb
 from workspace import tasks
@@ -17,22 +17,17 @@ from workspace.actions.webhooks import OVERLAPS
 from workspace.api.framework.endpoints import ProjectEndpoint, verbs_by_method
 from workspace.api.framework.idempotency import KEY, idempotent
 from workspace.api.framework.pagination import PageQuery, page_serializer, paginate
-from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer, field_names
-from workspace.models import Delivery, Topic, Webhook
+from workspace.api.serializers import DeliverySerializer, WebhookKeySerializer, WebhookSerializer
+from workspace.models import Delivery, DeliveryState, Topic, Webhook
 from workspace.webhook_http import LONGEST_URL
 
 ABOUT = "Webhooks"
 BOTH = verbs_by_method(GET=Verb.MANAGE_WEBHOOKS, POST=Verb.MANAGE_WEBHOOKS)
 
 
-def _webhook_json(webhook: Webhook) -> Any:
-    return WebhookSerializer({name: getattr(webhook, name) for name in field_names(WebhookSerializer)}).data
-
-
 def _delivery_json(delivery: Delivery) -> Any:
-    names = [name for name in field_names(DeliverySerializer) if name not in {"webhook", "due_at"}]
-    told = {name: getattr(delivery, name) for name in names} | {"webhook": delivery.webhook_id}
-    return DeliverySerializer(told | {"due_at": delivery.due_at if delivery.state == "waiting" else None}).data
+    told = DeliverySerializer(delivery).data
+    return told if delivery.state == DeliveryState.WAITING else told | {"due_at": None}
 
 
 class WebhookWantedSerializer(serializers.Serializer[Any]):
@@ -48,7 +43,7 @@ class Webhooks(ProjectEndpoint):
     def get(self, request: Request, project: str) -> Response:
         """The webhooks of a project."""
         webhooks = Webhook.objects.filter(project=self.project)
-        return paginate(request, webhooks, lambda rows: [_webhook_json(each) for each in rows])
+        return paginate(request, webhooks, lambda rows: WebhookSerializer(rows, many=True).data)
 
     @extend_schema(
         operation_id="make_webhook",
@@ -58,17 +53,16 @@ class Webhooks(ProjectEndpoint):
     )
     def post(self, request: Request, project: str) -> Response:
         """Have an address told what happens. Ask for its key next: the one that it has now is shown nowhere."""
-        form = WebhookWantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        actions.check_webhook_url(form.validated_data["url"])
-        return self._make(request, form.validated_data)
+        wanted = self.read(WebhookWantedSerializer)
+        actions.check_webhook_url(wanted["url"])
+        return self._make(request, wanted)
 
     @idempotent
     def _make(self, request: Request, wanted: dict[str, Any]) -> Response:
         # The response leaves out the key, because responses to idempotent requests are stored.
         made, _ = actions.make_webhook(project=self.project, **wanted, by=self.user, now=timezone.now())
-        address = request.build_absolute_uri(reverse("api_webhook", args=[self.project.slug, made.pk]))
-        return Response(_webhook_json(made), status=201, headers={"Location": address})
+        address = reverse("api_webhook", args=[self.project.slug, made.pk], request=request)
+        return Response(WebhookSerializer(made).data, status=201, headers={"Location": address})
 
 
 class _WebhookEndpoint(ProjectEndpoint):
@@ -85,7 +79,7 @@ class OneWebhook(_WebhookEndpoint):
     @extend_schema(operation_id="read_webhook", responses=WebhookSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
         """One webhook."""
-        return Response(_webhook_json(self.one(pk)))
+        return Response(WebhookSerializer(self.one(pk)).data)
 
     @extend_schema(operation_id="delete_webhook", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:
@@ -109,10 +103,8 @@ class Key(_WebhookEndpoint):
     @extend_schema(operation_id="change_webhook_key", request=KeyWantedSerializer, responses=WebhookKeySerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Give a webhook a new key. It is answered this once; asked again, there is another one."""
-        form = KeyWantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        hours = form.validated_data["hours"]
-        key = actions.change_key(webhook=self.one(pk), hours=hours, by=self.user, now=timezone.now())
+        wanted = self.read(KeyWantedSerializer)
+        key = actions.change_key(webhook=self.one(pk), **wanted, by=self.user, now=timezone.now())
         return Response(WebhookKeySerializer({"key": key}).data)
 
 
@@ -137,7 +129,7 @@ class SwitchOn(_WebhookEndpoint):
         """Go on with a webhook that was switched off, and with what waits for it."""
         actions.switch_on(webhook=self.one(pk), by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
-        return Response(_webhook_json(self.one(pk)))
+        return Response(WebhookSerializer(self.one(pk)).data)
 
 
 class Deliveries(_WebhookEndpoint):

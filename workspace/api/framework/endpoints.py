@@ -26,6 +26,7 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from results.queries.studies.overview import with_answers_sent
@@ -69,6 +70,12 @@ class Endpoint(APIView):
         self._count(request)
         if request.method not in READING and self.token.scope != Scope.WRITE:
             raise Refused(Problem("not-allowed", 403, "This token may only read. Make one that may change things."))
+
+    def read(self, form: type[Serializer[Any]], given: Any = None) -> dict[str, Any]:
+        """Return the values of the body, or of `given`, as `form` describes them. Raises ValidationError."""
+        sent = form(data=self.request.data if given is None else given)
+        sent.is_valid(raise_exception=True)
+        return dict(sent.validated_data)
 
     @property
     def token(self) -> Token:

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.db import transaction
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -41,7 +41,7 @@ class _RefusedRequest(Exception):
 
 
 def idempotent(method: Method[E, P]) -> Method[E, P]:
-    """Run a method and store its response in one transaction, if the request has a key.
+    """Run a method and store its response in one transaction, if the request has a key. Adds the key to the schema.
 
     Of two concurrent requests the second waits, and gets the response of the first.
     """
@@ -64,7 +64,7 @@ def idempotent(method: Method[E, P]) -> Method[E, P]:
             return refused.response
         return _run_afterwards(response, kept)
 
-    return with_key
+    return extend_schema(parameters=[KEY])(with_key)
 
 
 def idempotent_by_content(method: Method[E, P]) -> Method[E, P]:
