@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal
 
 from results.exporting.spreadsheets import cell
 
@@ -51,65 +51,41 @@ class Column:
     description: str
 
 
-class Writer(Protocol):
-    """An export format. `rows`: the type of rows it takes."""
+class Writer(ABC):
+    """An export format; by default of one file for all splits. `rows`: the type of rows it takes."""
 
     title: str
     rows: Rows
     filename: str
     """The end of its files' names, after the name of the study and a dash."""
-    is_folder: bool
+    is_folder = False
     """It makes a folder called `filename`, not a file."""
     content_type: str
     """Of the file; of a folder, the type of its data files."""
-    columns: Sequence[Column]
+    columns: Sequence[Column] = ()
     """What a description of the data says of it; empty when there is none of this format."""
-    data_files: str
+    data_files = ""
     """The data files in its folder, as a pattern; "" when the file is the data."""
-    features: Mapping[str, Mapping[str, str]]
+    features: Mapping[str, Mapping[str, str]] = {}
     """How the `datasets` library reads its columns; empty where it finds out by itself."""
 
+    @abstractmethod
     def open(self, path: Path, read_image: ReadImage) -> AbstractContextManager[Write]:
         """Start the new file or folder `path`; it is complete at the end of the context."""
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        """Return split -> pattern of its data files, given the `names` of all data files."""
+        """Return split -> pattern of its data files, given the `names` of all data files.
+
+        By default no library loads the files of a folder by itself.
+        """
+        return {} if self.is_folder else {DEFAULT_SPLIT: self.filename}
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
         """Write the files that name the dataset beside the data in `folder`; return them (usually none)."""
-
-
-class OneFile:
-    """Base of formats with one file for all splits."""
-
-    filename: str
-    is_folder = False
-    data_files = ""
-    columns: Sequence[Column] = ()
-    features: Mapping[str, Mapping[str, str]] = {}
-
-    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        return {DEFAULT_SPLIT: self.filename}
-
-    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
         return ()
 
 
-class OneFolder:
-    """Base of formats with a folder whose files no library loads by itself, and none of which names the dataset."""
-
-    is_folder = True
-    columns: Sequence[Column] = ()
-    features: Mapping[str, Mapping[str, str]] = {}
-
-    def splits(self, names: Sequence[str]) -> Mapping[str, str]:
-        return {}
-
-    def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
-        return ()
-
-
-class TextWriter(OneFile, ABC):
+class TextWriter(Writer):
     """Base of formats with one UTF-8 text file, written row by row."""
 
     def start(self, out: IO[str]) -> None:

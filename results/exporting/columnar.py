@@ -4,10 +4,14 @@ A row group is held in memory until written, so it ends after a number of rows o
 in the file depends on when or where it was made; its footer names the version of the library.
 """
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from results.exporting.base import ReadImage, Write, Writer, one_for_each
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,6 +72,25 @@ class TableFile:
             self.close()
         else:
             self._writer.close()
+
+
+class ParquetWriter(Writer):
+    """Base of formats with one Parquet file, written row by row."""
+
+    content_type = "application/vnd.apache.parquet"
+
+    @abstractmethod
+    def schema(self) -> "pa.Schema":
+        """Return the schema of the file."""
+
+    @abstractmethod
+    def record(self, row: Any) -> Mapping[str, Any]:
+        """Return one row of `results.exporting.rows` as the schema has it."""
+
+    @contextmanager
+    def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
+        with TableFile(path, self.schema()) as table:
+            yield one_for_each(lambda row: table.write(self.record(row)))
 
 
 def _leaves(schema: "pa.Schema") -> list[str]:

@@ -23,7 +23,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import DEFAULT_SPLIT, OneFolder, ReadImage, Write, once_per_item
+from results.exporting.base import DEFAULT_SPLIT, ReadImage, Write, Writer, once_per_item
 from results.exporting.pairs import matched
 from results.exporting.pictures import as_shown
 from results.exporting.rows import AcceptedInstance
@@ -40,10 +40,11 @@ _TEXTS = ("caption_0", "caption_1", "key", "type", "subtype", "split")
 BYTES_PER_SHARD = 1_000_000_000
 
 
-class ClipBenchmark(OneFolder):
+class ClipBenchmark(Writer):
     title = "Datasets for CLIP_benchmark, folders with images"
     rows: Literal["instances"] = "instances"
     filename = "clip-benchmark"
+    is_folder = True
     data_files = f"*/{DEFAULT_SPLIT}/*.tar"
     content_type = "application/x-tar"
     # It has no splits: three datasets lie in it, and the reader names one of their folders.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from results.exporting import read_answers
-from results.exporting.base import DEFAULT_SPLIT, Column, OneFolder, ReadImage, Write, once_per_item
+from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write, Writer, once_per_item
 from results.exporting.pairs import CAPTION_OF_IMAGE, Choice, choices
 from results.exporting.pictures import as_shown
 from results.exporting.rows import AcceptedInstance
@@ -47,10 +47,11 @@ _READER = "read_answers"
 _LONGEST_ANSWER = 16
 
 
-class Harness(OneFolder):
+class Harness(Writer):
     title = "Tasks for lm-evaluation-harness and lmms-eval, with images"
     rows: Literal["instances"] = "instances"
     filename = "harness"
+    is_folder = True
     data_files = "data/*.parquet"
     content_type = "application/vnd.apache.parquet"
     columns = COLUMNS

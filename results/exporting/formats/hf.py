@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import DEFAULT_SPLIT, Column, OneFolder, ReadImage, Write, once_per_item
+from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write, Writer, once_per_item
 from results.exporting.rows import IMAGE_ROLES, AcceptedInstance, ExportedImage
 from results.exporting.shards import Shards
 
@@ -39,10 +39,11 @@ FEATURES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class HuggingFace(OneFolder):
+class HuggingFace(Writer):
     title = "Accepted items, Hugging Face folder with images"
     rows: Literal["instances"] = "instances"
     filename = "hf"
+    is_folder = True
     data_files = "data/*.parquet"
     content_type = "application/vnd.apache.parquet"
     columns = COLUMNS

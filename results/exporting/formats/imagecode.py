@@ -21,7 +21,7 @@ from typing import IO, Any, Literal
 
 import yaml
 
-from results.exporting.base import OneFolder, ReadImage, Write
+from results.exporting.base import ReadImage, Write, Writer
 from results.exporting.rows import DescribedImage
 from studies.descriptions import VIDEO
 
@@ -37,10 +37,11 @@ STATIC_MARK = "open-images"
 RENAMED = f"static-{STATIC_MARK}--"
 
 
-class ImageCode(OneFolder):
+class ImageCode(Writer):
     title = "Descriptions of image sets, ImageCoDe's JSON files"
     rows: Literal["descriptions"] = "descriptions"
     filename = "imagecode"
+    is_folder = True
     data_files = "*.[jy]*"
     content_type = "application/json"
 

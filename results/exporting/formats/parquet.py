@@ -4,13 +4,10 @@ What the JSONL holds, with votes and `original_captions` as lists, because a Par
 every row.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from results.exporting.base import OneFile, ReadImage, Write, one_for_each
-from results.exporting.columnar import TableFile
+from results.exporting.columnar import ParquetWriter
 from results.exporting.columns import TYPED_INSTANCE
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, instance_record
 
@@ -18,56 +15,50 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Parquet(OneFile):
+class Parquet(ParquetWriter):
     title = "Accepted items, Parquet"
     rows: Literal["instances"] = "instances"
     filename = "instances.parquet"
-    content_type = "application/vnd.apache.parquet"
     columns = TYPED_INSTANCE
 
-    @contextmanager
-    def open(self, path: Path, read_image: ReadImage) -> Iterator[Write]:
-        with TableFile(path, _schema()) as table:
-            yield one_for_each(lambda row: table.write(_record(row)))
+    def record(self, row: AcceptedInstance) -> dict[str, Any]:
+        record = instance_record(row)
+        record["original_captions"] = [
+            {"role": role, "text": text} for role, text in record["original_captions"].items()
+        ]
+        record["votes"] = _votes(record["votes"])
+        record["questions"] = [question | {"votes": _votes(question["votes"])} for question in record["questions"]]
+        return record
 
+    def schema(self) -> "pa.Schema":
+        # Takes a quarter of a second and 40 MB, so the web process never loads it.
+        import pyarrow as pa
 
-def _record(row: AcceptedInstance) -> dict[str, Any]:
-    record = instance_record(row)
-    record["original_captions"] = [{"role": role, "text": text} for role, text in record["original_captions"].items()]
-    record["votes"] = _votes(record["votes"])
-    record["questions"] = [question | {"votes": _votes(question["votes"])} for question in record["questions"]]
-    return record
+        image = pa.struct(
+            [
+                *((name, pa.string()) for name in ("role", "filename", "sha256", "source", "licence", "generator")),
+                *((name, pa.int32()) for name in ("position", "width", "height")),
+            ]
+        )
+        votes = pa.list_(pa.struct([("option", pa.string()), ("answers", pa.int32())]))
+        question = pa.struct(
+            [
+                *((name, pa.string()) for name in ("task", "kind", "variant", "rule", "winner")),
+                *(("settled", pa.bool_()), ("answers", pa.int32()), ("votes", votes)),
+            ]
+        )
+        types = {
+            "answers": pa.int32(),
+            "source_row": pa.int64(),
+            "settled": pa.bool_(),
+            "simulated": pa.bool_(),
+            "original_captions": pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())])),
+            "votes": votes,
+            "questions": pa.list_(question),
+            "images": pa.list_(image),
+        }
+        return pa.schema([(name, types.get(name, pa.string())) for name in INSTANCE_COLUMNS])
 
 
 def _votes(votes: Mapping[str, int]) -> list[dict[str, Any]]:
     return [{"option": option, "answers": answers} for option, answers in votes.items()]
-
-
-def _schema() -> "pa.Schema":
-    # Takes a quarter of a second and 40 MB, so the web process never loads it.
-    import pyarrow as pa
-
-    image = pa.struct(
-        [
-            *((name, pa.string()) for name in ("role", "filename", "sha256", "source", "licence", "generator")),
-            *((name, pa.int32()) for name in ("position", "width", "height")),
-        ]
-    )
-    votes = pa.list_(pa.struct([("option", pa.string()), ("answers", pa.int32())]))
-    question = pa.struct(
-        [
-            *((name, pa.string()) for name in ("task", "kind", "variant", "rule", "winner")),
-            *(("settled", pa.bool_()), ("answers", pa.int32()), ("votes", votes)),
-        ]
-    )
-    types = {
-        "answers": pa.int32(),
-        "source_row": pa.int64(),
-        "settled": pa.bool_(),
-        "simulated": pa.bool_(),
-        "original_captions": pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())])),
-        "votes": votes,
-        "questions": pa.list_(question),
-        "images": pa.list_(image),
-    }
-    return pa.schema([(name, types.get(name, pa.string())) for name in INSTANCE_COLUMNS])
