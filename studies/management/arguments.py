@@ -1,12 +1,10 @@
-"""Shared command-line arguments: project, study, and the user who runs the command."""
+"""Shared parts of commands: project, study, the user who runs the command, and refusals."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 
 from studies.actions.events import COMMAND_LINE, Actor
 from studies.actions.lookup import find_project, find_study
@@ -19,25 +17,32 @@ from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_arc
 STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
 
 
-@contextmanager
-def study_errors_told() -> Iterator[None]:
-    """Raise a StudyError as a CommandError, which a command line shows."""
-    try:
-        yield
-    except StudyError as error:
-        raise CommandError(str(error)) from error
+class ActionCommand(BaseCommand):
+    """A command that shows the refusals of its actions as a CommandError, with their sentences."""
+
+    refusals: tuple[type[Exception], ...] = (StudyError,)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except self.refusals as error:
+            raise CommandError(str(error)) from error
 
 
 def project_called(name: str) -> Project:
     """Return the project called `name`. Raises CommandError, which lists the projects."""
-    with study_errors_told():
+    try:
         return find_project(name)
+    except StudyError as error:
+        raise CommandError(str(error)) from error
 
 
 def study_called(name: str) -> Study:
     """Return the study called `name`, SLUG or PROJECT/SLUG. Raises CommandError, which says what to write instead."""
-    with study_errors_told():
+    try:
         return find_study(name)
+    except StudyError as error:
+        raise CommandError(str(error)) from error
 
 
 def add_by(parser: ArgumentParser) -> None:

@@ -1,18 +1,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotation.actions.arriving.groups import set_group
 from annotation.recruitment.listed import PROVIDERS, parse_ids
 from annotation.recruitment.prolific.entry import PROVIDER as PROLIFIC
-from studies.errors import StudyError
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
 from studies.permissions import Verb
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
     help = "Declare a group of people of a project, which its studies may ask for: those in FILE, and nobody else."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,9 +29,6 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{options['file']} cannot be read: {error}") from error
         provider = options["provider"]
-        try:
-            people = parse_ids(text, provider=provider)
-            many = set_group(project=project, group=group, provider=provider, people=people, by=by, now=timezone.now())
-        except StudyError as error:
-            raise CommandError(str(error)) from error
+        people = parse_ids(text, provider=provider)
+        many = set_group(project=project, group=group, provider=provider, people=people, by=by, now=timezone.now())
         self.stdout.write(f"The group {group} of {project.slug} has {many} {'person' if many == 1 else 'people'}.")

@@ -1,17 +1,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from predictions.actions.models import delete_model, holding
 from predictions.errors import CannotPredict
 from predictions.management.arguments import add_model, model_called
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
 from studies.permissions import Verb
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (CannotPredict,)
     help = "Delete a model of a project and all that it predicted there. Frozen releases stay what they are."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,8 +26,5 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self.stdout.write(f"{model} would go, with {holding(model)}.")
             return
-        try:
-            went = delete_model(project=project, model=model, by=by, now=timezone.now())
-        except CannotPredict as error:
-            raise CommandError(str(error)) from error
+        went = delete_model(project=project, model=model, by=by, now=timezone.now())
         self.stdout.write(f"{model} is deleted, with {went}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, embedding_of
@@ -18,7 +18,7 @@ from predictions.image_sets.set_maker import CannotMake, Progress, Split, Summar
 from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
 from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
-from studies.management.arguments import add_by, importer_named, project_to_fill
+from studies.management.arguments import ActionCommand, add_by, importer_named, project_to_fill
 
 # Consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than 0.03. A photo that was
 # saved again, smaller and as a poorer JPEG, is 0.003 from itself (of 60 photos the most was 0.008), and photos of one
@@ -30,7 +30,8 @@ LEAST_DISTANCE, SAME_BELOW = 0.02, 0.01
 MOST_DISTANCE = 0.4
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (BadShares, CannotMake, NoEmbedding)
     help = "Make image sets of ten from photos or videos, and import them into a project."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -89,16 +90,13 @@ class Command(BaseCommand):
             raise CommandError(f"{folder} is no folder. Check the name.")
         out: Path = options["out"] or settings.DATA_DIR / "image-sets" / options["project"]
         make = from_photos if options["photos"] else from_videos
-        try:
-            shares = shares_of(options["split"]) if options["split"] else None
-            wishes = _wishes(options)
-            embedding = embedding_of(options["embedding"])
-            wishes = replace(wishes, embedding=embedding.name)
-            split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
-            with _bars(disable=options["verbosity"] == 0) as show:
-                summary = make(folder, out, embedding=embedding, wishes=wishes, progress=show, split=split)
-        except (BadShares, CannotMake, NoEmbedding) as error:
-            raise CommandError(str(error)) from error
+        shares = shares_of(options["split"]) if options["split"] else None
+        wishes = _wishes(options)
+        embedding = embedding_of(options["embedding"])
+        wishes = replace(wishes, embedding=embedding.name)
+        split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
+        with _bars(disable=options["verbosity"] == 0) as show:
+            summary = make(folder, out, embedding=embedding, wishes=wishes, progress=show, split=split)
         self._say(summary, out, embedding, is_video=options["videos"] is not None)
         if options["only_make"]:
             return

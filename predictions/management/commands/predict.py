@@ -3,7 +3,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,13 +14,14 @@ from predictions.tasks import send_to_worker
 from studies.actions.lookup import find_study_of
 from studies.errors import StudyError
 from studies.kinds import KINDS
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
 from studies.permissions import Verb
 
 LOOK_EVERY_SECONDS = 1.0
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (CannotPredict, StudyError)
     help = "Ask a model for its scores: a worker with models computes them, and only those that are missing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,18 +41,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         by = actor_named(options, Verb.PREDICT, project)
-        try:
-            run = request_run(
-                project=project,
-                spec=options["model"],
-                study=find_study_of(project, options["study"]) if options["study"] else None,
-                kind=options["kind"],
-                variant=options["variant"],
-                by=by,
-                now=timezone.now(),
-            )
-        except (CannotPredict, StudyError) as error:
-            raise CommandError(str(error)) from error
+        run = request_run(
+            project=project,
+            spec=options["model"],
+            study=find_study_of(project, options["study"]) if options["study"] else None,
+            kind=options["kind"],
+            variant=options["variant"],
+            by=by,
+            now=timezone.now(),
+        )
         send_to_worker(run)
         page = f"{settings.SITE_URL}{reverse('project_models', args=[project.slug])}"
         self.stdout.write(f"{run.spec} is asked about {run.about}. {page} shows how far it is.")

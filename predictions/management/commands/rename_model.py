@@ -1,17 +1,18 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from predictions.actions.models import rename_model
 from predictions.errors import CannotPredict
 from predictions.management.arguments import add_model, model_called
-from studies.management.arguments import actor_named, add_by, project_called
+from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
 from studies.permissions import Verb
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (CannotPredict,)
     help = "Call a model otherwise in every table. What it is computed from stays the same, and so do its weights."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,15 +28,12 @@ class Command(BaseCommand):
         name, version = options["name"], options["new_version"]
         if name is None and version is None:
             raise CommandError("Say what to call it with --name or --new-version.")
-        try:
-            renamed = rename_model(
-                project=project,
-                model=model,
-                name=model.name if name is None else name,
-                version=model.version if version is None else version,
-                by=by,
-                now=timezone.now(),
-            )
-        except CannotPredict as error:
-            raise CommandError(str(error)) from error
+        renamed = rename_model(
+            project=project,
+            model=model,
+            name=model.name if name is None else name,
+            version=model.version if version is None else version,
+            by=by,
+            now=timezone.now(),
+        )
         self.stdout.write(f"{model} is called {renamed} now.")

@@ -5,8 +5,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from evaluation.result_files import ResultsFileError
 from predictions.errors import PredictionsRefused
 from results.queries.reports.report_rows import project_facts
@@ -20,11 +18,11 @@ from simulation.replay.tables import last_line, report
 from studies.actions.imports.import_state import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
+from studies.management.arguments import ActionCommand
 
-REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
 
-
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
     help = (
         "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with made-up "
         "annotators through the real code, and print the paper's tables."
@@ -47,18 +45,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         results: Path | None = options["results"]
-        try:
-            setting = _setting(options)
+        setting = _setting(options)
+        if results is not None:
+            check_folder(results)
+        bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+        with hide_session_log(), closing(bars) as progress:
+            replay = run(setting, progress=progress)
             if results is not None:
-                check_folder(results)
-            bars = Progress(None if options["verbosity"] == 0 else self.stderr)
-            with hide_session_log(), closing(bars) as progress:
-                replay = run(setting, progress=progress)
-                if results is not None:
-                    import_results(replay, results, progress=progress)
-            self._report(replay, results)
-        except REFUSALS as error:
-            raise CommandError(str(error)) from error
+                import_results(replay, results, progress=progress)
+        self._report(replay, results)
 
     def _report(self, replay: Replay, results: Path | None) -> None:
         with replay.timed("report"):

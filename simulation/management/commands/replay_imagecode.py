@@ -5,8 +5,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from results.queries.reports.report_rows import project_facts
 from simulation.management.commands.simulate import read_share
 from simulation.management.replay_command import (
@@ -23,11 +21,11 @@ from simulation.replay.script import CannotReplay
 from studies.actions.imports.import_state import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
+from studies.management.arguments import ActionCommand
 
-REFUSALS = (CannotReplay, ImportRefused, DesignRefused, StudyError)
 
-
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (CannotReplay, ImportRefused, DesignRefused, StudyError)
     help = (
         "Replay ImageCoDe: import its released descriptions, let made-up annotators of a stated accuracy look for "
         "their images through the real code, and print the paper's tables."
@@ -62,30 +60,27 @@ class Command(BaseCommand):
         parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            setting = Setting(
-                project=new_project(options["project"], "ImageCoDe, replayed"),
-                train=options["train"],
-                valid=options["valid"],
-                authors=options["split"],
-                tags=options["tags"],
-                by=researcher(options["owner"]),
-                accuracy=options["accuracy"],
-                seed=options["seed"],
-                described=options["described"],
-            )
-            if setting.described:
-                new_project(f"{setting.project.slug}-{WRITTEN}", "")
-            bars = Progress(None if options["verbosity"] == 0 else self.stderr)
-            with hide_session_log(), without_synchronous_commit(), closing(bars) as progress:
-                replay = run(setting, progress=progress)
-            with replay.timed("report"):
-                setting.project.refresh_from_db()
-                facts = project_facts(setting.project)
-                written = project_facts(replay.written.project) if replay.written else None
-                text = report(replay, facts, written)
-            self.stdout.write(f"{text}\n{last_line(replay)}")
-            if wrong := differences(replay.sets):
-                raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))
-        except REFUSALS as error:
-            raise CommandError(str(error)) from error
+        setting = Setting(
+            project=new_project(options["project"], "ImageCoDe, replayed"),
+            train=options["train"],
+            valid=options["valid"],
+            authors=options["split"],
+            tags=options["tags"],
+            by=researcher(options["owner"]),
+            accuracy=options["accuracy"],
+            seed=options["seed"],
+            described=options["described"],
+        )
+        if setting.described:
+            new_project(f"{setting.project.slug}-{WRITTEN}", "")
+        bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+        with hide_session_log(), without_synchronous_commit(), closing(bars) as progress:
+            replay = run(setting, progress=progress)
+        with replay.timed("report"):
+            setting.project.refresh_from_db()
+            facts = project_facts(setting.project)
+            written = project_facts(replay.written.project) if replay.written else None
+            text = report(replay, facts, written)
+        self.stdout.write(f"{text}\n{last_line(replay)}")
+        if wrong := differences(replay.sets):
+            raise CannotReplay("The replay differs from what was published.\n" + "\n".join(wrong))

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
@@ -20,7 +20,7 @@ from simulation.annotators import (
     annotators,
     take_part,
 )
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
+from studies.management.arguments import STUDY_HELP, ActionCommand, actor_named, add_by, study_called
 from studies.models import Study, StudyState
 from studies.permissions import Verb
 
@@ -47,7 +47,8 @@ def read_count(text: str) -> int:
     return number
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
+    refusals = (CannotRead,)
     help = "Let made-up annotators of stated skill answer a study through its real entry, page and submit code."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -78,10 +79,7 @@ class Command(BaseCommand):
             **{name: options[name] for name in ("annotators", "accuracy", "seed")},
         )
         started = time.monotonic()
-        try:
-            sittings = self._play(study, options)
-        except CannotRead as error:
-            raise CommandError(str(error)) from error
+        sittings = self._play(study, options)
         self._summarise(sittings, seconds=time.monotonic() - started)
 
     def _play(self, study: Study, options: dict[str, Any]) -> list[VisitResult]:

@@ -1,15 +1,15 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from studies.actions.studies import change_state
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called, study_errors_told
+from studies.management.arguments import STUDY_HELP, ActionCommand, actor_named, add_by, study_called
 from studies.models import StudyState
 from studies.permissions import Verb
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
     help = "Close a study for good: nobody can start; who is inside can finish."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -19,6 +19,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
         by = actor_named(options, Verb.RUN, study.project)
-        with study_errors_told():
-            change_state(study=study, to=StudyState.CLOSED, by=by, now=timezone.now())
+        change_state(study=study, to=StudyState.CLOSED, by=by, now=timezone.now())
         self.stdout.write(f"Study {study.slug} is closed.")

@@ -1,14 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from studies.actions.drafts import delete_draft
-from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called, study_errors_told
+from studies.management.arguments import STUDY_HELP, ActionCommand, actor_named, add_by, study_called
 from studies.permissions import Verb
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
     help = "Delete a study that was never launched, with its links and codes. What was launched stays for good."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -18,6 +18,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
         by = actor_named(options, Verb.DESIGN, study.project)
-        with study_errors_told():
-            delete_draft(study=study, by=by, now=timezone.now())
+        delete_draft(study=study, by=by, now=timezone.now())
         self.stdout.write(f"The draft {study.slug} is deleted.")

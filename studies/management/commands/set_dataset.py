@@ -1,15 +1,15 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from studies.actions.lookup import find_study_of
 from studies.actions.projects.datasets import set_dataset, told_of
-from studies.management.arguments import actor_named, add_by, project_called, study_errors_told
+from studies.management.arguments import ActionCommand, actor_named, add_by, project_called
 from studies.permissions import Verb
 
 
-class Command(BaseCommand):
+class Command(ActionCommand):
     help = "Declare which studies keep the dataset of a project; without a study, all instances are the dataset."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -20,7 +20,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_called(options["project"])
         by = actor_named(options, Verb.DESIGN, project)
-        with study_errors_told():
-            studies = [find_study_of(project, name) for name in dict.fromkeys(options["study"])]
-            set_dataset(project=project, studies=studies, by=by, now=timezone.now())
+        studies = [find_study_of(project, name) for name in dict.fromkeys(options["study"])]
+        set_dataset(project=project, studies=studies, by=by, now=timezone.now())
         self.stdout.write(f"The dataset of {project.slug} contains {told_of(studies)}.")
