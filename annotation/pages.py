@@ -56,36 +56,30 @@ PLACES = {
 PAGED = 10
 
 
-@dataclass(frozen=True)
-class OptionPage:
-    """A shuffled option: an image (its upright size in pixels) or, if `text` is not empty, a text.
+@dataclass(frozen=True, kw_only=True)
+class ShownImage:
+    """An image that a question is about; its upright size in pixels. mark: what distinguishes it from the others.
 
-    name: its name for people, "Image B". Numbers used often are strings: formatting them for the language takes most of
-    the rendering time.
+    Numbers used often are strings: formatting them for the language takes most of the rendering time.
     """
 
-    value: str
-    letter: str
-    name: str
-    digit: str
     view_url: str = ""
     full_url: str = ""
     srcset: str = ""
     width: str = ""
     height: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class ShownImage:
-    """An image that a question is about; its upright size in pixels. mark: what distinguishes it from the others."""
-
-    view_url: str
-    full_url: str
-    srcset: str
-    width: str
-    height: str
     mark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionPage(ShownImage):
+    """A shuffled option: an image or, if `text` is not empty, a text. name: its name for people, "Image B"."""
+
+    value: str
+    letter: str
+    name: str
+    digit: str
+    text: str = ""
 
 
 class FixedOption(NamedTuple):
@@ -146,11 +140,10 @@ class QuestionPage:
     @property
     def shape(self) -> str:
         """Return the aspect ratio in `SHAPES` nearest to the median of the images, "" without images."""
-        options = [option for option in self.options if option.width]
-        pictures: list[OptionPage | ShownImage] = [*self.images, *options]
+        pictures = [*self.images, *(option for option in self.options if option.width)]
         return _shape(tuple((picture.width, picture.height) for picture in pictures))
 
-    def sizes_of(self, picture: OptionPage | ShownImage) -> str:
+    def sizes_of(self, picture: ShownImage) -> str:
         """Return the HTML `sizes` of an image: its maximum width on the page.
 
         It depends on the number of images, and on the shapes of the image and its place.
@@ -308,17 +301,10 @@ def _option_pages(
             for position, (value, option) in enumerate(shuffled)
         ],
         [
-            FixedOption(
-                value=value, label=option.label if option.is_own_words else translated(option.label), digit=option.digit
-            )
+            FixedOption(value, option.label if option.is_own_words else translated(option.label), option.digit)
             for value, option in fixed
         ],
     )
-
-
-def _own_or_translated(option: Option) -> str:
-    """Return the label of a fixed option, translated if its kind provides it."""
-    return option.label if option.is_own_words else translated(option.label)
 
 
 def question_page(
@@ -327,22 +313,17 @@ def question_page(
     study: int,
     order: Sequence[str],
     slot: int,
-    number: int,
-    total: int,
-    action: str,
     chosen_key: str = "",
     posted: Mapping[str, str] | None = None,
-    replaces: int | None = None,
-    skip: str = "",
     draft: str = "",
     draft_number: int = 0,
     records_writing: bool = False,
-    is_practice: bool = False,
+    **more: Any,
 ) -> QuestionPage:
     """Return a question as the template shows it, with its options in this order.
 
     posted: the values of its form; chosen_key: the chosen option, if the answer is one. draft: address for drafts, if
-    the kind has any.
+    the kind has any. more: other fields of `QuestionPage`.
     """
     kind, content, posted = get_kind(asked.kind), asked.content, posted or {}
     shown = kind.shown(content)
@@ -350,8 +331,6 @@ def question_page(
     options, fixed = _option_pages(kind.options(content), values, study=study)
     return QuestionPage(
         slot=str(slot),
-        number=number,
-        total=total,
         template=f"kinds/{asked.kind}.html",
         texts=[text.text for text in shown.texts],
         images=[
@@ -363,15 +342,12 @@ def question_page(
         groups=[GroupPage(name, group.text, posted.get(name, "")) for name, group in fields_of(kind, content).items()],
         writing=kind.writing(content),
         submission=str(uuid.uuid4()),
-        action=action,
         chosen=next((value for value, key in values.items() if key == chosen_key), posted.get(CHOICE, "")),
         posted=posted,
-        replaces=replaces,
-        skip=skip,
         draft=draft if kind.is_written else "",
         draft_number=str(draft_number),
         records_writing=records_writing and kind.is_written,
-        is_practice=is_practice,
+        **more,
     )
 
 

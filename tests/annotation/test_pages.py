@@ -8,7 +8,7 @@ from annotation.pages import QuestionPage, ShownImage
 
 
 def page_of_pictures(*sizes: tuple[int, int]) -> QuestionPage:
-    images = [ShownImage("/view", "/full", "", str(width), str(height)) for width, height in sizes]
+    images = [ShownImage(width=str(width), height=str(height)) for width, height in sizes]
     nothing: dict[str, Any] = {name: [] for name in ("texts", "options", "fixed", "groups")}
     return QuestionPage(
         slot="1", number=1, total=1, template="", images=images, writing=None, submission="", action="", **nothing
