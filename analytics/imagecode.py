@@ -8,19 +8,8 @@ from analytics.scores import Score
 
 STATIC_SOURCE = "open-images"
 SOURCES = (STATIC_SOURCE, "MSR-VTT", "video-storytelling", "YouCook")
-# Table 2 of the paper, by code. The first four were coded for the first 1,002 descriptions, the others for the first
+# Of the phenomena of table 2 of the paper, four were coded for the first 1,002 descriptions, the others for the first
 # 200 of these only.
-PHENOMENA = {
-    "context": "con",
-    "visibility": "v",
-    "nuances": "n",
-    "negation": "neg",
-    "temporal": "t",
-    "quantities": "q",
-    "spatial": "s",
-    "coreference": "cor",
-    "meta": "img",
-}
 CODED_WIDELY, CODED_NARROWLY = 1002, 200
 WIDE_CODES = ("con", "v", "n", "neg")
 
@@ -73,7 +62,7 @@ def phenomenon(annotations: Sequence[str], code: str) -> Score:
     """Count the coded descriptions that show a phenomenon (Krojer et al. 2022, table 2).
 
     annotations: one comma list of codes per description, in the order of the file; empty items are skipped, because
-        some lists begin with a comma. code: one of the file's codes; `PHENOMENA` has the paper's names for them.
+        some lists begin with a comma. code: one of the file's codes.
     The count is out of the descriptions that were coded for it: the first 1,002 or the first 200.
 
     Example: ["s,q", ",s", ""] shows "s" in 2 of 3.
