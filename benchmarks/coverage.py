@@ -465,7 +465,7 @@ class EstimateDesign:
         models = np.where(rng.random(n) < self.copied, hard, rng.random(n)) < self.model
         right = (hard[: self.labelled] < self.share).astype(np.float64)
         said = dict(enumerate(models.astype(np.float64).tolist()))
-        return prediction_powered_mean(right, range(self.labelled), said, bounds=(0, 1))
+        return prediction_powered_mean(right, range(self.labelled), said)
 
 
 def coverage_of_estimates(design: EstimateDesign, rounds: int, rng: np.random.Generator) -> tuple[float, float, float]:

@@ -7,21 +7,20 @@ calls them so.
 Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, "Prediction-powered inference", Science 382, pp. 669-674;
 Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient prediction-powered inference", arXiv:2311.01453.
 
-Between bounds, a share say, the interval is the exact one (Clopper and Pearson 1934) of a share of as many single
-instances as tell as much (Korn and Graubard 1998). A normal interval fails near a bound: of 44 labelled instances of
-which people are right on 97 %, it holds 67 to 73 times in 100 where 95 are promised, and one data set in four has none.
-`benchmarks/coverage.py` measures it.
+The interval is the exact one (Clopper and Pearson 1934) of a share of as many single instances as tell as much (Korn
+and Graubard 1998). A normal interval fails near 0 and 1: of 44 labelled instances of which people are right on 97 %, it
+holds 67 to 73 times in 100 where 95 are promised, and one data set in four has none. `benchmarks/coverage.py` measures
+it.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import sqrt
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analytics.scores import Floats, Outcomes, t_quantile
+from analytics.scores import Floats, Outcomes
 
 LEVEL = 0.95
 # The name of the estimator and its interval, which results carry. Version 1 had normal limits cut off at the bounds,
@@ -30,14 +29,10 @@ METHOD = "prediction-powered-v2"
 # Pseudo-instances added to the labelled ones, for the correlation only: this many on which only people are right, and
 # this many on which only the model is. A few instances cannot show that a model never errs.
 PSEUDO_INSTANCES = 0.5
-# The fields of an estimate that are in the unit of its answers.
-IN_THE_UNIT = ("value", "low", "high", "alone", "alone_low", "alone_high")
-# With fewer labelled instances than this, or fewer on which people and the model differ, variances are unreliable.
-FEW_INSTANCES, FEW_APART = 20, 10
+# With fewer labelled instances than this, variances are unreliable.
+FEW_INSTANCES = 20
 SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
-HARDLY_APART = f"People and the model differ on fewer than {FEW_APART} instances: the interval may be too short."
 FEW = "An estimate takes two instances that people answered, and there {}."
-ALL_ALIKE = "All instances that people answered are alike, so how far others differ cannot be told."
 NOT_PREDICTED = "The model predicts nothing for {!r}, which people answered."
 
 
@@ -71,26 +66,23 @@ def prediction_powered_mean(
     predictions: Mapping[Any, float],
     *,
     weight: float | None = None,
-    bounds: tuple[float, float] | None = None,
     level: float = LEVEL,
 ) -> PredictionPowered:
-    """Estimate the mean of people's answers over all instances.
+    """Estimate the mean of people's answers, shares from 0 to 1, over all instances.
 
     labels: one number (1 and 0 for right and wrong, say) per answer of a person. instances: what it is about, of the
     same length. Answers to one instance are averaged first, so that each instance counts once and the interval is one
     over instances. predictions: the same quantity as the model has it, for every labelled instance and for further
-    ones. These must be drawn as the labelled ones were, or the estimate is of neither. bounds: the smallest and largest
-    number that a label and a prediction can be, (0, 1) for a share; value and limits stay inside. weight: lambda, from
-    0 (people alone) to 1 (plain prediction-powered inference); by default the one with the smallest variance.
+    ones. These must be drawn as the labelled ones were, or the estimate is of neither. weight: lambda, from 0 (people
+    alone) to 1 (plain prediction-powered inference); by default the one with the smallest variance.
 
-    The value is y + weight (g - f), with means y and f over the n labelled instances and g over the N further ones. Its
-    variance is var(Y - weight F) / n + weight^2 var(F) / N, and the best weight cov(Y, F) / ((1 + n / N) var(F)) with
-    var(F) over all predictions. Without bounds the limits are Student's t with the degrees of freedom of Welch 1947,
-    which the papers, with many labelled instances, take to be infinite. With bounds see `_exact`. The interval is for
+    The value is y + weight (g - f), cut off at 0 and 1, with means y and f over the n labelled instances and g over the
+    N further ones. Its variance is var(Y - weight F) / n + weight^2 var(F) / N, and the best weight
+    cov(Y, F) / ((1 + n / N) var(F)) with var(F) over all predictions. For the limits see `_exact`. The interval is for
     other instances like these, answered by these people.
 
     Raises ValueError for different lengths, nan, a labelled instance without a prediction, a weight outside 0 to 1, a
-    level outside 0 to 1, and numbers outside the bounds.
+    level outside 0 to 1, and a label or a prediction outside 0 to 1.
     Source: see the head of this module: PPI for the mean, PPI++ for the weight ("power tuning").
 
     Example: people right on 3 of 4 instances and the model on 2 of these (both right on 2 of the 3), the model on 5 of
@@ -102,22 +94,13 @@ def prediction_powered_mean(
     numbers = np.concatenate([labelled, predicted, further])
     if np.isnan(numbers).any():
         raise ValueError("A label or a prediction is not a number.")
-    if bounds is not None and numbers.size and not bounds[0] <= numbers.min() <= numbers.max() <= bounds[1]:
-        raise ValueError(f"A label or a prediction is outside {bounds[0]:g} to {bounds[1]:g}.")
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() <= 1:
+        raise ValueError("A label or a prediction is outside 0 to 1.")
     if weight is None:
         weight = best_weight(labelled, predicted, further)
     elif not further.size:
         weight = 0.0
-    if bounds is None:
-        return _estimate(labelled, predicted, further, weight, level, is_share=False)
-    least, width = bounds[0], bounds[1] - bounds[0]
-    labelled, predicted, further = ((numbers - least) / width for numbers in (labelled, predicted, further))
-    found = _estimate(labelled, predicted, further, weight, level, is_share=True)
-    scaled: dict[str, Any] = {}
-    for name in IN_THE_UNIT:
-        share = getattr(found, name)
-        scaled[name] = None if share is None else least + width * share
-    return replace(found, **scaled)
+    return _estimate(labelled, predicted, further, weight, level)
 
 
 def _by_instance(
@@ -167,7 +150,6 @@ def prediction_powered_scores(
             right,
             instances,
             dict(zip(model_instances, predicted[name].astype(float).tolist(), strict=True)),
-            bounds=(0.0, 1.0),
             level=level,
         )
         for name, right in people.columns().items()
@@ -188,35 +170,19 @@ def best_weight(labelled: Floats, predicted: Floats, further: Floats) -> float:
     return min(1.0, max(0.0, together / ((1 + n / further_n) * spread)))
 
 
-def _estimate(
-    labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float, *, is_share: bool
-) -> PredictionPowered:
-    """Return the estimate: of a share from 0 to 1 with exact limits, of another mean with those of Student's t."""
+def _estimate(labelled: Floats, predicted: Floats, further: Floats, weight: float, level: float) -> PredictionPowered:
     counts = (labelled.size, further.size)
     if not labelled.size:
         return PredictionPowered(None, None, None, weight, None, None, None, *counts, FEW.format("is none"))
     alone = value = float(labelled.mean())
     if further.size:
-        value += weight * float(further.mean() - predicted.mean())
-    if is_share:
-        value = min(1.0, max(0.0, value))
-    undefined = PredictionPowered(value, None, None, weight, alone, None, None, *counts, FEW.format("is one"))
+        value = min(1.0, max(0.0, value + weight * float(further.mean() - predicted.mean())))
     if labelled.size < 2:
-        return undefined
-    warning = SMALL if labelled.size < FEW_INSTANCES else ""
-    if is_share:
-        single = _single_instances(labelled)
-        worth = single / _relative_variance(labelled, predicted, further, weight)
-        limits = _exact(value, worth, level), _exact(alone, single, level)
-    else:
-        parts = [labelled - weight * predicted] + ([weight * further] if further.size > 1 and weight else [])
-        half, alone_half = _half_width(parts, level), _half_width([labelled], level)
-        if half is None or alone_half is None:
-            return replace(undefined, reason=ALL_ALIKE)
-        limits = (value - half, value + half), (alone - alone_half, alone + alone_half)
-        if not warning and weight and int((labelled != predicted).sum()) < FEW_APART:
-            warning = HARDLY_APART
-    return PredictionPowered(value, *limits[0], weight, alone, *limits[1], *counts, None, warning)
+        return PredictionPowered(value, None, None, weight, alone, None, None, *counts, FEW.format("is one"))
+    single = _single_instances(labelled)
+    worth = single / _relative_variance(labelled, predicted, further, weight)
+    limits = (*_exact(value, worth, level), weight, alone, *_exact(alone, single, level))
+    return PredictionPowered(value, *limits, *counts, None, SMALL if labelled.size < FEW_INSTANCES else "")
 
 
 def _single_instances(labelled: Floats) -> float:
@@ -255,16 +221,3 @@ def _exact(share: float, n: float, level: float) -> tuple[float, float]:
     low = float(betaincinv(right, n - right + 1, tail)) if share > 0 else 0.0
     high = float(betaincinv(right + 1, n - right, 1 - tail)) if share < 1 else 1.0
     return low, high
-
-
-def _half_width(parts: Sequence[Floats], level: float) -> float | None:
-    """Return half the width of the interval of a sum of means; None without variation.
-
-    parts: the numbers behind each mean, at least two.
-    """
-    variances = [float(numbers.var(ddof=1)) / numbers.size for numbers in parts]
-    variance = sum(variances)
-    if not variance:
-        return None
-    degrees = variance**2 / sum(each**2 / (len(part) - 1) for each, part in zip(variances, parts, strict=True))
-    return t_quantile(level, degrees) * sqrt(variance)

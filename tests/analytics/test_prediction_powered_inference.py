@@ -6,8 +6,6 @@ import pytest
 from scipy import stats
 
 from analytics.intervals.prediction_powered_inference import (
-    ALL_ALIKE,
-    HARDLY_APART,
     SMALL,
     PredictionPowered,
     prediction_powered_mean,
@@ -25,28 +23,16 @@ def estimated(**options: Any) -> PredictionPowered:
     return prediction_powered_mean(list(PEOPLE.values()), list(PEOPLE), MODEL, **options)
 
 
-def t_half(variance: float, degrees: float) -> float:
-    return float(stats.t.ppf(0.975, degrees)) * sqrt(variance)
-
-
 def test_plain_prediction_powered_inference_takes_off_what_the_model_gets_wrong() -> None:
     came_out = estimated(weight=1)
     # 5/8 of the others, and people are right on one more of the four than the model: 0.625 + 0.25.
     assert came_out.value == pytest.approx(0.875)
-    # The differences 0, 1, 0, 0 have a variance of 1/4; the others' predictions one of 15/8 / 7.
-    people, model = 0.25 / 4, 15 / 8 / 7 / 8
-    degrees = (people + model) ** 2 / (people**2 / 3 + model**2 / 7)
-    assert degrees == pytest.approx(6.300, abs=0.001)
-    half = t_half(people + model, degrees)
-    assert (came_out.low, came_out.high) == pytest.approx((0.875 - half, 0.875 + half))
     assert (came_out.n_labelled, came_out.n_unlabelled, came_out.weight) == (4, 8, 1)
 
 
 def test_without_weight_it_is_people_alone_and_the_best_weight_follows_from_how_far_both_go_together() -> None:
     came_out = estimated(weight=0)
-    half = t_half(0.25 / 4, 3)
     assert came_out.value == 0.75
-    assert (came_out.low, came_out.high) == pytest.approx((0.75 - half, 0.75 + half))
     assert (came_out.alone, came_out.alone_low, came_out.alone_high) == (came_out.value, came_out.low, came_out.high)
     came_out = estimated()
     # Covariance 0.5 / 3; the twelve predictions, seven of them 1, have a variance of 35/12 / 11; 1 + 4/8.
@@ -77,8 +63,8 @@ def exact(share: float, n: float) -> tuple[float, float]:
     return float(stats.beta.ppf(0.025, right, n - right + 1)), float(stats.beta.ppf(0.975, right + 1, n - right))
 
 
-def test_between_bounds_the_interval_is_exact_for_as_many_instances_as_tell_as_much() -> None:
-    came_out = estimated(weight=1, bounds=(0, 1))
+def test_the_interval_is_exact_for_as_many_instances_as_tell_as_much() -> None:
+    came_out = estimated(weight=1)
     # People alone: 3/4 of four, variance 1/4, so 4 (3/16) / (1/4) = 3 single instances.
     assert (came_out.alone_low, came_out.alone_high) == pytest.approx(exact(0.75, 3))
     # With half an instance each that one side alone is right on, five in all: people 3.5, the model 2.5, both 2. Their
@@ -87,21 +73,12 @@ def test_between_bounds_the_interval_is_exact_for_as_many_instances_as_tell_as_m
     assert (came_out.low, came_out.high) == pytest.approx(exact(0.875, 3 / (1 - 0.1 / 0.21 + 0.375 / 0.21)))
 
 
-def test_other_bounds_are_other_units() -> None:
-    came_out = estimated(bounds=(0, 1))
-    labels, model = [1 + 4 * label for label in PEOPLE.values()], {name: 1 + 4 * said for name, said in MODEL.items()}
-    rated = prediction_powered_mean(labels, list(PEOPLE), model, bounds=(1, 5))
-    for name in ("value", "low", "high", "alone", "alone_low", "alone_high"):
-        assert getattr(rated, name) == pytest.approx(1 + 4 * getattr(came_out, name))
-
-
 def test_an_estimate_near_a_bound_stays_inside_its_interval() -> None:
     # People right on 41 of 44 and the model on 38 of these, on one of which people are wrong; on 293 of 300 others. The
     # weight is 0.89, and 0.932 + 0.89 (0.977 - 0.864) is 1.03.
     people = [1] * 41 + [0] * 3
     model = dict(enumerate([0] * 4 + [1] * 38 + [0] * 2)) | {100 + at: int(at < 293) for at in range(300)}
-    assert (prediction_powered_mean(people, range(44), model).value or 0) > 1.03
-    came_out = prediction_powered_mean(people, range(44), model, bounds=(0, 1))
+    came_out = prediction_powered_mean(people, range(44), model)
     assert (came_out.value, came_out.high) == (1, 1)
     assert 0.8 < (came_out.low or 0) < 0.932
 
@@ -109,7 +86,7 @@ def test_an_estimate_near_a_bound_stays_inside_its_interval() -> None:
 @pytest.mark.parametrize("right", [0, 1])
 def test_people_who_are_right_on_all_or_nothing_still_have_an_interval(right: int) -> None:
     model = dict.fromkeys(range(44), right) | {100: 0, 101: 1}
-    came_out = prediction_powered_mean([right] * 44, range(44), model, bounds=(0, 1))
+    came_out = prediction_powered_mean([right] * 44, range(44), model)
     # The exact limit of n of n is 0.025 ^ (1 / n).
     limit = 0.025 ** (1 / 44)
     assert (came_out.low, came_out.high) == pytest.approx((limit, 1) if right else (0, 1 - limit))
@@ -121,7 +98,6 @@ def test_people_who_are_right_on_all_or_nothing_still_have_an_interval(right: in
     [
         ({}, "An estimate takes two instances that people answered, and there is none.", None),
         ({"a": 1}, "An estimate takes two instances that people answered, and there is one.", 1),
-        ({"a": 1, "d": 1}, ALL_ALIKE, 1),
     ],
 )
 def test_too_little_gives_no_interval(labels: dict[str, int], reason: str, value: float | None) -> None:
@@ -143,7 +119,7 @@ TWO = outcomes("1111", "0000")
         (lambda: prediction_powered_mean([np.nan], ["a"], MODEL), "is not a number"),
         (lambda: prediction_powered_mean([1], ["a"], MODEL, weight=2), "Not a level of 0.95 and a weight of 2"),
         (lambda: prediction_powered_mean([1], ["a"], MODEL, level=1), "Not a level of 1"),
-        (lambda: prediction_powered_mean([2], ["a"], MODEL, bounds=(0, 1)), "is outside 0 to 1"),
+        (lambda: prediction_powered_mean([2], ["a"], MODEL), "is outside 0 to 1"),
         (lambda: prediction_powered_scores(TWO, ["a"], TWO, ["a", "b"]), "not 2 for 1 and 2 for 2"),
         (lambda: prediction_powered_scores(TWO, ["a", "b"], TWO, ["a", "a"]), "has answered an instance twice"),
         (lambda: prediction_powered_scores(TWO, ["a", "c"], TWO, ["a", "b"]), "The model predicts nothing for 'c'"),
@@ -171,16 +147,10 @@ def test_i2t_t2i_and_group_are_estimated_by_instance() -> None:
     assert 0 < (came_out["Group"].low or 0) < 0.25 < (came_out["Group"].high or 0) < 1
 
 
-@pytest.mark.parametrize(
-    ("n", "apart", "warning"), [(19, 15, SMALL), (20, 9, HARDLY_APART), (20, 10, ""), (200, 9, HARDLY_APART)]
-)
-def test_few_instances_are_a_warning_and_few_differences_one_without_bounds(n: int, apart: int, warning: str) -> None:
+@pytest.mark.parametrize(("n", "warning"), [(19, SMALL), (20, "")])
+def test_few_instances_are_a_warning(n: int, warning: str) -> None:
     labels = [at % 2 for at in range(n)]
-    model = {at: label if at >= apart else 1 - label for at, label in enumerate(labels)} | {-1: 1, -2: 0}
-    assert prediction_powered_mean(labels, range(n), model, weight=0.5).warning == warning
-    for options in ({"weight": 0}, {"weight": 0.5, "bounds": (0, 1)}):
-        few = prediction_powered_mean(labels, range(n), model, **options)
-        assert few.warning == (SMALL if n < 20 else "")
+    assert prediction_powered_mean(labels, range(n), dict(enumerate([*labels, 1, 0]))).warning == warning
 
 
 def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_it() -> None:
@@ -206,7 +176,8 @@ def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_i
     correlation = (both - 0.8 * said_share) / sqrt(0.16 * said_share * (1 - said_share))
     variance = 0.16 / n * (1 - correlation**2 * further / (n + further))
     assert float(np.var(errors)) == pytest.approx(variance, rel=0.15)
-    assert float(np.mean(halves)) == pytest.approx(stats.norm.ppf(0.975) * sqrt(variance), rel=0.05)
+    # Exact intervals are a little wider than normal ones.
+    assert 1 <= float(np.mean(halves)) / (stats.norm.ppf(0.975) * sqrt(variance)) < 1.1
 
 
 @pytest.mark.parametrize("share", [0.9, 0.97, 0.99])
