@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from annotation.models import Seat, Slot
 from simulation.replay.placeholder_images import fill_with_placeholders, wait_for_photos
 from simulation.replay.player import Crowd, play, play_live
-from simulation.replay.progress import Progress
 from simulation.replay.published_numbers import MANIFEST_ROWS, PAIR_KAPPAS, QUESTIONS_PER_INSTANCE
 from simulation.replay.script import (
     CannotReplay,
@@ -27,6 +26,7 @@ from simulation.replay.stages import Stages, import_all, launch_file
 from studies.importing import Record, get_importer
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, SurveyQuestion
+from studies.progress_bars import ProgressBars
 from studies.shipped_designs import shipped
 
 FORMAT = "bivlc-manifest"
@@ -64,7 +64,7 @@ class Replay(Stages):
         return len(self.outcomes) == MANIFEST_ROWS
 
 
-def run(setting: Setting, *, progress: Progress) -> Replay:
+def run(setting: Setting, *, progress: ProgressBars) -> Replay:
     """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting, outcomes=_choose_outcomes(setting))
     with replay.timed("import"):
@@ -121,7 +121,7 @@ def _check_photos(folder: Path, records: Sequence[Record]) -> None:
         )
 
 
-def _import(replay: Replay, progress: Progress) -> None:
+def _import(replay: Replay, progress: ProgressBars) -> None:
     setting = replay.setting
     import_all(
         project=setting.project,
@@ -169,7 +169,7 @@ def _make_smaller(replay: Replay, *, surveys: dict[str, int], instances: dict[st
         instances["sample"] = min(kept, max(SMALLEST_SURVEY, instances["sample"] * rows // MANIFEST_ROWS))
 
 
-def _play_steps(replay: Replay, progress: Progress) -> None:
+def _play_steps(replay: Replay, progress: ProgressBars) -> None:
     seed = replay.setting.seed
     settled = {key: step_3_answer(key, outcome, seed=seed) for key, outcome in replay.outcomes.items()}
     pairs = _pair_answers(replay, settled)
@@ -210,7 +210,7 @@ def _pair_answers(replay: Replay, settled: Mapping[str, str]) -> dict[int, Pair]
     return pairs
 
 
-def _play_baseline(replay: Replay, progress: Progress) -> None:
+def _play_baseline(replay: Replay, progress: ProgressBars) -> None:
     study = replay.studies[BASELINE]
     sampled = set(Question.objects.filter(study=study).values_list("instance_id", flat=True))
     keys = sorted(replay.instances[instance] for instance in sampled)

@@ -10,10 +10,10 @@ import PIL.Image
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from simulation.replay.progress import Progress
 from studies.actions.images import is_stored, original_name
 from studies.actions.table_statistics import refresh_statistics
 from studies.models import Image, Instance, InstanceImage, Project
+from studies.progress_bars import ProgressBars
 
 GENERATOR = "replay stand-in"
 SOURCE = "Drawn by the replay in place of an image that the manifest names but nobody has put there."
@@ -34,7 +34,7 @@ def wait_for_photos(*, project: Project, role: str, key: str) -> None:
     InstanceImage.objects.bulk_create(photos, batch_size=BATCH)
 
 
-def fill_with_placeholders(*, project: Project, progress: Progress, most: int | None = None) -> int:
+def fill_with_placeholders(*, project: Project, progress: ProgressBars, most: int | None = None) -> int:
     """Give every place of the project that waits for an image a placeholder; return how many were drawn.
 
     most: draw at most this many, at least 1, and use them in turn over the sorted names; names that are close to each
@@ -55,7 +55,7 @@ def fill_with_placeholders(*, project: Project, progress: Progress, most: int | 
     return len(drawn)
 
 
-def _draw(filenames: Sequence[str], progress: Progress) -> dict[str, Image]:
+def _draw(filenames: Sequence[str], progress: ProgressBars) -> dict[str, Image]:
     """Draw and store placeholders for `filenames`, all of them before the first one is used.
 
     PostgreSQL plans the image look-up once per connection, for the table's size at that moment. Planned for a nearly

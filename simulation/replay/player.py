@@ -21,9 +21,9 @@ from annotation.errors import NothingLeft
 from annotation.models import Decision, Seat
 from annotation.recruitment.base import Entry
 from results.simulated import REPLAY_PROVIDER
-from simulation.replay.progress import Progress
 from studies.kinds import get_kind
 from studies.models import Question, Study
+from studies.progress_bars import ProgressBars
 
 # Annotators at work in one study at the same time.
 AT_ONCE = 8
@@ -110,13 +110,15 @@ class Crowd:
             yield
 
 
-def play(crowd: Crowd, *, progress: Progress) -> None:
+def play(crowd: Crowd, *, progress: ProgressBars) -> None:
     """Play a study until it is done; later arrivals get the questions that are still undecided."""
     while crowd.fill() or crowd.arrive():
         progress.step(crowd.step())
 
 
-def play_live(*, first: Crowd, then: Crowd, settle: Callable[[Question], str], by: User, progress: Progress) -> None:
+def play_live(
+    *, first: Crowd, then: Crowd, settle: Callable[[Question], str], by: User, progress: ProgressBars
+) -> None:
     """Play a study and, at the same time, the one that it feeds.
 
     People arrive in the second whenever the first has accepted enough for one more survey. `by` settles what a pair

@@ -10,8 +10,8 @@ from evaluation.result_files import read_correct, read_detections
 from predictions.actions.import_predictions import ModelName, import_predictions
 from results.reports.base import Cell, Column, Table
 from simulation.replay.pipeline import Replay
-from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay
+from studies.progress_bars import ProgressBars
 
 DETECTORS = "BiVLC_Classifier_CORRECT_"
 TEXT_DETECTORS = "SUGARCREPE_Classifier_"
@@ -35,7 +35,7 @@ def _files(folder: Path) -> list[tuple[Path, str, str]]:
     ]
 
 
-def import_results(replay: Replay, folder: Path, *, progress: Progress) -> None:
+def import_results(replay: Replay, folder: Path, *, progress: ProgressBars) -> None:
     """Import every file as predictions of the model in its name. Raises PredictionsRefused."""
     files = _files(folder)
     with replay.timed("result files"):

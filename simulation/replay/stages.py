@@ -13,10 +13,10 @@ from django.utils import timezone
 from annotation.actions.launching.launch import launch
 from simulation.actions.announcement import announce_replay
 from simulation.replay.player import PlayCounts
-from simulation.replay.progress import Progress
 from studies.actions.imports.importer import import_files
 from studies.actions.studies import create_study
 from studies.models import Project, Study
+from studies.progress_bars import ProgressBars
 
 
 @dataclass(kw_only=True)
@@ -46,18 +46,13 @@ class Stages:
 
 
 def import_all(
-    *, project: Project, files: list[Path], format: str, by: User, progress: Progress | None = None, **options: Any
+    *, project: Project, files: list[Path], format: str, by: User, progress: ProgressBars | None = None, **options: Any
 ) -> None:
     """Import files into a new project, with a bar for each stage if `progress` is given. Raises ImportRefused."""
-    stages: dict[str, int] = {}
 
     def show(stage: str, done: int, total: int) -> None:
-        if progress is None:
-            return
-        if stage not in stages:
-            progress.begin(f"import: {stage}", total)
-        progress.step(done - stages.get(stage, 0))
-        stages[stage] = done
+        if progress is not None:
+            progress.show(f"import: {stage}", done, total)
 
     import_files(
         project=project,

@@ -1,24 +1,24 @@
+import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from tqdm import tqdm
 
 from predictions.image_sets.embeddings import Embedding, NoEmbedding, embedding_of
 from predictions.image_sets.near_duplicates import NEAR_BELOW
 from predictions.image_sets.set_files import LEFT_OUT, LIST, SETS, TABLE
-from predictions.image_sets.set_maker import CannotMake, Progress, Split, Summary, Wishes, from_photos, from_videos
+from predictions.image_sets.set_maker import CannotMake, Split, Summary, Wishes, from_photos, from_videos
 from predictions.image_sets.set_selection import MOST
 from predictions.image_sets.splits import BadShares, shares_of
 from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
 from studies.management.arguments import ActionCommand, add_by, importer_named, project_to_fill
+from studies.progress_bars import ProgressBars
 
 # Consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than 0.03. A photo that was
 # saved again, smaller and as a poorer JPEG, is 0.003 from itself (of 60 photos the most was 0.008), and photos of one
@@ -95,8 +95,8 @@ class Command(ActionCommand):
         embedding = embedding_of(options["embedding"])
         wishes = replace(wishes, embedding=embedding.name)
         split = Split(shares, _near_below(options, wishes), wishes.seed) if shares else None
-        with _bars(disable=options["verbosity"] == 0) as show:
-            summary = make(folder, out, embedding=embedding, wishes=wishes, progress=show, split=split)
+        with closing(ProgressBars(None if options["verbosity"] == 0 else sys.stderr, unit="")) as bars:
+            summary = make(folder, out, embedding=embedding, wishes=wishes, progress=bars.show, split=split)
         self._say(summary, out, embedding, is_video=options["videos"] is not None)
         if options["only_make"]:
             return
@@ -180,20 +180,3 @@ def _given(value: float | None, otherwise: float) -> float:
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-@contextmanager
-def _bars(*, disable: bool) -> Iterator[Progress]:
-    """Give what shows a progress bar for each thing that is counted."""
-    with ExitStack() as shown:
-
-        @cache
-        def bar_of(what: str) -> "tqdm[Any]":
-            return shown.enter_context(tqdm(desc=what, unit="", disable=disable))
-
-        def show(what: str, done: int, total: int) -> None:
-            bar = bar_of(what)
-            bar.total = max(total, done)
-            bar.update(done - bar.n)
-
-        yield show

@@ -11,7 +11,6 @@ from results.queries.reports.report_rows import project_facts
 from simulation.management.replay_command import hide_session_log, new_project, researcher
 from simulation.replay.paper_comparison import checks
 from simulation.replay.pipeline import Replay, Setting, run
-from simulation.replay.progress import Progress
 from simulation.replay.result_files import check_folder, import_results
 from simulation.replay.script import CannotReplay, read_accepted
 from simulation.replay.tables import last_line, report
@@ -19,6 +18,7 @@ from studies.actions.imports.import_state import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.management.arguments import ActionCommand
+from studies.progress_bars import ProgressBars
 
 
 class Command(ActionCommand):
@@ -48,7 +48,7 @@ class Command(ActionCommand):
         setting = _setting(options)
         if results is not None:
             check_folder(results)
-        bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+        bars = ProgressBars(None if options["verbosity"] == 0 else self.stderr)
         with hide_session_log(), closing(bars) as progress:
             replay = run(setting, progress=progress)
             if results is not None:

@@ -16,12 +16,12 @@ from simulation.management.replay_command import (
 from simulation.replay.imagecode.pipeline import WRITTEN, Setting, run
 from simulation.replay.imagecode.published_numbers import ACCURACY
 from simulation.replay.imagecode.tables import differences, last_line, report
-from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay
 from studies.actions.imports.import_state import ImportRefused
 from studies.design import DesignRefused
 from studies.errors import StudyError
 from studies.management.arguments import ActionCommand
+from studies.progress_bars import ProgressBars
 
 
 class Command(ActionCommand):
@@ -73,7 +73,7 @@ class Command(ActionCommand):
         )
         if setting.described:
             new_project(f"{setting.project.slug}-{WRITTEN}", "")
-        bars = Progress(None if options["verbosity"] == 0 else self.stderr)
+        bars = ProgressBars(None if options["verbosity"] == 0 else self.stderr)
         with hide_session_log(), without_synchronous_commit(), closing(bars) as progress:
             replay = run(setting, progress=progress)
         with replay.timed("report"):

@@ -15,11 +15,11 @@ from annotation.models import Seat
 from simulation.replay.imagecode.studies import FORMAT, PICTURES, VALID, launch_from, make_retriever
 from simulation.replay.placeholder_images import fill_with_placeholders
 from simulation.replay.player import AT_ONCE, LOOK_EVERY, Crowd, PlayCounts, play
-from simulation.replay.progress import Progress
 from simulation.replay.stages import import_all
 from studies.descriptions import SET_SIZE, descriptions_of
 from studies.kinds import NotAnAnswer, get_kind
 from studies.models import Instance, Project, Question
+from studies.progress_bars import ProgressBars
 
 DESCRIBE, RETRIEVE = "imagecode-describe", "imagecode-retrieve-test"
 # Form fields of a describing study.
@@ -73,7 +73,7 @@ class DescriptionResult:
 
 
 def describe_again(
-    *, source: Project, project: Project, sets: int, accuracy: float, by: User, seed: str, progress: Progress
+    *, source: Project, project: Project, sets: int, accuracy: float, by: User, seed: str, progress: ProgressBars
 ) -> DescriptionResult:
     """Have the descriptions of the first `sets` validation sets written and found in `project`.
 

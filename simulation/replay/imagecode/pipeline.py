@@ -13,11 +13,11 @@ from simulation.replay.imagecode.descriptions import DescriptionResult, describe
 from simulation.replay.imagecode.studies import FORMAT, PICTURES, TRAIN, VALID, launch_from, make_retriever
 from simulation.replay.placeholder_images import fill_with_placeholders
 from simulation.replay.player import Crowd, play
-from simulation.replay.progress import Progress
 from simulation.replay.script import CannotReplay
 from simulation.replay.stages import Stages, import_all
 from studies.descriptions import descriptions_of
 from studies.models import Instance, Project
+from studies.progress_bars import ProgressBars
 
 # Split -> its shipped study file for retrievers.
 RETRIEVE = {TRAIN: "imagecode-retrieve-train", VALID: "imagecode-retrieve-test"}
@@ -57,7 +57,7 @@ class Replay(Stages):
     written: DescriptionResult | None = None
 
 
-def run(setting: Setting, *, progress: Progress) -> Replay:
+def run(setting: Setting, *, progress: ProgressBars) -> Replay:
     """Run the whole replay in a new project. Raises CannotReplay, ImportRefused and StudyError."""
     replay = Replay(setting)
     with replay.timed("import"):

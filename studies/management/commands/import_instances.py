@@ -1,5 +1,7 @@
 import json
+import sys
 from argparse import ArgumentParser
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 from django.utils import timezone
-from tqdm import tqdm
 
 from background.tasks import send
 from studies.actions.imports.import_jobs import request_import
@@ -19,6 +20,7 @@ from studies.importing.captions import CAPTION_RULES
 from studies.importing.mapping import guess_mapping
 from studies.importing.table import NO_MAPPING
 from studies.management.arguments import add_by, importer_named, project_to_fill, user_called
+from studies.progress_bars import ProgressBars
 
 
 class Command(BaseCommand):
@@ -72,7 +74,7 @@ class Command(BaseCommand):
             self.stdout.write(f"The project {project.slug} {'would be' if options['dry_run'] else 'was'} made.")
 
     def _import(self, wanted: dict[str, Any], options: dict[str, Any]) -> None:
-        with _Bars(disable=options["verbosity"] == 0) as bars:
+        with closing(ProgressBars(None if options["verbosity"] == 0 else sys.stderr, unit=" rows")) as bars:
             summaries = import_files(**wanted, dry_run=options["dry_run"], progress=bars.show)
         for summary in summaries:
             self.stdout.write(f"{summary.file}: {summary}")
@@ -102,27 +104,3 @@ def _mapping(options: dict[str, Any]) -> Any:
         raise CommandError(shown.problem)
     guess = json.dumps(guess_mapping(shown.columns, shown.rows), ensure_ascii=False, indent=2)
     raise CommandError(f"{NO_MAPPING} Correct this guess and save it as the file of --mapping:\n{guess}")
-
-
-class _Bars:
-    """One progress bar per stage of an import."""
-
-    def __init__(self, *, disable: bool) -> None:
-        self._disable = disable
-        self._stage = ""
-        self._bar: tqdm[Any] | None = None
-
-    def __enter__(self) -> "_Bars":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, stage: str, done: int, total: int) -> None:
-        if self._bar is None or stage != self._stage or done < self._bar.n:
-            if self._bar is not None:
-                self._bar.close()
-            self._bar = tqdm(total=total or None, desc=stage, unit=" rows", disable=self._disable)
-            self._stage = stage
-        self._bar.update(done - self._bar.n)

@@ -4,8 +4,8 @@ import pytest
 from django.db import connection, transaction
 
 from simulation.replay.placeholder_images import fill_with_placeholders, wait_for_photos
-from simulation.replay.progress import Progress
 from studies.models import Image, InstanceImage
+from studies.progress_bars import ProgressBars
 from tests.factories import make_image, make_instance, make_project
 
 INSTANCES, USES = 200, 1_000
@@ -39,7 +39,7 @@ def test_a_picture_is_found_by_its_key_however_few_there_were_when_the_replay_be
             # Otherwise the database looks for the images when the transaction ends, and takes its count along.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         wait_for_photos(project=project, role="image", key="coco")
-        drawn = fill_with_placeholders(project=project, progress=Progress(None))
+        drawn = fill_with_placeholders(project=project, progress=ProgressBars(None))
         assert rows_read_through("studies_image") < USES
     assert drawn == USES
     assert Image.objects.count() == USES + 1
