@@ -1,7 +1,7 @@
 """The protocols of public benchmarks, by name. A new one is one file, its test, and one line here."""
 
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from evaluation.errors import BenchmarkError
@@ -19,8 +19,7 @@ PROTOCOLS = {
 @cache
 def get_protocol(name: str) -> Benchmark[Any, Any]:
     """Return the protocol called `name`. Raises KeyError for a name that is not in the registry."""
-    module, _, attribute = PROTOCOLS[name].rpartition(".")
-    protocol: Benchmark[Any, Any] = getattr(import_module(module), attribute)()
+    protocol: Benchmark[Any, Any] = resolve_name(PROTOCOLS[name])()
     return protocol
 
 

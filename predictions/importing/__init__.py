@@ -1,7 +1,7 @@
 """The formats predictions can be imported from, by name. A new format is one file, its test, and one line here."""
 
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 
 from predictions.importing.base import Answer, Reader, Row
 
@@ -16,8 +16,7 @@ FORMATS = {
 @cache
 def get_reader(name: str) -> Reader:
     """Return the reader of the format called `name`. Raises KeyError for a name that is not in the registry."""
-    module, _, attribute = FORMATS[name].rpartition(".")
-    reader: Reader = getattr(import_module(module), attribute)
+    reader: Reader = resolve_name(FORMATS[name])
     return reader
 
 

@@ -4,7 +4,7 @@ A model is named by a spec, FAMILY:REST, and the family's `load` reads the rest.
 """
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 
 from predictions.scorers.base import CannotLoad, ModelIdentity, NoPicture, OpenPicture, OutOfMemory, Scorer
 
@@ -33,9 +33,8 @@ def scorer_of(spec: str) -> Scorer:
     if problem := problem_with_spec(spec):
         raise CannotLoad(problem)
     family, _, rest = spec.partition(":")
-    module, _, attribute = SCORERS[family].rpartition(".")
     # Loads the model that the rest of a spec names. Raises CannotLoad.
-    load: Callable[[str], Scorer] = getattr(import_module(module), attribute)
+    load: Callable[[str], Scorer] = resolve_name(SCORERS[family])
     return load(rest.strip())
 
 

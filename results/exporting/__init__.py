@@ -1,7 +1,7 @@
 """Export formats by name. A new format is one file of `formats`, its test, and one line of the registry."""
 
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 
 from results.exporting.base import Column, ReadImage, Write, Writer
 
@@ -27,8 +27,7 @@ FORMATS = {
 @cache
 def get_writer(name: str) -> Writer:
     """Return the writer of the format called `name`. Raises KeyError for an unknown name."""
-    module, _, attribute = FORMATS[name].rpartition(".")
-    writer: Writer = getattr(import_module(module), attribute)()
+    writer: Writer = resolve_name(FORMATS[name])()
     return writer
 
 
