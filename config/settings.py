@@ -224,7 +224,9 @@ JOBS = {
     "results.chart": "results.actions.charts.CHART",
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.cached_statistics.NUMBERS",
+    "simulation.demo_project": "simulation.actions.demo_project.DEMO",
     "studies.import": "studies.actions.imports.import_jobs.IMPORT",
+    "workspace.delete_project": "workspace.actions.project_deletion.DELETION",
     "workspace.hub": "workspace.actions.hub.PUSH",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }

@@ -52,7 +52,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.RELEASE: "freeze releases",
     Verb.PUBLISH: "push releases to the Hugging Face Hub",
     Verb.IDENTIFY_PEOPLE: "learn who stands behind a pseudonym",
-    Verb.MANAGE_MEMBERS: "decide who is a member, rename the project and archive it",
+    Verb.MANAGE_MEMBERS: "decide who is a member, and rename, archive or delete the project",
     Verb.MANAGE_WEBHOOKS: "have other servers told what happens",
 }
 

@@ -9,15 +9,24 @@ from studies.design import read_design
 _FOLDER = Path(__file__).resolve().parent / "designs"
 # Line that tells editors where the schema is; the path is wrong in a copy.
 _FOR_EDITORS = "# yaml-language-server:"
+# How the line after it begins, which has the name on pages.
+_NAME = "# Name: "
 
 
 class Shipped(NamedTuple):
-    """A study file: its name, its title for annotators, its purpose and its text."""
+    """A study file: its name in addresses and on pages, its first kind, its title for annotators, and its text."""
 
     name: str
+    label: str
+    kind: str
     title: str
     about: str
     source: str
+
+    @property
+    def drawing(self) -> str:
+        """Return the template of a small picture of its questions."""
+        return f"workspace/drawings/{self.kind}.svg"
 
 
 @lru_cache(maxsize=1)
@@ -28,7 +37,9 @@ def shipped() -> dict[str, Shipped]:
 
 def _read(path: Path) -> Shipped:
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(_FOR_EDITORS)]
+    label = lines.pop(0).removeprefix(_NAME)
     first = next(place for place, line in enumerate(lines) if not line.startswith("#"))
     about = " ".join(line.removeprefix("#").strip() for line in lines[:first])
     source = "\n".join(lines) + "\n"
-    return Shipped(path.stem, read_design(source).title, about, source)
+    design = read_design(source)
+    return Shipped(path.stem, label, design.parts[0].kind, design.title, about, source)

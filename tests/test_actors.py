@@ -103,6 +103,7 @@ BY_THE_CLOCK = named(
     annotation/arriving.network_places: forget_networks
     workspace/acceptance_messages: queue_acceptance_messages
     workspace/deliveries: delete_old deliver
+    workspace/project_deletion: due_jobs
     """
 )
 # What a worker goes on with after somebody asked for it, who is named where they asked.

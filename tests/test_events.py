@@ -33,6 +33,7 @@ from results.actions.releases import freeze_release, prepare_release, provider_i
 from results.exporting.dataset_card import About
 from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from simulation.actions.announcement import announce_replay, announce_simulation
+from simulation.actions.demo_project import request_demo
 from studies.actions import drafts
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
 from studies.actions.imports.importer import import_files
@@ -58,6 +59,7 @@ from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
 from workspace.actions import hub, webhooks
 from workspace.actions.alarms import record_underpaid
+from workspace.actions.project_deletion import cancel_deletion, request_deletion
 from workspace.models import Delivery, HubPush, Webhook
 
 pytestmark = pytest.mark.django_db
@@ -286,6 +288,9 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "archive_project": ("project archived", lambda _: with_fixed(projects.archive_project, project=make_project())),
     "reopen_project": ("project reopened", lambda _: with_fixed(projects.reopen_project, project=_archived())),
+    "request_deletion": ("project deletion requested", lambda _: _deleting()),
+    "cancel_deletion": ("project deletion cancelled", lambda _: _cancelling_deletion()),
+    "request_demo": ("project made", lambda _: request_demo),
     "invite": (
         "member invited",
         lambda _: with_fixed(membership.invite, project=make_project(), role="viewer", days=7, whom="Amaia"),
@@ -340,6 +345,17 @@ def _underpaid() -> Callable[..., object]:
 def _archived() -> Project:
     projects.archive_project(project=make_project(), by=make_person("ben"), now=NOON)
     return make_project()
+
+
+def _deleting() -> Callable[..., object]:
+    study = launch_study()
+    change_state(study=study, to=StudyState.CLOSED, by=make_person("cora"), now=NOON)
+    return with_fixed(request_deletion, project=_archived(), name="Vases", pay_settled=False)
+
+
+def _cancelling_deletion() -> Callable[..., object]:
+    _deleting()(by=make_person("dora"), now=NOON)
+    return with_fixed(cancel_deletion, project=make_project())
 
 
 def _invited() -> tuple[Invitation, str]:
@@ -419,7 +435,7 @@ def test_an_action_leaves_an_event_that_names_who_acted_and_none_holds_a_provide
     act, anna = prepare(tmp_path), make_person("anna")
     act(by=anna, now=NOON)
     event = Event.objects.filter(by=anna).get(what=what)
-    assert (event.by_name, event.project.slug) == ("anna", "vases")
+    assert (event.by_name, event.project.slug) == ("anna", f"demo-{anna.pk}" if name == "request_demo" else "vases")
     assert CAME not in serializers.serialize("json", Event.objects.all())
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from studies.actions.events import who_launched
 from studies.actions.projects.members import owners_of
-from studies.models import Invitation, Study
+from studies.models import Invitation, Project, ProjectDeletion, Study
 from studies.permissions import Role, with_article
 
 logger = logging.getLogger(__name__)
@@ -79,6 +79,31 @@ def send_completion(study: Study, *, is_closed: bool) -> bool:
     text = f"All answers to {study.title} ({study.slug}) are in.{closed}\n\n{address}\n"
     addresses = sorted({person.email for person in people if person.email})
     sent = [_send(f"{study.slug} is complete", text, to=to, about=f"study {study.pk}") for to in addresses]
+    return any(sent)
+
+
+def send_deletion_planned(deletion: ProjectDeletion) -> bool:
+    """Mail the owners of a project when it will be deleted, and where that can be cancelled."""
+    if deletion.project is None:
+        return False
+    address = f"{settings.SITE_URL}{reverse('delete_project', args=[deletion.slug])}"
+    text = (
+        f"{deletion.by_name} asked for the deletion of {deletion.name} on Lineup. It will be deleted on "
+        f"{deletion.due_at:%-d %B %Y, %H:%M} UTC, with all of its instances, answers and releases.\n\n"
+        f"Until then any owner can cancel it:\n\n{address}\n"
+    )
+    return _send_to_owners(deletion.project, f"{deletion.name} will be deleted", text)
+
+
+def send_deletion_cancelled(project: Project, *, by: User) -> bool:
+    """Mail the owners of a project that it stays."""
+    text = f"{by.get_full_name() or by.get_username()} cancelled the deletion of {project.name} on Lineup. It stays.\n"
+    return _send_to_owners(project, f"{project.name} will not be deleted", text)
+
+
+def _send_to_owners(project: Project, subject: str, text: str) -> bool:
+    addresses = sorted({owner.email for owner in owners_of(project) if owner.email})
+    sent = [_send(subject, text, to=to, about=f"the deletion of project {project.pk}") for to in addresses]
     return any(sent)
 
 

@@ -4,9 +4,17 @@ from django.utils import timezone
 
 from annotation.actions.launching.complete_study import note_completed
 from background.decorator import task
+from background.tasks import send
 from studies.actions.events import TIMETABLE
 from workspace import mail
-from workspace.actions import acceptance_messages, alarms, browser_sessions, deliveries, uploaded_images
+from workspace.actions import (
+    acceptance_messages,
+    alarms,
+    browser_sessions,
+    deliveries,
+    project_deletion,
+    uploaded_images,
+)
 
 
 @task(name="workspace.deliver", minutes=5)
@@ -35,6 +43,12 @@ def note_completed_studies() -> None:
 @task(name="workspace.forget_sessions", minutes=10)
 def forget_sessions() -> None:
     browser_sessions.delete_ended(now=timezone.now())
+
+
+@task(name="workspace.delete_projects", minutes=5)
+def delete_projects() -> None:
+    for job in project_deletion.due_jobs(now=timezone.now()):
+        send(job)
 
 
 @task(name="workspace.discard_images", minutes=10)

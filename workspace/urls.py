@@ -32,6 +32,8 @@ from workspace.views.studies.preview import phone_preview, preview, question_pic
 
 urlpatterns = [
     path("", project.home, name="home"),
+    path("demo/", project_settings.make_demo, name="make_demo"),
+    path("demo/progress/", project.demo_progress, name="demo_progress"),
     path("search/", search.search, name="search"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),
@@ -58,6 +60,9 @@ urlpatterns = [
     path("projects/<slug:slug>/invitations/<int:pk>/cancel/", members.cancel_invitation, name="cancel_invitation"),
     path("projects/<slug:slug>/name/", project_settings.rename, name="rename_project"),
     path("projects/<slug:slug>/archive/", project_settings.archive, name="archive_project"),
+    path("projects/<slug:slug>/delete/", project_settings.delete, name="delete_project"),
+    path("projects/<slug:slug>/delete/cancel/", project_settings.cancel_deletion, name="cancel_deletion"),
+    path("deleted-projects/<int:pk>.json", project_settings.deletion_record, name="deletion_record"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:pk>/revoke/", tokens.revoke, name="revoke_token"),
     path("projects/<slug:slug>/", project.project, name="project"),

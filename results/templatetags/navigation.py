@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from results.queries.studies.navigation import COMPLETE, stage_of, study_links
 from results.views.guards import may_do
-from studies.models import Project, Study, StudyState
+from studies.models import Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Verb
 
 register = template.Library()
@@ -27,6 +27,7 @@ ENTRIES: Mapping[str, str] = {
     **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
     "project_events": "activity",
     **dict.fromkeys(("project_members", "project_groups", "webhooks", "remove_member", "archive_project"), "settings"),
+    "delete_project": "settings",
 }
 # State of a study -> URL name, label and needed right of the one primary action of its pages.
 PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
@@ -62,6 +63,18 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
     page = match.url_name if match else ""
     here = ENTRIES.get(page, "" if study else "overview")
     return {"project": project, "here": here, "study": study, "studies": study_links(project)}
+
+
+@register.inclusion_tag("results/_deletion_notice.html", takes_context=True)
+def deletion_notice(context: RequestContext) -> dict[str, Any]:
+    """Return the context of the notice on all pages of a project that is going to be deleted; else it is empty."""
+    study: Study | None = _given(context, "study", Study)
+    project: Project | None = study.project if study else _given(context, "project", Project)
+    # Only an archived project can be; the others need no query.
+    if project is None or project.archived_at is None or context.get("deletion"):
+        return {}
+    deletion = ProjectDeletion.objects.filter(project=project).first()
+    return {"project": project, "deletion": deletion, "may": may_do(context["request"], project) if deletion else {}}
 
 
 @register.inclusion_tag("results/_study_head.html", takes_context=True)

@@ -29,6 +29,8 @@ class What(StrEnum):
     PROJECT_RENAMED = "project renamed"
     PROJECT_ARCHIVED = "project archived"
     PROJECT_REOPENED = "project reopened"
+    PROJECT_DELETION_REQUESTED = "project deletion requested"
+    PROJECT_DELETION_CANCELLED = "project deletion cancelled"
     MEMBER_INVITED = "member invited"
     INVITATION_CANCELLED = "invitation cancelled"
     MEMBER_ADDED = "member added"

@@ -10,9 +10,10 @@ from studies.names import problem_with_slug
 def find_project(name: str) -> Project:
     """Return the project called `name`. Raises StudyError, which lists the projects."""
     # Check the slug first: a database cannot look up a lone surrogate, for example.
-    project = None if problem_with_slug(name) else Project.objects.filter(slug=name).first()
+    projects = Project.objects.filter(deletion__begun_at=None)
+    project = None if problem_with_slug(name) else projects.filter(slug=name).first()
     if project is None:
-        names = Project.objects.values_list("slug", flat=True)
+        names = projects.values_list("slug", flat=True)
         raise StudyError(f"There is no project called {name}. The projects are: {_listed(names)}.")
     return project
 

@@ -3,7 +3,7 @@ from studies.models.events import Event
 from studies.models.images import Image
 from studies.models.imports import Import
 from studies.models.instances import Instance, InstanceImage, Tag
-from studies.models.projects import Invitation, Membership, Project
+from studies.models.projects import Invitation, Membership, Project, ProjectDeletion
 from studies.models.questions import PracticeQuestion, Question, Survey, SurveyQuestion
 from studies.models.studies import UNDER_WAY, CompletionCode, Outcome, Purpose, Study, StudyState
 from studies.models.uploads import Upload
@@ -22,6 +22,7 @@ __all__ = [
     "Outcome",
     "PracticeQuestion",
     "Project",
+    "ProjectDeletion",
     "Purpose",
     "Question",
     "Study",

@@ -1,5 +1,5 @@
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
@@ -26,12 +26,52 @@ class Project(models.Model):
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when it is put away: it can be looked at, and nothing in it goes on."
     )
+    is_demo = models.BooleanField(
+        default=False, db_default=False, help_text="Made to look around in; its answers are simulated."
+    )
 
     class Meta:
         ordering = ("slug",)
 
     def __str__(self) -> str:
         return self.slug
+
+
+class ProjectDeletion(models.Model):
+    """The deletion of a project: who asked for it, when a worker deletes the project, and afterwards what it deleted.
+
+    The row outlives the project. Cancelling the deletion deletes the row.
+    """
+
+    project = models.OneToOneField(
+        Project, on_delete=models.SET_NULL, null=True, related_name="deletion", help_text="None once it is deleted."
+    )
+    slug = models.CharField(max_length=50)
+    name = models.CharField(max_length=200)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    by_name = models.CharField(max_length=150)
+    requested_at = models.DateTimeField()
+    pay_settled = models.TextField(blank=True, help_text="What people were owed, and the owner said to have settled.")
+    due_at = models.DateTimeField()
+    begun_at = models.DateTimeField(null=True, help_text="From then on nobody sees the project, or can cancel.")
+    deleted_at = models.DateTimeField(null=True)
+    record: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(
+        default=dict, help_text="What was deleted: the file that stays."
+    )
+    files: models.JSONField[list[str], list[str]] = models.JSONField(
+        default=list, help_text="Names in the storage of pictures whose rows are deleted, and whose files may be there."
+    )
+    owners = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        related_name="+",
+        help_text="Owners when it began, and who asked: they may see the record.",
+    )
+
+    class Meta:
+        ordering = ("-requested_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"deletion of {self.slug}"
 
 
 class Membership(models.Model):

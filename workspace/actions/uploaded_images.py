@@ -91,15 +91,24 @@ def discard_unused(*, now: datetime) -> int:
 
 def _discard(unused: QuerySet[UploadedImage], names: Sequence[str]) -> None:
     with transaction.atomic():
-        # Whoever uploads one of them, or imports rows that show it, waits; then it is in use, or created again.
-        images = Image.objects.select_for_update().filter(pk__in=names).order_by("pk")
-        files = {image.pk: names_of(image.pk, facts_of(image)) for image in images}
-        unused.delete()
-        elsewhere = UploadedImage.objects.filter(image=OuterRef("pk"))
-        shown = InstanceImage.objects.filter(image=OuterRef("pk"))
-        gone = list(images.filter(~Exists(elsewhere), ~Exists(shown)).values_list("pk", flat=True))
-        Image.objects.filter(pk__in=gone).delete()
-    remove_unused([file for sha256 in gone for file in files[sha256]])
+        files = delete_uses(unused, names)
+    remove_unused(files)
+
+
+def delete_uses(uses: QuerySet[UploadedImage] | QuerySet[InstanceImage], names: Sequence[str]) -> list[str]:
+    """Delete `uses` of the images `names`, and those of the images that have no other use; call in a transaction.
+
+    Returns the files of the deleted images, for `remove_unused` after the transaction.
+    """
+    # Whoever uploads one of them, or imports rows that show it, waits; then it is in use, or created again.
+    images = Image.objects.select_for_update().filter(pk__in=names).order_by("pk")
+    files = {image.pk: names_of(image.pk, facts_of(image)) for image in images}
+    uses.delete()
+    elsewhere = UploadedImage.objects.filter(image=OuterRef("pk"))
+    shown = InstanceImage.objects.filter(image=OuterRef("pk"))
+    gone = list(images.filter(~Exists(elsewhere), ~Exists(shown)).values_list("pk", flat=True))
+    Image.objects.filter(pk__in=gone).delete()
+    return [file for sha256 in gone for file in files[sha256]]
 
 
 class UploadedImages:

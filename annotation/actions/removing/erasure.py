@@ -1,8 +1,10 @@
 """Delete what a project knows of a person, as the law requires; answers of others stay."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.actions.arriving import suspicious_arrivals
 from annotation.actions.removing import reopen_places
@@ -43,7 +45,11 @@ def delete_rows(*, annotator: Annotator, project: Project) -> DeletedRows:
     sat.delete()
     Removal.objects.filter(annotator=annotator, project=project).delete()
     GroupMember.objects.filter(annotator=annotator, project=project).delete()
-    known = Session.objects.filter(annotator=annotator).exists()
-    if not known and not GroupMember.objects.filter(annotator=annotator).exists():
-        Annotator.objects.filter(pk=annotator.pk).delete()
+    delete_unknown([annotator.pk])
     return DeletedRows(responses=responses, sessions=sessions)
+
+
+def delete_unknown(annotators: Collection[int]) -> None:
+    """Delete those of `annotators`, by id, that no project knows any more."""
+    known = (Exists(model.objects.filter(annotator=OuterRef("pk"))) for model in (Session, GroupMember))
+    Annotator.objects.filter(*(~each for each in known), pk__in=annotators).delete()

@@ -16,7 +16,8 @@ from annotation.session_pay import PayItem, SessionOwed, owed_for, total
 from results.models import Pseudonym
 from results.sentences import unlikely_times
 from results.simulated import given_by_a_program
-from studies.models import Study
+from studies.models import Project, Study
+from studies.wording import counted
 
 PER_PAGE = 50
 
@@ -129,6 +130,37 @@ def paid_answers(study: Study) -> dict[int, int]:
         return {}
     answers = Response.objects.filter(study=study, is_current=True).order_by()
     return dict(answers.values_list("session_id").annotate(n=Count("pk")))
+
+
+@dataclass(frozen=True)
+class Debt:
+    """What a study owes to people, not to programs: an amount in its currency, and sessions to decide about."""
+
+    study: Study
+    people: int
+    amount: Decimal
+    to_decide: int
+
+    def __str__(self) -> str:
+        people = "1 person" if self.people == 1 else f"{self.people:,} people"
+        owed = [f"{self.study.design.pay.currency} {self.amount:.2f} to {people}"]
+        decide = [f"the pay of {counted(self.to_decide, 'session')} that you decide about"]
+        parts = (owed if self.amount else []) + (decide if self.to_decide else [])
+        return f"{self.study.slug}: {' and '.join(parts)}"
+
+
+def debts(project: Project) -> list[Debt]:
+    """Return what each launched study of `project` owes to people; whether it was paid is not recorded."""
+    found = []
+    for study in project.studies.filter(launched_at__isnull=False).order_by("launched_at", "pk"):
+        programs = set(Session.objects.filter(given_by_a_program(), study=study).values_list("pk", flat=True))
+        lines = [line for line in session_lines(study) if line.pk not in programs]
+        due = [line for line in lines if line.owed.amount()]
+        undecided = sum(line.owed.to_decide for line in lines)
+        if due or undecided:
+            amount = total(line.owed for line in due)
+            found.append(Debt(study, len({line.annotator for line in due}), amount, undecided))
+    return found
 
 
 def owed_page(study: Study, *, page: Any) -> Page[Any]:

@@ -226,12 +226,19 @@ def _invited(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
 
+def _deletion(study: str, told: Details) -> str:
+    settled = f", and said to have settled what people were owed: {told['pay_settled']}" if told["pay_settled"] else ""
+    return f"asked for the deletion of the project on {told['due_on']}{settled}"
+
+
 SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROJECT_MADE: _simple("made the project"),
     What.PROJECT_CHANGED: _simple("changed the project"),
     What.PROJECT_RENAMED: _simple("called the project {name}, which was {before}"),
     What.PROJECT_ARCHIVED: _simple("archived the project"),
     What.PROJECT_REOPENED: _simple("took the project out of the archive"),
+    What.PROJECT_DELETION_REQUESTED: _deletion,
+    What.PROJECT_DELETION_CANCELLED: _simple("cancelled the deletion of the project"),
     What.MEMBER_INVITED: _invited("invited {whom} to become a member, as {role}"),
     What.INVITATION_CANCELLED: _invited("cancelled the invitation of {whom} as {role}"),
     What.MEMBER_ADDED: _simple("made {member} a member, as {role}"),

@@ -1,6 +1,6 @@
 """Next steps of a project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -101,3 +101,15 @@ def _waited_for_once(steps: list[NextStep]) -> list[NextStep]:
         return steps
     others = [step for step in steps if step.todo is not Todo.WAIT]
     return [*others, NextStep(Todo.WAIT, number=sum(step.number for step in waits))]
+
+
+def needing_a_hand(projects: Iterable[Project]) -> set[int]:
+    """Return the ids of the projects in which somebody has to settle questions or to close a study."""
+    at_work = [project for project in projects if project.archived_at is None]
+    launched = Study.objects.filter(project__in=at_work).exclude(state=StudyState.DRAFT).defer("source")
+    conflicts = count_conflicts(*at_work)
+    return {
+        study.project_id
+        for study in launched
+        if (study.accepts and conflicts.get(study.pk)) or (study.state == StudyState.OPEN and study.completed_at)
+    }

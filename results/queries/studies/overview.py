@@ -1,7 +1,7 @@
 """Numbers of the pages of all projects and of one project, counted by the database."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -24,6 +24,8 @@ from studies.models import Event, Instance, InstanceImage, Project, Study, Study
 MOSAIC = 4
 # Latest accepted instances on the overview.
 ACCEPTED_SHOWN = 6
+# Databases limit how many queries one statement joins.
+MOST_JOINED = 100
 
 
 def with_answers_sent(rows: QuerySet[Any], *, study: str) -> QuerySet[Any]:
@@ -63,6 +65,24 @@ def mosaics(projects: Sequence[Project]) -> dict[int, list[InstanceImage]]:
     for use in uses.order_by("role", "position", "pk"):
         found[owners[use.instance_id]].append(use)
     return {project: images[:MOSAIC] for project, images in found.items()}
+
+
+def accepted_counts(projects: Iterable[Project]) -> dict[int, int]:
+    """Return the id of each project with a dataset -> how many items its studies have accepted, each item once."""
+    studies = Study.objects.filter(in_dataset=True, project__in=list(projects)).order_by("launched_at", "pk")
+    of_project: dict[int, list[Study]] = {}
+    counted = []
+    for study in studies.defer("source"):
+        before = of_project.setdefault(study.project_id, [])
+        items = accepted_items(study, except_in=before).values_list("study__project").annotate(n=Count("pk"))
+        counted.append(items.values_list("study__project", "n"))
+        before.append(study)
+    found = Counter(dict.fromkeys(of_project, 0))
+    for start in range(0, len(counted), MOST_JOINED):
+        first, *others = counted[start : start + MOST_JOINED]
+        for project, n in first.union(*others, all=True):
+            found[project] += n
+    return found
 
 
 def _count(rows: QuerySet[Any], group: str) -> Coalesce:
@@ -140,9 +160,9 @@ def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
     return Figures(given, wanted, people.values("annotator_id").distinct().count())
 
 
-def count_conflicts(project: Project) -> Mapping[int, int]:
+def count_conflicts(*projects: Project) -> Mapping[int, int]:
     """Return the number of questions per study with all answers and no outcome that will not be asked again."""
-    conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project=project)
+    conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project__in=projects)
     counted = conflicting.order_by().values_list("study", "asks_more", "answers").annotate(n=Count("pk"))
     most = {study.pk: study.most_answers for study in Study.objects.filter(pk__in={row[0] for row in counted})}
     found = Counter[int]()

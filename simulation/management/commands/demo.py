@@ -26,6 +26,7 @@ from predictions.actions.runs import request_run
 from predictions.models import Run
 from predictions.scorers import CannotLoad
 from predictions.tasks import send_to_worker
+from simulation.actions.demo_project import ACCURACIES, ACCURACY, LEAVE, MODEL, SEED
 from simulation.actions.local_run import run_in_process
 from simulation.actions.session_times import stretch_sessions
 from simulation.demo.image_sets import ImageSet, describe_sets
@@ -51,7 +52,6 @@ from studies.permissions import Role
 
 USER = "researcher"
 PROJECT, SETS_PROJECT = "demo", "demo-sets"
-SEED = "demo"
 # With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
 # Fills about half of the first study's 8 places; its fifth annotator stops half way.
@@ -60,12 +60,6 @@ STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 4, RATING_SLUG: 4, CHECK_SLUG:
 # third set to the user of the demo; four people search for the descriptions, and leave some of them too.
 SETS_OF_EACH = 3
 SET_STAGES = {DESCRIBE_SLUG: 2, RETRIEVE_SLUG: 4}
-LEAVE = 0.2
-ACCURACY = 0.9
-# Careful people: both of two right in 94 %, about as in BiVLC (90.40 and 93.00).
-ACCURACIES = {BASELINE_SLUG: 0.97}
-# The questions of the baseline that a model gets too.
-MODEL = "onnx:demo"
 # Extensions of styles, scripts and similar files, which other sites compress.
 COMPRESSED = ("css", "html", "js", "svg", "txt")
 

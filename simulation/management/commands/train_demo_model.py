@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from predictions.scorers import CannotLoad, scorer_of
 from predictions.scorers.onnx import DEMO_FILE
+from simulation.actions.demo_project import SEED as SEED_OF_THE_DEMO
 from simulation.demo.model_card import evaluate, model_card
 from simulation.demo.scenes import describe_instances
 from simulation.management.commands.demo import PER_CATEGORY
-from simulation.management.commands.demo import SEED as SEED_OF_THE_DEMO
 
 # Enough to be far better than chance, and clearly worse than people.
 SCENES, EPOCHS, SEED = 4_000, 12, "training"

@@ -28,10 +28,12 @@ def may(user: User, verb: Verb, project: Project) -> bool:
 
 
 def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
-    """Return the projects in which `user` has the right."""
+    """Return the projects in which `user` has the right; none whose deletion has begun."""
     if not user.is_active:
         return Project.objects.none()
-    projects = Project.objects.all() if verb in IN_ARCHIVE else Project.objects.filter(archived_at=None)
+    projects = Project.objects.filter(deletion__begun_at=None)
+    if verb not in IN_ARCHIVE:
+        projects = projects.filter(archived_at=None)
     if user.is_superuser:
         return projects
     return projects.filter(memberships__user=user, memberships__role__in=names_of_roles(verb))

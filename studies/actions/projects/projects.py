@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from studies.actions.events import Actor, What, record
 from studies.errors import StudyError
-from studies.models import UNDER_WAY, Membership, Project, Study
+from studies.models import UNDER_WAY, Membership, Project, ProjectDeletion, Study
 from studies.names import problem_with_name, problem_with_slug
 from studies.permissions import Role
 
@@ -67,6 +67,9 @@ def archive_project(*, project: Project, by: User, now: datetime) -> None:
 
 @transaction.atomic
 def reopen_project(*, project: Project, by: User, now: datetime) -> None:
-    """Take a project out of the archive."""
+    """Take a project out of the archive. Raises StudyError while its deletion is planned."""
+    Project.objects.select_for_update().get(pk=project.pk)
+    if ProjectDeletion.objects.filter(project=project).exists():
+        raise StudyError("The project is going to be deleted. Cancel the deletion first.")
     if Project.objects.filter(pk=project.pk, archived_at__isnull=False).update(archived_at=None):
         record(project=project, what=What.PROJECT_REOPENED, by=by, now=now)

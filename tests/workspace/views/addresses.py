@@ -36,6 +36,9 @@ PRIVATE = {
     "/projects/birds/name/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # With an open study.
     "/projects/birds/archive/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
+    # With an open study; none is planned.
+    "/projects/birds/delete/": owners_alone((FINE, 409)),
+    "/projects/birds/delete/cancel/": owners_alone((NOT_ALLOWED, ELSEWHERE)),
     # Without a name.
     "/projects/birds/groups/": owners_alone((FINE, 409)),
     # Without an address; with none of the choices.
@@ -162,6 +165,7 @@ OWN_ALONE = (
     *("/", "/search/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/"),
     *(UPLOAD, f"{UPLOAD}rows/", f"{UPLOAD}mapping/"),
     *("/account/", "/account/name/", "/account/mail/"),
+    *("/demo/", "/demo/progress/", "/deleted-projects/1.json"),
     *("/account/elsewhere/connect/", "/account/elsewhere/disconnect/"),
     *("/account/browsers/1/sign-out/", "/account/browsers/sign-out/"),
 )

@@ -168,7 +168,7 @@ def test_a_study_begins_with_a_shipped_protocol(client: Client, anna: User) -> N
     assert 'href="?from=bivlc-step-3#study-file"' in page
     assert "Which image fits the description?" in page
     page = client.get(f"{NEW}?from=bivlc-step-3").content.decode()
-    assert "Study file, a copy of bivlc-step-3" in page
+    assert "Study file, a copy of BiVLC, step 3: best of four" in page
     source = page.partition("<textarea")[2].partition(">\n")[2].partition("</textarea>")[0]
     assert source.startswith("# BiVLC, step 3")
     response = client.post(NEW, {"source": html.unescape(source).replace("\n", "\r\n")})

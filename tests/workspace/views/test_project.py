@@ -45,6 +45,20 @@ def test_the_home_page_lists_ones_own_projects(client: Client, study: Study) -> 
     assert "somebody-elses" not in page
 
 
+def test_the_home_page_says_what_each_project_accepted_and_marks_one_that_needs_a_hand(
+    client: Client, researcher: User
+) -> None:
+    study = open_study(project_of(researcher), STEP_3)
+    sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
+    make_project("empty", members=[researcher])
+    page = words_of(client.get("/"))
+    assert "<dt>Accepted</dt><dd>1</dd>" in page
+    assert page.count("<dt>Accepted</dt>") == 1, "the other has no dataset"
+    assert "needs-hand" not in page
+    Study.objects.update(completed_at=NOON)
+    assert words_of(client.get("/")).count("needs-hand") == 1
+
+
 def test_the_project_page_shows_studies_instances_and_commands(client: Client, study: Study) -> None:
     InstanceImage.objects.filter(role="candidate", position=0).update(image=None)
     answer(sit_down(study, "one"), questions(study)[0], "none")
@@ -117,8 +131,8 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then two queries of the home page, and the project with its rail and fourteen parts of its page.
-    with django_assert_num_queries(4):
+    # Session and user; then seven queries of the home page; the project with its rail and fourteen parts of its page.
+    with django_assert_num_queries(9):
         client.get("/")
     with django_assert_num_queries(23):
         client.get("/projects/birds/")

@@ -1,13 +1,16 @@
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
 from predictions.models import Model
 from predictions.queries.duplicates import near_duplicates_of
@@ -15,9 +18,10 @@ from results.models import Export
 from results.queries.exports.available_exports import offered_exports, removed_since
 from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
-from results.queries.studies.next_steps import next_steps
+from results.queries.studies.next_steps import needing_a_hand, next_steps
 from results.queries.studies.overview import (
     Totals,
+    accepted_counts,
     categories,
     count_categories,
     count_totals,
@@ -32,14 +36,16 @@ from results.queries.studies.pipeline import funnel, studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.views.cached_statistics import figures_of_large
 from results.views.guards import may_do, project_view, signed_in, visible_projects
+from simulation.actions.demo_project import demo_of
 from studies.actions.lookup import find_study_of
 from studies.actions.projects.datasets import may_keep, set_dataset, told_of
 from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
-from studies.models import Project
+from studies.models import Project, ProjectDeletion
 from studies.permissions import Verb
+from studies.shipped_designs import shipped
 
-EXPORTS_SHOWN, EVENTS_SHOWN = 10, 6
+EXPORTS_SHOWN, EVENTS_SHOWN, DELETIONS_SHOWN = 10, 6, 20
 EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
 
 
@@ -47,14 +53,40 @@ EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
 @login_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
+    user = signed_in(request)
     # Archived projects last.
-    projects = sorted(project_counts(visible_projects(request)), key=lambda project: project.archived_at is not None)
-    pictures = mosaics(projects)
+    projects = sorted(
+        project_counts(visible_projects(request).select_related("deletion")),
+        key=lambda project: project.archived_at is not None,
+    )
+    pictures, accepted, needing = mosaics(projects), accepted_counts(projects), needing_a_hand(projects)
     context = {
-        "projects": [(project, pictures[project.pk]) for project in projects],
-        "may_make_projects": may_make_projects(signed_in(request)),
+        "projects": [(each, pictures[each.pk], accepted.get(each.pk), each.pk in needing) for each in projects],
+        "only_demo": all(project.is_demo for project in projects),
+        "may_make_projects": may_make_projects(user),
+        "protocols": shipped().values(),
+        **_demo(user),
+        "deletions": ProjectDeletion.objects.filter(owners=user, begun_at__isnull=False)[:DELETIONS_SHOWN],
     }
     return render(request, "workspace/home.html", context)
+
+
+def _demo(user: User) -> dict[str, Any]:
+    """Return the context of the demo project of `user`."""
+    demo = demo_of(user)
+    return {"demo": demo, "lacks_worker": demo is not None and demo.lacks_worker(timezone.now())}
+
+
+@never_cache
+@login_required
+@require_safe
+def demo_progress(request: HttpRequest) -> HttpResponse:
+    """Progress fragment of the demo, polls until it is made or has failed; then the page is loaded anew."""
+    context = _demo(signed_in(request))
+    demo = context["demo"]
+    if demo is None or demo.is_made or demo.has_failed:
+        return HttpResponseClientRefresh()
+    return render(request, "workspace/_demo.html#progress", context)
 
 
 @project_view(Verb.VIEW)

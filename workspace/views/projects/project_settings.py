@@ -1,32 +1,44 @@
-"""Create, rename and archive a project."""
+"""Create, rename, archive and delete a project."""
+
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results.views.guards import project_view, signed_in
+from background.tasks import send
+from results.queries.studies.overview import project_counts
+from results.views.guards import may_do, project_view, signed_in
+from simulation.actions.demo_project import request_demo
 from studies.actions.projects import projects as actions
 from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
-from studies.models import Project
+from studies.models import Project, ProjectDeletion
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
+from studies.shipped_designs import shipped
+from workspace.actions import project_deletion
+from workspace.mail import send_deletion_cancelled, send_deletion_planned
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """Ask for a project's name, and create it."""
+    """Ask for a project's name, and create it. `then`: "import" or a protocol's name, to go on with."""
     if not may_make_projects(signed_in(request)):
         raise PermissionDenied
     given = {name: request.POST.get(name, "").strip() for name in ("slug", "name")}
+    then = request.POST.get("then", request.GET.get("then", ""))
     # A name without Latin letters gives an empty slug: then the form asks for one.
     given["slug"] = given["slug"] or slugify(given["name"])[:LONGEST_SLUG].strip("-")
     problems: tuple[str, ...] = ()
@@ -37,9 +49,29 @@ def new(request: HttpRequest) -> HttpResponse:
             problems = error.problems
         else:
             messages.success(request, "The project is there, and you are its owner.")
-            return redirect("project", project.slug)
-    context = {"given": given, "problems": problems}
+            return redirect(_next_page(project, then))
+    context = {"given": given, "problems": problems, "then": then, "protocol": shipped().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
+
+
+def _next_page(project: Project, then: str) -> str:
+    if then in shipped():
+        return f"{reverse('new_study_form', args=[project.slug])}?{urlencode({'from': then})}"
+    return reverse("new_import" if then == "import" else "project", args=[project.slug])
+
+
+@never_cache
+@login_required
+@require_POST
+def make_demo(request: HttpRequest) -> HttpResponse:
+    """Have a demo project made for the person; asked for again, it is the same one."""
+    user = signed_in(request)
+    if not may_make_projects(user):
+        raise PermissionDenied
+    _, job = request_demo(by=user, now=timezone.now())
+    if job is not None:
+        send(job)
+    return redirect("home")
 
 
 @project_view(Verb.MANAGE_MEMBERS)
@@ -70,3 +102,76 @@ def archive(request: HttpRequest, project: Project) -> HttpResponse:
     except StudyError as error:
         messages.error(request, str(error))
     return redirect("project_members", project.slug)
+
+
+@login_required
+def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Show what is deleted with a project, and ask for it. While it is being deleted, this leads to the home page."""
+    if ProjectDeletion.objects.filter(slug=slug, begun_at__isnull=False, owners=signed_in(request)).exists():
+        return redirect("home")
+    return _delete(request, slug)
+
+
+@project_view(Verb.MANAGE_MEMBERS)
+@require_http_methods(["GET", "HEAD", "POST"])
+def _delete(request: HttpRequest, project: Project) -> HttpResponse:
+    by, now = signed_in(request), timezone.now()
+    given: dict[str, Any] = {"name": request.POST.get("name", ""), "pay_settled": "pay_settled" in request.POST}
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        asked_before = ProjectDeletion.objects.filter(project=project).exists()
+        try:
+            deletion = project_deletion.request_deletion(project=project, **given, by=by, now=now)
+        except StudyError as error:
+            problems = error.problems
+        else:
+            return _deletion_requested(request, deletion, is_new=not asked_before)
+    at_once = project_deletion.goes_at_once(project)
+    context = {
+        "project": project,
+        "may": may_do(request, project),
+        "deletion": ProjectDeletion.objects.filter(project=project).first(),
+        "at_once": at_once,
+        "obstacles": project_deletion.obstacles(project),
+        "owed": "" if at_once else project_deletion.owed(project),
+        "counts": project_counts(Project.objects.filter(pk=project.pk)).get(),
+        "releases": project.releases.exclude(file="").count(),
+        "day": now + project_deletion.WEEK,
+        "given": given,
+        "problems": problems,
+    }
+    return render(request, "workspace/delete_project.html", context, status=409 if problems else 200)
+
+
+def _deletion_requested(request: HttpRequest, deletion: ProjectDeletion, *, is_new: bool) -> HttpResponse:
+    for job in project_deletion.due_jobs(now=timezone.now()):
+        send(job)
+    if deletion.begun_at is not None:
+        messages.success(request, f"{deletion.name} is being deleted.")
+        return redirect("home")
+    if is_new:
+        send_deletion_planned(deletion)
+    messages.success(request, f"{deletion.name} will be deleted on {deletion.due_at:%-d %B %Y}. You can cancel it.")
+    return redirect("delete_project", deletion.slug)
+
+
+@project_view(Verb.MANAGE_MEMBERS)
+@require_POST
+def cancel_deletion(request: HttpRequest, project: Project) -> HttpResponse:
+    if project_deletion.cancel_deletion(project=project, by=signed_in(request), now=timezone.now()):
+        send_deletion_cancelled(project, by=signed_in(request))
+    messages.success(request, "The project will not be deleted. It is still archived.")
+    return redirect("delete_project", project.slug)
+
+
+@never_cache
+@login_required
+@require_safe
+def deletion_record(request: HttpRequest, pk: int) -> HttpResponse:
+    """Download what was deleted with a project, for those who owned it."""
+    user = signed_in(request)
+    found = ProjectDeletion.objects.filter(deleted_at__isnull=False)
+    deletion = get_object_or_404(found if user.is_superuser else found.filter(owners=user), pk=pk)
+    response = JsonResponse(deletion.record, json_dumps_params={"indent": 2, "ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="{deletion.slug}-deleted.json"'
+    return response
