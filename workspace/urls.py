@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import health, search
+from workspace.views import health, jobs, search
 from workspace.views.account import invitations, profile, single_sign_on, tokens
 from workspace.views.account.password_reset import ChoosePassword, LinkSent, RequestReset
 from workspace.views.account.sign_in import ChangePassword, SignIn
@@ -33,6 +33,7 @@ from workspace.views.studies.preview import phone_preview, preview, question_pic
 urlpatterns = [
     path("", project.home, name="home"),
     path("search/", search.search, name="search"),
+    path("jobs/", jobs.own_jobs, name="own_jobs"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),
     path("sign-in/elsewhere/back/", single_sign_on.sign_in_from_provider, name="sign_on_back"),
