@@ -1,7 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
-from workspace.views import health, search
+from workspace.views import health, jobs, search
 from workspace.views.account import invitations, profile, single_sign_on, tokens
 from workspace.views.account.password_reset import ChoosePassword, LinkSent, RequestReset
 from workspace.views.account.sign_in import ChangePassword, SignIn
@@ -35,6 +35,7 @@ urlpatterns = [
     path("demo/", project_settings.make_demo, name="make_demo"),
     path("demo/progress/", project.demo_progress, name="demo_progress"),
     path("search/", search.search, name="search"),
+    path("jobs/", jobs.own_jobs, name="own_jobs"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),
     path("sign-in/elsewhere/back/", single_sign_on.sign_in_from_provider, name="sign_on_back"),

@@ -16,11 +16,21 @@ class PaidSession:
     """A session that is paid: how long it took, in `seconds`, over 0, and how many `answers` it gave, at least 0.
 
     `reward`: what it was paid for itself where that is not what all sessions are paid, in major units, at least 0.
+    `who`: the pseudonym of its annotator, "" if unknown.
     """
 
     seconds: float
     answers: int = 0
     reward: Decimal | None = None
+    who: str = ""
+
+    def paid(self, per_session: Decimal, per_answer: Decimal) -> Decimal:
+        """Return what it was paid, in major units."""
+        return (per_session if self.reward is None else self.reward) + per_answer * self.answers
+
+    def hourly(self, per_session: Decimal, per_answer: Decimal) -> Decimal:
+        """Return its hourly wage. Example: 2.00 and 0.15 for each of 20 answers in 1200 s are 15 an hour."""
+        return self.paid(per_session, per_answer) * SECONDS_PER_HOUR / Decimal(self.seconds)
 
 
 @dataclass(frozen=True)
@@ -139,8 +149,7 @@ def hourly_wage(per_session: Decimal, sessions: Sequence[PaidSession], per_answe
         raise ValueError("A session that was paid took more than 0 seconds.")
     if not sessions:
         return Wage(0, None, None, "Nobody has finished yet.")
-    fixed = [per_session if session.reward is None else session.reward for session in sessions]
-    rewards = [paid + per_answer * session.answers for paid, session in zip(fixed, sessions, strict=True)]
+    rewards = [session.paid(per_session, per_answer) for session in sessions]
     durations = [session.seconds for session in sessions]
     if len(set(rewards)) == 1:
         # The same as below, without a rounding.

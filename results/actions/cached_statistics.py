@@ -5,7 +5,7 @@ after a change.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,14 +28,15 @@ from results.queries.people.text_authors import kinds_written, writing_in
 from results.queries.reports.answers import answer_details, answer_times, facts_alone
 from results.queries.reports.label_spaces import label_spaces, with_all_labels
 from results.queries.reports.report_rows import project_facts
+from results.queries.studies.activity import study_activity
 from results.queries.studies.overview import count_totals
-from results.queries.studies.progress import study_progress
+from results.queries.studies.progress import paid_sessions, study_progress
 from results.queries.studies.questions import question_orders
-from results.reports.base import Report, Table
+from results.reports.base import Chart, Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
 from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table
-from results.reports.sections.annotators import annotators_table
+from results.reports.sections.annotators import annotators_table, speed_chart
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 
@@ -47,7 +48,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "14"
+FORM = "15"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -247,25 +248,34 @@ def whole_report(study: Study) -> Report:
     return report_of_study(alone, StudyAnswers(details, answer_times(study), writing))
 
 
-def annotators_of(study: Study) -> Table:
-    """Return the table of a study's annotators under their pseudonyms."""
+def annotators_of(study: Study) -> tuple[Table, Chart]:
+    """Return the table of a study's annotators under their pseudonyms, and the chart of their agreement and speed."""
     name_annotators(project=study.project)
     kinds = with_all_labels(study, label_spaces(study))
-    flags = named_flags(study)
-    return annotators_table(list(persons_answers(study, kinds)), kinds, study=study.slug, flags=flags)
+    answers = list(persons_answers(study, kinds))
+    chart = replace(speed_chart(answers), name=f"{study.slug}-speed")
+    return annotators_table(answers, kinds, study=study.slug, flags=named_flags(study)), chart
 
 
-def annotators_tables(study: Study) -> list[PageTable]:
-    """Return the table of a study's annotators for its page; none without answers."""
-    table = annotators_of(study)
-    return [page_table(table, most_rows=MOST_ANNOTATORS)] if table.rows else []
+def annotators_page(study: Study) -> tuple[list[PageTable], Chart]:
+    """Return the table of a study's annotators for its page, none without answers, and its chart."""
+    table, chart = annotators_of(study)
+    return [page_table(table, most_rows=MOST_ANNOTATORS)] if table.rows else [], chart
+
+
+def _plain_annotators(study: Study) -> dict[str, Any]:
+    tables, chart = annotators_page(study)
+    return {"tables": [plain_table(table) for table in tables], "chart": asdict(chart)}
 
 
 _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
-    Page.STUDY_PROGRESS: lambda study: asdict(study_progress(study)),
+    Page.STUDY_PROGRESS: lambda study: {
+        **asdict(study_progress(study)),
+        "activity": asdict(study_activity(study, paid_sessions(study))),
+    },
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
     Page.STUDY_QUESTIONS: question_orders,
-    Page.STUDY_ANNOTATORS: lambda study: [plain_table(table) for table in annotators_tables(study)],
+    Page.STUDY_ANNOTATORS: _plain_annotators,
     Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
 }

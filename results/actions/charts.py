@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from background.jobs import request_job
 from background.models import UNFINISHED, Job, JobState
 from background.work import RunningJob, Work
@@ -11,12 +13,14 @@ from results.models import StoredChart
 from results.reports import charts
 from results.reports.base import Chart, Report
 from results.reports.charts import Drawing
-from studies.models import Project
+from studies.models import Project, Study
 
 KIND = "results.chart"
 # A chart that no page has shown for this long is deleted: its data have changed.
 KEPT = timedelta(days=2)
 NEW_AT_MOST_EVERY = timedelta(minutes=1)
+# A page that refreshes itself has a chart drawn again at most this often, and shows the older drawing until then.
+REDRAWN_AT_MOST_EVERY = timedelta(minutes=5)
 ONE_DAY = timedelta(days=1)
 
 
@@ -39,6 +43,46 @@ def look_up_charts(
         StoredChart.objects.filter(pk__in=old).update(asked_at=now)
     found = {chart.name: stored[digest] for digest, chart in wanted.items() if digest in stored}
     return found, _request_jobs(project, {name: row for name, row in found.items() if row.drawn_at is None}, now)
+
+
+def look_up_live_charts(
+    study: Study, shown: Iterable[Chart], *, now: datetime
+) -> tuple[Mapping[str, StoredChart], list[Job]]:
+    """Return chart name -> its newest drawing, or its row before the first one; and the jobs to send.
+
+    shown: their names are those of no other chart of the project. A chart whose data change with every answer is drawn
+    again five minutes after it was last requested.
+    """
+    newest: dict[str, StoredChart] = {}
+    drawn: dict[str, StoredChart] = {}
+    for row in _of_study(study):
+        newest[row.values["name"]] = row
+        if row.drawn_at is not None:
+            drawn[row.values["name"]] = row
+    digests = {chart.name: charts.digest(chart) for chart in shown}
+    missing = [
+        StoredChart(project=study.project, study=study, digest=digests[chart.name], values=asdict(chart), asked_at=now)
+        for chart in shown
+        if _is_due(newest.get(chart.name), digests[chart.name], now)
+    ]
+    if missing:
+        StoredChart.objects.bulk_create(missing, ignore_conflicts=True)
+        newest |= {row.values["name"]: row for row in _of_study(study)}
+    found = {name: drawn.get(name) or newest[name] for name in digests if name in newest}
+    for name, row in found.items():
+        row.is_old = row.digest != digests[name]
+    undrawn = {name: newest[name] for name in found if newest[name].drawn_at is None}
+    return found, _request_jobs(study.project, undrawn, now)
+
+
+def _of_study(study: Study) -> QuerySet[StoredChart]:
+    return StoredChart.objects.filter(study=study).defer("png", "pdf", "specification").order_by("pk")
+
+
+def _is_due(newest: StoredChart | None, digest: str, now: datetime) -> bool:
+    if newest is None:
+        return True
+    return newest.digest != digest and newest.asked_at <= now - REDRAWN_AT_MOST_EVERY
 
 
 def _stored(project: Project, digests: Iterable[str]) -> dict[str, StoredChart]:
@@ -78,6 +122,9 @@ def _draw(job: RunningJob) -> None:
             pdf=drawing.pdf,
             drawn_at=job.now(),
         )
+        if row.study_id is not None:
+            older = StoredChart.objects.filter(study=row.study_id, pk__lt=row.pk, values__name=row.values["name"])
+            older.delete()
     StoredChart.objects.filter(asked_at__lt=job.now() - KEPT).delete()
 
 

@@ -2,13 +2,20 @@ from typing import Any
 
 from django.db import models
 
-from studies.models import Project
+from studies.models import Project, Study
 
 
 class StoredChart(models.Model):
     """A chart of a project, by the hash of all that its drawing depends on. A worker draws it; pages only read it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="charts")
+    study = models.ForeignKey(
+        Study,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="Whose overview shows it: a newer drawing of the same name replaces it.",
+    )
     digest = models.CharField(max_length=64)
     values: models.JSONField[Any, Any] = models.JSONField(help_text="The values to draw.")
     specification: models.JSONField[Any, Any] = models.JSONField(null=True, help_text="Vega-Lite.")
@@ -18,8 +25,9 @@ class StoredChart(models.Model):
     drawn_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(db_index=True, help_text="When a page last showed it, to the day.")
 
-    # Set by the page that shows it, from the job.
+    # Set by the page that shows it: from the job, and when its data have changed since it was drawn.
     is_failed = False
+    is_old = False
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("project", "digest"), name="chart_stored_once"),)

@@ -17,7 +17,7 @@ INSTANCES = "instances"
 # Formats of columns: shares as percentages with two decimals; coefficients and money with two decimals.
 Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "coefficient", "p")
-ChartForm = Literal["bars", "dots", "stacked"]
+ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]
 
 # Sections of a report, in order: key -> title.
 SECTIONS: Mapping[str, str] = {
@@ -136,12 +136,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Point:
-    """A value, with its interval if known."""
+    """A value, with its interval if known.
+
+    `expected`: what the value would be by chance. `x`: its place on the horizontal axis, of a bar from `x` to `x_end`;
+    times in milliseconds since 1970.
+    """
 
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
+    expected: float | None = None
+    x: float | None = None
+    x_end: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,11 +167,15 @@ class Reference:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: every series has a point for each label.
+    """A chart.
 
-    `description`: what it shows in words, for people who cannot see it. `form`: `bars` from zero, `dots` with their
-    intervals, or `stacked` shares of a whole. `shown` as for columns. `axis`: title of the axis of values. `reference`:
-    drawn as a dashed line.
+    `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
+    axis of values. `reference`: drawn as a dashed line.
+
+    `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
+    `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
+    series; over a horizontal axis with the title `x_axis` a `histogram`, a `line` (dashed for all series but the first)
+    or a `scatter` plot. The reference of a histogram is on its horizontal axis, which has times if `x_is_time`.
     """
 
     name: str
@@ -175,6 +186,12 @@ class Chart:
     axis: str
     series: Sequence[Series]
     reference: Reference | None = None
+    x_axis: str = ""
+    x_is_time: bool = False
+
+    @property
+    def has_points(self) -> bool:
+        return any(series.points for series in self.series)
 
 
 @dataclass(frozen=True)

@@ -21,19 +21,21 @@ from results.reports.sections.answers import (
     times_chart,
     times_table,
 )
-from results.reports.sections.cost import cost_table, protocol_table
+from results.reports.sections.cost import cost_chart, cost_table, protocol_table
 from results.reports.sections.descriptions import (
     described_sets_table,
     description_outcomes_table,
     description_study,
+    found_chart,
     language_table,
+    lengths_chart,
     phenomena_table,
     retrieval_accuracy_table,
     retrieval_agreement_table,
 )
 from results.reports.sections.estimates import alternative_table, powered_table
 from results.reports.sections.funnel import dataset_table, funnel_chart, funnel_table
-from results.reports.sections.human_model_comparison import comparison_table
+from results.reports.sections.human_model_comparison import comparison_table, differences_chart
 from results.reports.sections.human_model_disagreement import disagreement_table
 from results.reports.sections.models import captions_table, mismatched_table, models_table
 from results.reports.sections.multi_part_answers import units_chart, units_table
@@ -126,7 +128,7 @@ def study_cards(alone: ProjectFacts, answers: StudyAnswers) -> list[Card]:
         _card("rates", sentences.say_rates(rates), [rates], rates_chart(study)),
         _card("positions", sentences.say_positions(positions), [positions], positions_chart(answers.details)),
         _card("times", sentences.say_times(times), [times], times_chart(timed)),
-        _cost_card(alone),
+        _cost_card(alone, cost_chart(study)),
     )
     return [replace(card, tables=[_without_study(table, study.slug) for table in card.tables]) for card in cards]
 
@@ -162,7 +164,8 @@ def _accuracy_cards(
     scores = [compact, intervals, scores_table(measured), majority_table(measured)]
     yield _card("people", sentences.say_people(compact, intervals), scores, scores_chart(measured))
     yield _card("comparison", sentences.say_comparison(comparison), [comparison])
-    yield _card("disagreement", sentences.say_disagreement(disagreement), [disagreement])
+    drawn = differences_chart(measured)
+    yield _card("disagreement", sentences.say_disagreement(disagreement), [disagreement], drawn)
     yield _card("estimates", sentences.say_estimates(alternative, powered), [alternative, *powered])
 
 
@@ -172,8 +175,8 @@ def _description_cards(project: ProjectFacts) -> Iterable[Card]:
     lengths = [described_sets_table(project.described, described), language_table(described)]
     found = [accuracy, retrieval_agreement_table(described), phenomena_table(described)]
     yield _card("descriptions", sentences.say_descriptions(outcomes), [outcomes])
-    yield _card("retrieval", sentences.say_retrieval(accuracy), found)
-    yield _card("language", sentences.say_language(lengths), lengths)
+    yield _card("retrieval", sentences.say_retrieval(accuracy), found, found_chart(described))
+    yield _card("language", sentences.say_language(lengths), lengths, lengths_chart(project.described, described))
 
 
 def _writing_card(slug: str, writing: Writing) -> Card:
@@ -181,14 +184,14 @@ def _writing_card(slug: str, writing: Writing) -> Card:
     return _card("writing", sentences.say_writers(writers), [writers, texts_table(slug, writing)])
 
 
-def _cost_card(project: ProjectFacts) -> Card:
+def _cost_card(project: ProjectFacts, chart: Chart | None = None) -> Card:
     cost = cost_table(project)
-    return _card("cost", sentences.say_cost(cost), [cost])
+    return _card("cost", sentences.say_cost(cost), [cost], chart)
 
 
 def _card(name: str, sentence: str, tables: Sequence[Table], chart: Chart | None = None) -> Card:
     shown = [table for table in tables if table.says_something or (table.name in OUTCOMES and table.rows)]
-    drawn = chart if chart is not None and any(series.points for series in chart.series) else None
+    drawn = chart if chart is not None and chart.has_points else None
     return Card(name, *QUESTIONS[name], sentence, shown, drawn)
 
 

@@ -8,7 +8,7 @@ colours.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart was not drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 1
+DRAWING = 2
 WIDTH, STEP, LONGEST_LABEL = 620, 18, 260
+# Of charts without rows, which have room for two beside each other.
+NARROW, HEIGHT = 440, 200
+# Text fits into the cells of a heat map up to this many columns.
+MOST_CELL_TEXTS = 12
+_ON_EACH_OTHER = {"stacked", "diverging", "histogram"}
+# Letters of a legend in one line; up to so many lines are named at their ends and need none.
+MOST_IN_A_LINE, MOST_NAMED = 90, 4
 # Colours that stay distinct for people with colour blindness (Okabe and Ito), for white paper.
 LIGHT: Mapping[str, str] = {
     "var(--chart-ink)": "#1c1c1c",
@@ -35,8 +42,17 @@ LIGHT: Mapping[str, str] = {
     "var(--chart-5)": "#e69f00",
     "var(--chart-6)": "#56b4e9",
     "var(--chart-7)": "#595959",
+    "var(--chart-less-3)": "#a34700",
+    "var(--chart-less-2)": "#d55e00",
+    "var(--chart-less-1)": "#f0b183",
+    "var(--chart-middle)": "#d9d9d9",
+    "var(--chart-more-1)": "#8fc3e3",
+    "var(--chart-more-2)": "#0072b2",
+    "var(--chart-more-3)": "#004f7c",
 }
-COLORS = [name for name in LIGHT if re.search(r"\d", name)]
+COLORS = [name for name in LIGHT if re.search(r"chart-\d", name)]
+# Colours of ordered steps, from the lowest to the highest.
+ORDERED = [name for name in LIGHT if re.search(r"less|middle|more", name)]
 # One fewer than colours, so that no two of 42 series look alike.
 SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
 _SVG = "http://www.w3.org/2000/svg"
@@ -71,28 +87,33 @@ def draw(chart: Chart) -> Drawing:
     specification = specify(chart)
     svg = _with_tooltips(vl_convert.vegalite_to_svg(specification), chart)
     on_paper = in_light_colors(svg)
-    return Drawing(specification, svg, vl_convert.svg_to_png(on_paper, scale=2), vl_convert.svg_to_pdf(on_paper))
+    # On a transparent ground vl-convert gets the colours of half transparent marks wrong.
+    on_white = on_paper.replace(">", '><rect width="100%" height="100%" fill="#ffffff" />', 1)
+    return Drawing(specification, svg, vl_convert.svg_to_png(on_white, scale=2), vl_convert.svg_to_pdf(on_paper))
 
 
 def specify(chart: Chart) -> dict[str, Any]:
     """Return the Vega-Lite specification of `chart`, with its data."""
     import altair
 
-    points = altair.InlineData(values=list(_rows(chart)))
-    y = altair.Y(
-        "label:N", sort=None, title=None, axis=altair.Axis(labelLimit=LONGEST_LABEL, domain=False, ticks=False)
-    )
-    base = altair.Chart(points).encode(y=y, description="words:N")
-    layers = {"bars": _bars, "dots": _dots, "stacked": _stacked}[chart.form](base, chart)
+    points = altair.Chart(altair.InlineData(values=list(_rows(chart)))).encode(description="words:N")
+    size: dict[str, Any]
+    if chart.form in _OVER_X:
+        layers, size = _OVER_X[chart.form](points, chart), {"width": NARROW, "height": HEIGHT}
+    else:
+        axis = altair.Axis(labelLimit=LONGEST_LABEL, domain=False, ticks=False)
+        # Without it, rows with an interval come before the others.
+        order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
+        layers = _IN_ROWS[chart.form](points.encode(y=altair.Y("label:N", sort=order, title=None, axis=axis)), chart)
+        size = {"width": WIDTH, "height": altair.Step(STEP)}
+    if chart.form == "heat":
+        size["width"] = max(WIDTH // 2, STEP * len(chart.series))
     if chart.reference is not None:
-        words = f"{chart.reference.name}: {_value_text(chart.reference.value, chart)}"
-        line = altair.Chart(altair.InlineData(values=[{"reference": chart.reference.value, "words": words}]))
-        layers.append(
-            line.mark_rule(strokeDash=[4, 4], color="var(--chart-muted)").encode(x="reference:Q", description="words:N")
-        )
+        layers += _reference(chart.reference, chart)
+    title = altair.TitleParams(chart.title, offset=20 if chart.reference else 8)
     specification: dict[str, Any] = (
         altair.layer(*layers)
-        .properties(width=WIDTH, height=altair.Step(STEP), title=chart.title, description=chart.description)
+        .properties(title=title, description=chart.description, **size)
         .configure(font="sans-serif", background="transparent")
         .configure_title(anchor="start", color="var(--chart-ink)", fontSize=14)
         .configure_axis(
@@ -105,7 +126,9 @@ def specify(chart: Chart) -> dict[str, Any]:
             titleFontSize=12,
             titleFontWeight="normal",
         )
-        .configure_legend(labelColor="var(--chart-ink)", labelFontSize=12, orient="top", title=None, labelLimit=300)
+        .configure_legend(
+            labelColor="var(--chart-ink)", labelFontSize=12, orient="top", title=None, labelLimit=180, symbolLimit=0
+        )
         .configure_view(stroke=None)
         .to_dict()
     )
@@ -120,18 +143,39 @@ def in_light_colors(text: str) -> str:
 
 
 def _rows(chart: Chart) -> Iterator[dict[str, Any]]:
+    """Yield the data of a chart; shares and bars on top of each other have a `start` and an `end`."""
+    begins = _begins(chart)
     for series in chart.series:
         for point in series.points:
             words = f"{series.name}, {point.label}" if series.name else point.label
             row = {"series": series.name, **asdict(point), "words": f"{words}: {_point_text(point, chart)}"}
+            if point.value is not None and chart.form in _ON_EACH_OTHER:
+                row["start"] = begins.get(point.label, 0)
+                row["end"] = begins[point.label] = row["start"] + point.value
             # Vega-Lite draws a missing interval where it is told of none.
             yield {name: value for name, value in row.items() if value is not None}
+
+
+def _begins(chart: Chart) -> dict[str, float]:
+    """Return where the values of each label begin: those of a scale so that its middle is at 0."""
+    if chart.form != "diverging":
+        return {}
+    by_label: dict[str, list[float]] = {}
+    for series in chart.series:
+        for point in series.points:
+            by_label.setdefault(point.label, []).extend([] if point.value is None else [point.value])
+    return {
+        label: -sum(values[: len(values) // 2]) - (values[len(values) // 2] / 2 if len(values) % 2 else 0)
+        for label, values in by_label.items()
+    }
 
 
 def _point_text(point: Point, chart: Chart) -> str:
     if point.value is None:
         return "undefined"
     text = _value_text(point.value, chart)
+    if point.expected is not None:
+        text = f"{text} (expected {cell_text(point.expected, 'coefficient')})"
     if point.low is None or point.high is None:
         return text
     return f"{text} (95 % CI {range_text(point.low, point.high, chart.shown)})"
@@ -141,27 +185,66 @@ def _value_text(value: float, chart: Chart) -> str:
     return cell_text(value, chart.shown) + (" %" if chart.shown == "share" else "")
 
 
-def _x(chart: Chart, field: str = "value:Q") -> "altair.X":
+def _reference(reference: Reference, chart: Chart) -> "list[altair.Chart]":
+    """Draw the line of a reference with its name at its end."""
+    import altair
+
+    row = {"reference": reference.value, "name": reference.name, "words": f"{reference.name}: {reference.value:g}"}
+    if chart.form != "histogram":
+        row["words"] = f"{reference.name}: {_value_text(reference.value, chart)}"
+    base = altair.Chart(altair.InlineData(values=[row])).encode(description="words:N")
+    if chart.form in {"line", "scatter"}:
+        base, text = base.encode(y="reference:Q"), base.encode(y="reference:Q", x=altair.value(0))
+        name = text.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color="var(--chart-muted)")
+    else:
+        base, text = base.encode(x="reference:Q"), base.encode(x="reference:Q", y=altair.value(-4))
+        name = text.mark_text(baseline="bottom", color="var(--chart-muted)")
+    return [base.mark_rule(strokeDash=[4, 4], color="var(--chart-muted)"), name.encode(text="name:N")]
+
+
+def _values_axis(chart: Chart) -> dict[str, Any]:
+    """Return the title, scale and axis of the values."""
     import altair
 
     values = [value for each in chart.series for point in each.points for value in (point.value, point.low, point.high)]
     lowest = min((value for value in values if value is not None), default=0)
-    ends = {"count": altair.Undefined}.get(chart.shown, [-1 if lowest < 0 else 0, 1])
-    form = {"share": ".0%", "count": "d"}.get(chart.shown, "~g")
-    return altair.X(
-        field, title=chart.axis, scale=altair.Scale(domain=ends), axis=altair.Axis(format=form, tickCount=5)
-    )
+    ends = {"share": [0, 1], "coefficient": [-1 if lowest < 0 else 0, 1]}.get(chart.shown, altair.Undefined)
+    form = {"share": ".0%", "count": "d", "money": ".2f"}.get(chart.shown, "~g")
+    most = max((point.value or 0 for each in chart.series for point in each.points), default=0)
+    axis = altair.Axis(format=form, tickCount=max(min(5, int(most)), 1) if chart.shown == "count" else 5)
+    return {"title": chart.axis, "scale": altair.Scale(domain=ends), "axis": axis}
+
+
+def _x(chart: Chart, field: str = "value:Q") -> "altair.X":
+    import altair
+
+    return altair.X(field, **_values_axis(chart))
+
+
+def _over_x(chart: Chart) -> "altair.X":
+    """Return the horizontal axis of a chart that has no rows."""
+    import altair
+
+    axis = altair.Axis(grid=False, tickCount=6)
+    if not chart.x_is_time:
+        return altair.X("x:Q", title=chart.x_axis, scale=altair.Scale(zero=True), axis=axis)
+    day, hour = "utcFormat(datum.value, '%-d %b')", "utcFormat(datum.value, '%H:%M')"
+    axis.labelExpr = f"{hour} == '00:00' ? {day} : {hour}"
+    axis.labelOverlap = True
+    return altair.X("x:T", title=chart.x_axis, scale=altair.Scale(type="utc"), axis=axis)
 
 
 def _names(chart: Chart) -> list[str]:
     return [each.name for each in chart.series]
 
 
-def _color(chart: Chart) -> "altair.Color":
+def _color(chart: Chart, colors: Sequence[str] = COLORS, *, has_legend: bool = True) -> "altair.Color":
     import altair
 
-    legend = altair.Legend() if len(chart.series) > 1 else None
-    scale = altair.Scale(domain=_names(chart), range=COLORS)
+    names = _names(chart)
+    is_short = sum(map(len, names)) + 4 * len(names) < MOST_IN_A_LINE
+    legend = altair.Legend(columns=len(names) if is_short else 3) if has_legend and len(names) > 1 else None
+    scale = altair.Scale(domain=names, range=list(colors))
     return altair.Color("series:N", title=None, scale=scale, legend=legend, sort=None)
 
 
@@ -174,25 +257,100 @@ def _beside_each_other(base: "altair.Chart", chart: Chart) -> "altair.Chart":
 
 def _bars(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     apart = _beside_each_other(base, chart).encode(color=_color(chart))
-    values = apart.mark_text(align="left", dx=4).encode(x=_x(chart), text=_format(chart))
-    return [apart.mark_bar().encode(x=_x(chart)), values.encode(color=_ink())]
+    values = apart.mark_text(align="left", dx=6).encode(x=_x(chart), text=_format(chart), color=_ink())
+    expected = apart.mark_tick(thickness=2, size=STEP).encode(x=_x(chart, "expected:Q"), color=_ink())
+    has_expected = any(point.expected is not None for each in chart.series for point in each.points)
+    return [apart.mark_bar().encode(x=_x(chart)), values, *([expected] if has_expected else [])]
 
 
 def _dots(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
-    import altair
-
     apart = _beside_each_other(base, chart).encode(color=_color(chart))
-    shape = altair.Shape("series:N", title=None, scale=altair.Scale(domain=_names(chart), range=SHAPES), legend=None)
     whiskers = apart.mark_rule(strokeWidth=2).encode(x=_x(chart, "low:Q"), x2="high:Q")
-    return [whiskers, apart.mark_point(filled=True, size=70, opacity=1).encode(x=_x(chart), shape=shape)]
+    return [whiskers, apart.mark_point(filled=True, size=70, opacity=1).encode(x=_x(chart), shape=_shape(chart))]
 
 
 def _stacked(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    return [base.mark_bar().encode(x=_x(chart, "start:Q"), x2="end:Q", color=_color(chart))]
+
+
+def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
-    order = altair.Order("place:Q")
-    numbered = base.transform_calculate(place=f"indexof({json.dumps(_names(chart))}, datum.series)")
-    return [numbered.mark_bar().encode(x=_x(chart).stack("zero"), color=_color(chart), order=order)]
+    last = max(len(chart.series) - 1, 1)
+    middle = (len(ORDERED) - 1) / 2
+    colors = [ORDERED[round(middle + middle * (2 * place / last - 1))] for place in range(len(chart.series))]
+    ends = altair.Scale(domain=[-1, 1])
+    axis = altair.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5)
+    x = altair.X("start:Q", title=chart.axis, scale=ends, axis=axis)
+    return [base.mark_bar().encode(x=x, x2="end:Q", color=_color(chart, colors))]
+
+
+def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    import altair
+
+    axis = altair.Axis(orient="top", labelAngle=-30, labelLimit=LONGEST_LABEL // 2, domain=False, ticks=False)
+    cells = base.encode(x=altair.X("series:N", sort=None, title=None, axis=axis))
+    # Not darker, so that text can be read on it.
+    strength = altair.Scale(domain=[0, 1], range=[0.04, 0.6])
+    painted = cells.mark_rect(color=COLORS[0]).encode(
+        fillOpacity=altair.FillOpacity("value:Q", scale=strength, legend=None)
+    )
+    texts = cells.mark_text().encode(text=altair.Text("value:Q", format=".0%"), color=_ink())
+    return [painted, texts] if len(chart.series) <= MOST_CELL_TEXTS else [painted]
+
+
+def _histogram(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    import altair
+
+    y = altair.Y("start:Q", **_values_axis(chart))
+    return [base.mark_rect(x2Offset=-1).encode(x=_over_x(chart), x2="x_end", y=y, y2="end", color=_color(chart))]
+
+
+def _line(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    import altair
+
+    is_named = len(chart.series) <= MOST_NAMED
+    color = _color(chart, has_legend=not is_named)
+    lines = base.encode(x=_over_x(chart), y=altair.Y("value:Q", **_values_axis(chart)), color=color)
+    dashes = altair.Scale(domain=_names(chart), range=[[1, 0], *[[5, 4]] * max(len(chart.series) - 1, 1)])
+    ends = [{"series": each.name, **asdict(each.points[-1])} for each in chart.series if each.points and is_named]
+    # The first line rises to its end, so its name has room above it; the others go on from there.
+    above = lines.mark_text(align="right", baseline="bottom", dx=-8, dy=-2)
+    below = lines.mark_text(align="right", baseline="top", dx=-4, dy=24)
+    return [
+        lines.mark_line(strokeWidth=2).encode(
+            strokeDash=altair.StrokeDash("series:N", scale=dashes, legend=None), description="series:N"
+        ),
+        lines.mark_point(filled=True, size=16, opacity=1),
+        above.encode(text="series:N").properties(data=altair.InlineData(values=ends[:1])),
+        below.encode(text="series:N").properties(data=altair.InlineData(values=ends[1:])),
+    ]
+
+
+def _scatter(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
+    import altair
+
+    y = altair.Y("value:Q", **_values_axis(chart))
+    points = base.mark_point(filled=True, size=70, opacity=0.8)
+    return [points.encode(x=_over_x(chart), y=y, color=_color(chart), shape=_shape(chart))]
+
+
+_Layers = Callable[["altair.Chart", Chart], "list[altair.Chart]"]
+_IN_ROWS: Mapping[str, _Layers] = {
+    "bars": _bars,
+    "dots": _dots,
+    "stacked": _stacked,
+    "diverging": _diverging,
+    "heat": _heat,
+}
+_OVER_X: Mapping[str, _Layers] = {"histogram": _histogram, "line": _line, "scatter": _scatter}
+
+
+def _shape(chart: Chart) -> "altair.Shape":
+    import altair
+
+    scale = altair.Scale(domain=_names(chart), range=SHAPES)
+    return altair.Shape("series:N", title=None, scale=scale, legend=None)
 
 
 def _format(chart: Chart) -> "altair.Text":
@@ -215,7 +373,7 @@ def _with_tooltips(svg: str, chart: Chart) -> str:
     root.set("aria-label", f"{chart.title}. {chart.description}")
     for mark in root.iter():
         words = mark.get("aria-label")
-        if mark is not root and words and mark.get("aria-roledescription") != "axis":
+        if mark is not root and words and mark.get("aria-roledescription") not in {"axis", "legend", "title"}:
             ElementTree.SubElement(mark, f"{{{_SVG}}}title").text = words
         if mark is not root:
             # The picture is one thing to a screen reader, described as a whole; the table has each value.

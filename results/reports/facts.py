@@ -195,7 +195,8 @@ class StudyFacts:
     which it answered questions with options other than this study's; only for studies that ask the four.
 
     `scored`: answers that their kind scores itself. `measured`: questions with several answers, by each agreement
-    measure of their kind. `ethics`: the approval that its study file names.
+    measure of their kind. `ethics`: the approval that its study file names. `minimum_hourly_pay`: of the site, in the
+    study's currency, None without one.
     """
 
     slug: str
@@ -236,6 +237,7 @@ class StudyFacts:
     scored: Sequence[ScoredAnswer] = ()
     measured: Sequence[MeasuredQuestion] = ()
     ethics: str = ""
+    minimum_hourly_pay: Decimal | None = None
 
     @property
     def kinds(self) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from results.reports import charts
-from results.reports.base import SECTIONS, Card, Chart, Report, Table
+from results.reports.base import SECTIONS, Card, Chart, Column, Report, Table
 from results.reports.text import TextCell, TextTable, text_table
 
 # Longer tables are useless on a page and take browsers seconds.
@@ -69,6 +69,17 @@ def page_table(table: Table, *, most_rows: int = MOST_ROWS) -> PageTable:
     """Return `table` for a page. Of more than `most_rows` rows it shows the first ones and the last."""
     text: TextTable = text_table(_shortened(table, most_rows))
     return PageTable(table.name, table.title, text.headings, text.is_number, text.cells, text.table.notes)
+
+
+def table_of_chart(chart: Chart) -> Table:
+    """Return the values of `chart` as a table with a row for each label and a column for each series."""
+    values: dict[str, dict[str, float | None]] = {}
+    for series in chart.series:
+        for point in series.points:
+            values.setdefault(point.label, {})[series.name] = point.value
+    columns = [Column(chart.x_axis), *(Column(series.name or chart.axis, chart.shown) for series in chart.series)]
+    rows = [[label, *(of.get(series.name) for series in chart.series)] for label, of in values.items()]
+    return Table(chart.name, chart.title, columns, rows)
 
 
 def _shortened(table: Table, most: int) -> Table:

@@ -4,15 +4,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from results.actions.cached_statistics import annotators_tables
+from results.actions.cached_statistics import annotators_page
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.people.participants import people_lines
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
-from results.reports.page_tables import table_from_plain
+from results.reports.charts import from_plain
+from results.reports.page_tables import PageTable, table_from_plain
 from results.views.cached_statistics import numbers_for
+from results.views.charts import stored_charts
 from results.views.form_values import typed
 from results.views.guards import may_do, study_view
 from results.views.participants import PROVIDERS
@@ -24,8 +26,14 @@ from studies.permissions import Verb
 @require_safe
 def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.STUDY_ANNOTATORS, study.project, study, answers=answers_sent(study))
-    tables = annotators_tables(study) if kept is None else [table_from_plain(each) for each in kept.content or ()]
-    if kept is not None:
+    tables: list[PageTable] = []
+    chart = None
+    if kept is None:
+        tables, chart = annotators_page(study)
+    else:
+        if kept.content:
+            tables = [table_from_plain(each) for each in kept.content["tables"]]
+            chart = from_plain(kept.content["chart"])
         # For small studies the table has done it.
         name_annotators(project=study.project)
     who = typed(request.GET, "who")
@@ -34,6 +42,8 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
         "page_name": "Annotators",
         "tab": "annotators",
         "tables": tables,
+        "chart": chart,
+        "stored_chart": stored_charts(study.project, [chart]).get(chart.name) if chart and chart.has_points else None,
         "kept": kept,
         "simulated": simulated_in_study(study),
         "people": people_lines(study.project, study=study, who=who, page=request.GET.get("page")),

@@ -1,7 +1,7 @@
 """Charts of the results: a fragment that waits until a worker has drawn it, and files to download."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -9,16 +9,33 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from background.tasks import send
-from results.actions.charts import look_up_charts
+from results.actions.charts import look_up_charts, look_up_live_charts
 from results.models import StoredChart
+from results.reports.base import Chart
 from results.reports.charts import from_plain, in_light_colors
 from results.views.form_values import typed
 from results.views.guards import project_view
-from studies.models import Project
+from studies.models import Project, Study
 from studies.permissions import Verb
 
 LONGEST_WAIT = 60
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "json": "application/json"}
+
+
+def stored_charts(project: Project, shown: Iterable[Chart]) -> Mapping[str, StoredChart]:
+    """Return chart name -> its row, drawn or not, and have new charts drawn."""
+    rows, jobs = look_up_charts(project, shown, now=timezone.now())
+    for job in jobs:
+        send(job)
+    return rows
+
+
+def live_charts(study: Study, shown: Iterable[Chart]) -> Mapping[str, StoredChart]:
+    """Return chart name -> its newest drawing, or its row before, and have those drawn again that are due."""
+    rows, jobs = look_up_live_charts(study, shown, now=timezone.now())
+    for job in jobs:
+        send(job)
+    return rows
 
 
 @project_view(Verb.VIEW)
@@ -26,9 +43,7 @@ TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "
 def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
     """Return the chart for a page; the fragment asks again while nobody has drawn it."""
     row = get_object_or_404(StoredChart, project=project, digest=digest)
-    rows, jobs = look_up_charts(project, [from_plain(row.values)], now=timezone.now())
-    for job in jobs:
-        send(job)
+    rows = stored_charts(project, [from_plain(row.values)])
     waited = typed(request.GET, "wait")
     context = {
         "chart": next(iter(rows.values()), row),

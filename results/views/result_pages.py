@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from background.tasks import send
 from results.actions.cached_statistics import CachedStatistics, whole_report
-from results.actions.charts import look_up_charts
 from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.people.text_authors import asking_about, kinds_written
@@ -23,6 +20,7 @@ from results.reports.facts import Disagreement
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
 from results.reports.table_files import STORED_WRITERS, WRITERS
 from results.views.cached_statistics import numbers_for
+from results.views.charts import stored_charts
 from results.views.guards import project_view, study_view
 from results.views.human_model_disagreement import counted
 from studies.models import Project, Study, StudyState
@@ -67,10 +65,7 @@ def _has_disagreement_table(cards: Sequence[PageCard]) -> bool:
 
 def _with_charts(project: Project, cards: Sequence[PageCard]) -> list[ShownCard]:
     """Return the cards with their stored charts, and have those drawn that are new."""
-    shown = [card.chart for card in cards if card.chart is not None]
-    stored, jobs = look_up_charts(project, shown, now=timezone.now())
-    for job in jobs:
-        send(job)
+    stored = stored_charts(project, [card.chart for card in cards if card.chart is not None])
     return [ShownCard(card, stored.get(card.chart.name) if card.chart else None) for card in cards]
 
 

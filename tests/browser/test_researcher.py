@@ -179,10 +179,17 @@ def test_markdown_is_read_as_annotators_read_it_while_it_is_typed(signed_in: Pag
 def test_progress_comes_by_itself_and_the_link_for_prolific_is_copied(signed_in: Page, study: Study) -> None:
     answers = signed_in.locator(".number-card").first
     expect(answers).to_contain_text("3 of 4")
+    # What somebody types and opens meanwhile stays.
+    signed_in.get_by_label("Annotator", exact=True).fill("A-")
+    table = signed_in.get_by_role("table", name="Answers over time")
+    signed_in.locator("summary", has_text="Table of Answers over time").click()
+    expect(table).to_be_visible()
     late = study.sessions.get(state=SessionState.WORKING)
     open_slot = late.seat.slots.get(answered_at=None)
     answer(late, open_slot.question, "none", now=timezone.now())
     expect(answers).to_contain_text("4 of 4", timeout=10_000)
+    expect(signed_in.get_by_label("Annotator", exact=True)).to_have_value("A-")
+    expect(table).to_be_visible()
     # The link for Prolific is copied whole.
     signed_in.get_by_role("link", name="Recruit").last.click()
     signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -216,17 +223,17 @@ def test_an_export_that_is_being_made_is_cancelled(
     monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: None)
     signed_in.get_by_role("link", name="Exports", exact=True).click()
     signed_in.get_by_role("button", name="Export", exact=True).click()
-    now = timezone.now()
-    Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=now, beat_at=now, done=3, total=7)
+    now, export = timezone.now(), Job.objects.filter(kind="results.export")
+    export.update(state=JobState.RUNNING, attempts=1, started_at=now, beat_at=now, done=3, total=7)
     expect(signed_in.get_by_text("3 of 7 rows")).to_be_visible()
     button = signed_in.get_by_role("button", name="Cancel the jsonl")
     button.focus()
-    Job.objects.update(done=4)
+    export.update(done=4)
     expect(signed_in.get_by_text("4 of 7 rows")).to_be_visible()
     expect(button).to_be_focused()
     signed_in.keyboard.press("Enter")
     expect(signed_in.get_by_text("Cancelling")).to_be_visible()
-    jobs.mark_cancelled(job=Job.objects.get(), now=timezone.now())
+    jobs.mark_cancelled(job=export.get(), now=timezone.now())
     expect(signed_in.get_by_text("It was cancelled.")).to_be_visible()
 
 
@@ -253,3 +260,23 @@ def test_a_preview_is_gone_through_with_the_keyboard_and_stores_nothing(signed_i
         page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="That was the preview")).to_be_visible()
     assert Response.objects.count() == before
+
+
+def test_a_job_goes_on_as_a_bar_on_other_pages_and_ends_in_a_notice(
+    signed_in: Page, live_server: LiveServer, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: None)
+    page = signed_in
+    page.get_by_role("link", name="Exports", exact=True).click()
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_text("Waiting for the worker")).to_have_count(1)
+    now, export = timezone.now(), Job.objects.filter(kind="results.export")
+    export.update(state=JobState.RUNNING, attempts=1, started_at=now, beat_at=now, done=3, total=7)
+    page.goto(f"{live_server.url}/projects/birds/instances/")
+    running = page.get_by_role("region", name="Running now")
+    expect(running).to_contain_text("3 of 7 rows")
+    assert_accessible(page)
+    assert_no_wider_than_the_window(page)
+    export.update(state=JobState.DONE, finished_at=timezone.now())
+    expect(page.locator("#job-notices")).to_have_text(re.compile("Export of birds-step-3 as jsonl is done."))
+    expect(running).to_have_count(0)

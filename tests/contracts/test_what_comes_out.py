@@ -62,7 +62,7 @@ def names(report: Report) -> set[str]:
 
 def of_annotators(study: Study) -> Mapping[str, dict[str, Any]]:
     """Return the row of each annotator, by the id they came with."""
-    found = rows(annotators_of(study))
+    found = rows(annotators_of(study)[0])
     ids = dict(Pseudonym.objects.values_list("name", "annotator__provider_id"))
     return {ids[str(row["Annotator"])]: row for row in found}
 

@@ -6,10 +6,10 @@ from datetime import datetime
 from django.db import transaction
 
 from analytics.work.pay import hourly_wage
+from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from results.queries.studies.progress import paid_sessions
 from studies.actions.events import Actor, What, record
 from studies.models import UNDER_WAY, Event, Study
-from workspace.minimum_pay import is_underpaid, minimum_hourly_pay
 
 
 def record_underpaid(*, by: Actor, now: datetime) -> None:

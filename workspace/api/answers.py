@@ -11,7 +11,7 @@ from results.exporting.rows import decision_record, response_record
 from results.models import KeptNumbers
 from results.queries.exports.export_rows import counted_responses, decisions_after, rating_summaries
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.progress import named_sessions, session_line
+from results.queries.studies.sessions import named_sessions, session_line
 from results.views.cached_statistics import numbers_for
 from studies.permissions import Verb
 from workspace.api.framework.endpoints import StudyEndpoint, verbs_by_method

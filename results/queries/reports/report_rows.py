@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, QuerySet
 
 from analytics.outcomes import outcome_of_question
+from annotation.minimum_pay import minimum_hourly_pay
 from annotation.models import Decision, Removal, Response, Session
 from predictions.models import Prediction
 from predictions.queries.contents import predicted_otherwise, stale_predictions
@@ -187,6 +188,7 @@ def study_outline(study: Study) -> StudyFacts:
         answers=(),
         above=simulated_studies(above(study)),
         ethics=design.ethics,
+        minimum_hourly_pay=minimum_hourly_pay(design.pay.currency),
         **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
         **_counted_with_instances(failed_to_show([study]), "skipped"),
     )

@@ -5,26 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, RowNumber
 
 from analytics.outcomes import ACCEPTING, NOT_ACCEPTING, Outcome
 from analytics.work.pay import PaidSession
-from annotation.models import Decision, EntryEvent, Removal, Response, Seat, Session, SessionState, Slot
+from annotation.models import Decision, EntryEvent, Response, Seat, Session, SessionState, Slot
 from annotation.models.outcomes import count_items, is_at, question_is
 from annotation.models.responses import took_ms
-from annotation.models.sessions import OPEN_STATES, has_unlikely_times
+from annotation.models.sessions import has_unlikely_times
 from annotation.session_pay import PayItem, owed_for
 from results.models import Pseudonym
 from results.queries.people.payments_due import paid_answers
 from results.queries.reports.answer_scores import answer_scores, kinds_with_own_scores
 from results.queries.reports.label_spaces import label_spaces
 from results.reports.sections.funnel import INSTANCES, ITEMS
-from results.sentences import unlikely_times
 from studies.models import Study
 
-SESSIONS_PER_PAGE = 20
 RIGHT, SCORE = "Right", "Mean score"
 
 
@@ -256,69 +253,10 @@ def _between(at: dict[int, int], rank: float) -> float:
     return first + (at.get(int(rank) + 2, first) - first) * (rank - int(rank))
 
 
-@dataclass(frozen=True)
-class SessionLine:
-    """A session as researchers see it. `minutes`: from arrival to its end, or until last seen.
-
-    `more_time_at`: when its annotator requested more time, None if never. `evidence`: sentences on implausible times,
-    "" if there is none or a researcher accepted them. `beside`: for an open session, the number of open ones that
-    started from its network, itself included; 0 if unknown.
-    """
-
-    pk: int
-    name: str
-    state: str
-    is_open: bool
-    answered: int
-    total: int
-    arrived_at: datetime
-    last_seen_at: datetime
-    minutes: int
-    more_time_at: datetime | None
-    comment: str
-    evidence: str
-    beside: int
-
-
-def session_lines(study: Study, page: Any) -> Page[Session]:
-    """Return one page of the sessions of `study`, latest arrivals first, as SessionLines."""
-    sessions = named_sessions(study).order_by("-arrived_at", "-id")
-    found: Page[Any] = Paginator(sessions, SESSIONS_PER_PAGE).get_page(page)
-    found.object_list = [session_line(session) for session in found.object_list]
-    return found
-
-
-def named_sessions(study: Study) -> QuerySet[Session]:
-    """Return the sessions of `study` with the pseudonym of each annotator, and whether they withdrew."""
-    name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    withdrawals = Removal.objects.withdrawals().filter(project=study.project_id, annotator=OuterRef("annotator_id"))
-    # Texts are deleted with consent; the session stays, as a record of payment.
-    sessions = Session.objects.filter(study=study)
-    same = Session.objects.filter(study=OuterRef("study"), network=OuterRef("network"), state__in=OPEN_STATES)
-    counted = same.exclude(network="").order_by().values("network").annotate(n=Count("pk")).values("n")
-    return sessions.annotate(
-        pseudonym=Subquery(name[:1]), withdrew=Exists(withdrawals), beside=Coalesce(Subquery(counted), 0)
-    )
-
-
-def session_line(session: Any) -> SessionLine:
-    """Return one of `named_sessions` for display."""
-    until = session.ended_at or session.last_seen_at
-    return SessionLine(
-        pk=session.pk,
-        name=session.pseudonym or "",
-        state=SessionState(session.state).label,
-        is_open=session.state in OPEN_STATES,
-        answered=session.questions_answered,
-        total=session.questions_total,
-        arrived_at=session.arrived_at,
-        last_seen_at=session.last_seen_at,
-        minutes=round((until - session.arrived_at).total_seconds() / 60),
-        more_time_at=session.more_time_at,
-        comment="" if session.withdrew else session.comment,
-        evidence=unlikely_times(session.time_evidence) if session.has_unlikely_times else "",
-        beside=session.beside if session.state in OPEN_STATES else 0,
-    )
+def pseudonym_in(study: Study) -> Subquery:
+    """Return the pseudonym of the annotator of a session."""
+    names = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id"))
+    return Subquery(names.values("name")[:1])
 
 
 def paid_sessions(study: Study) -> list[PaidSession]:
@@ -326,15 +264,15 @@ def paid_sessions(study: Study) -> list[PaidSession]:
     finished = Session.objects.filter(study=study, state=SessionState.FINISHED).order_by("pk")
     # Sessions that nobody worked for say nothing about the wage of those who did.
     finished = finished.exclude(has_unlikely_times())
-    times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"))
+    times = finished.values_list("pk", "arrived_at", Coalesce("handed_back_at", "ended_at"), pseudonym_in(study))
     given = paid_answers(study)
     # A clock set back in between must not break the page.
     found = []
-    for pk, arrived, ended in times:
+    for pk, arrived, ended, who in times:
         answers, seconds = given.get(pk, 0), (ended - arrived).total_seconds()
         if seconds > 0:
             owed = owed_for(SessionState.FINISHED, answers, study.design)
-            found.append(PaidSession(seconds, answers, owed.amount(PayItem.SESSION)))
+            found.append(PaidSession(seconds, answers, owed.amount(PayItem.SESSION), who or ""))
     return found
 
 

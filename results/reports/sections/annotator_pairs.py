@@ -15,7 +15,7 @@ from results.reports.explorer_links import listing
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.labels import PARTS, AgreementLabels, answers_to, main_labels, rarity
 
-# More pairs than this are unreadable in a plot.
+# Of more pairs only the means are drawn.
 MOST_PAIRS_DRAWN = 100
 TWO = 2
 LEVEL = 0.95
@@ -146,8 +146,7 @@ def pairs_table(found: Mapping[str, Sequence[PairAgreement]]) -> Table:
     ]
     rows: list[Sequence[Cell]] = []
     for pairs in found.values():
-        for compared in dict.fromkeys((pair.kind, pair.labels) for pair in pairs):
-            alike = [pair for pair in pairs if (pair.kind, pair.labels) == compared]
+        for alike in _alike(pairs):
             rows += [_row(pair) for pair in alike]
             rows.append(_mean_row(alike))
     notes = [
@@ -176,8 +175,18 @@ def _value(found: Coefficient | None) -> Cell:
     return None if found is None else value_or_reason(found.value, found.reason)
 
 
+def _alike(pairs: Sequence[PairAgreement]) -> Iterable[list[PairAgreement]]:
+    """Yield the pairs of each kind and label set."""
+    for compared in dict.fromkeys((pair.kind, pair.labels) for pair in pairs):
+        yield [pair for pair in pairs if (pair.kind, pair.labels) == compared]
+
+
+def _mean_of(pairs: Sequence[PairAgreement]) -> MeanOfPairs:
+    return mean_of_pairs([(pair.survey, replace(pair.kappa, n_pairable=pair.n)) for pair in pairs])
+
+
 def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
-    mean = mean_of_pairs([(pair.survey, replace(pair.kappa, n_pairable=pair.n)) for pair in pairs])
+    mean = _mean_of(pairs)
     return (
         *(pairs[0].study, pairs[0].kind, f"mean of {mean.n_pairs}", pairs[0].labels, None, None),
         value_or_reason(mean.value, mean.reason),
@@ -198,18 +207,17 @@ def _left_out(mean: MeanOfPairs) -> str:
 
 
 def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
-    points = [
-        Point(
-            f"{study}: " * (len(found) > 1) + f"{_of_kind(pair, pairs)}{pair.name}",
-            pair.kappa.value,
-            pair.interval.low,
-            pair.interval.high,
-        )
-        for study, pairs in found.items()
-        for pair in pairs
-    ]
-    if len(points) > MOST_PAIRS_DRAWN:
-        points = []
+    points = []
+    is_drawn = sum(map(len, found.values())) <= MOST_PAIRS_DRAWN
+    for study, pairs in found.items():
+        before = f"{study}: " * (len(found) > 1)
+        for alike in _alike(pairs):
+            name = f"{before}{_of_kind(alike[0], pairs)}"
+            for pair in alike if is_drawn else ():
+                points.append(Point(f"{name}{pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high))
+            mean = _mean_of(alike)
+            if mean.n_pairs > 1:
+                points.append(Point(f"{name}mean of {mean.n_pairs} pairs", mean.value, mean.low, mean.high))
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
     words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
     axis = "Cohen's kappa, with its 95 % interval"

@@ -22,7 +22,21 @@ from analytics.position_bias import own_positions, position_bias
 from analytics.scales import Use, use_of_scale
 from analytics.scores import Score, score, sum_of_scores
 from analytics.work.pay import percentile
-from results.reports.base import SEED, AnnotatorName, Bar, Cell, Column, LinkedCount, Positions, Range, Table, Undefined
+from results.reports.base import (
+    SEED,
+    AnnotatorName,
+    Bar,
+    Cell,
+    Chart,
+    Column,
+    LinkedCount,
+    Point,
+    Positions,
+    Range,
+    Series,
+    Table,
+    Undefined,
+)
 from results.reports.cells import range_over_instances, value_or_reason
 from results.reports.explorer_links import ALL, listing
 from results.reports.facts import LabelSpace
@@ -429,3 +443,34 @@ def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
             f"compares, over the questions with {LEAST_PER_TASK} or more answers asked for at first."
         )
     return notes
+
+
+def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
+    """Chart the agreement of each annotator with others against the median time per question, by kind.
+
+    Answers that were added because others differed are left out, as in the table.
+    """
+    series = []
+    for kind in dict.fromkeys(one.kind for one in answers):
+        first = [one for one in answers if one.kind == kind and not one.added]
+        with_others = agreement_with_others(
+            ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
+        )
+        by_annotator: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
+        for one in first:
+            by_annotator[one.annotator].append(one)
+        points = []
+        for name, of_questions in with_others.items():
+            agreed = Score(
+                sum(each.count for each in of_questions.values()), sum(each.n for each in of_questions.values())
+            )
+            seconds = [one.seconds for one in by_annotator[name] if one.seconds is not None]
+            if agreed.share is not None and seconds:
+                median = percentile(seconds, Fraction(1, 2))
+                points.append(Point(f"{name}, median {median:.1f} s", agreed.share, x=median))
+        series.append(Series(kind, points))
+    series = [each for each in series if each.points]
+    n = sum(len(each.points) for each in series)
+    words = f"{n:,} annotators. Who is fast and agrees little may not read the questions."
+    title, axis = "Agreement and speed of annotators", "Agreement with others"
+    return Chart("speed", title, words, "scatter", "share", axis, series, x_axis="Median seconds per question")

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -13,17 +12,16 @@ from analytics.intervals.clustered_means import ClusteredMean, mean_of
 from analytics.people import number_answers
 from analytics.position_bias import PositionBias, position_bias
 from analytics.work.pay import percentile
-from results.reports.base import Cell, Chart, Column, Point, Reference, Series, Table, Undefined
+from results.reports.base import Cell, Chart, Column, Point, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to
+from results.reports.sections.activity import seconds_chart
 from results.reports.sections.funnel import Category
 
 RIGHT, RIGHT_OPTION = "right", "the right option"
 SHARES = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
-# Bin edges of the plot of times, in seconds.
-TIMES = (0, 2, 5, 10, 20, 40, 80)
 NOBODY_TIMED = "No browser has measured a time."
 
 
@@ -176,16 +174,23 @@ def positions_table(answers: Sequence[AnswerDetails]) -> Table:
 def positions_chart(answers: Sequence[AnswerDetails]) -> Chart:
     found = _biases(answers)
     series = [
-        Series(kind, [Point(f"position {position}", times) for position, times in enumerate(bias.counts, start=1)])
+        Series(
+            kind,
+            [
+                Point(f"position {position}", times, expected=expected)
+                for position, (times, expected) in enumerate(zip(bias.counts, bias.expected, strict=True), start=1)
+            ],
+        )
         for kind, bias in found.items()
         if bias.n
     ]
-    words = "; ".join(f"{kind}: {', '.join(map(str, bias.counts))} times" for kind, bias in found.items())
-    title, words = "Times each position was chosen", f"From the first position on. {words}."
-    even = [bias.expected for bias in found.values() if bias.n and len(set(bias.expected)) == 1]
-    # One line fits one kind of question only.
-    reference = Reference("expected without bias", even[0][0]) if len(series) == len(even) == 1 else None
-    return Chart("positions", title, words, "bars", "count", "Answers", series, reference)
+    words = "; ".join(
+        f"{each.name}: "
+        + ", ".join(f"{point.value or 0:,.0f} (expected {point.expected or 0:,.1f})" for point in each.points)
+        for each in series
+    )
+    title, words = "Times each position was chosen", f"From the first position on. {words}. Ticks: expected."
+    return Chart("positions", title, words, "bars", "count", "Answers", series)
 
 
 def _times(answers: Iterable[TimedAnswer]) -> dict[str, list[float]]:
@@ -209,13 +214,7 @@ def times_table(answers: Iterable[TimedAnswer]) -> Table:
 
 
 def times_chart(answers: Iterable[TimedAnswer]) -> Chart:
-    labels = [f"{low} to {high} s" for low, high in pairwise(TIMES)] + [f"over {TIMES[-1]} s"]
-    series = []
-    for kind, seconds in _times(answers).items():
-        counts = Counter((np.searchsorted(TIMES, seconds, side="right") - 1).tolist())
-        if seconds:
-            series.append(Series(kind, [Point(label, counts[index]) for index, label in enumerate(labels)]))
-    words = "; ".join(
-        f"{each.name}: " + ", ".join(f"{point.label} {point.value}" for point in each.points) for each in series
-    )
-    return Chart("times", "Answers by the time they took", f"{words}.", "bars", "count", "Answers", series)
+    found = _times(answers)
+    every = [each for seconds in found.values() for each in seconds]
+    median = percentile(every, Fraction(1, 2)) if every else None
+    return seconds_chart("times", {kind: Counter(seconds) for kind, seconds in found.items()}, median)

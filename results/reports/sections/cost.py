@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from analytics.work.pay import hourly_wage, projected_cost
-from results.reports.base import Cell, Column, LinkedCount, Table, Undefined
+from results.reports.base import Cell, Chart, Column, LinkedCount, Table, Undefined
 from results.reports.explorer_links import NOT_SHOWN, SETTLED, listing
 from results.reports.facts import ProjectFacts, StudyFacts
+from results.reports.sections.activity import wages_chart
 
 FINISHED, WAITED = "finished", "waited"
 
@@ -48,6 +49,13 @@ def _row(study: StudyFacts) -> Sequence[Cell]:
         missing if wage.median is None else wage.median,
         missing if wage.tenth_percentile is None else wage.tenth_percentile,
     )
+
+
+def cost_chart(study: StudyFacts) -> Chart:
+    """Chart the hourly wages of finished sessions, without names, against the site's minimum."""
+    wages = sorted(float(paid.hourly(study.per_session, study.per_answer)) for paid in study.paid)
+    unnamed = [("", wage) for wage in wages]
+    return wages_chart("wages", unnamed, currency=study.currency, minimum=study.minimum_hourly_pay)
 
 
 def protocol_table(project: ProjectFacts) -> Table:

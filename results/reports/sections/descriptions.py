@@ -39,10 +39,11 @@ from analytics.retrieval import (
     select_answers,
 )
 from analytics.scales import number_of
-from results.reports.base import SEED, Cell, Column, Table, Undefined
+from results.reports.base import SEED, Cell, Chart, Column, Point, Reference, Series, Table, Undefined
 from results.reports.cells import limits_or_reason, range_or_reason, range_over_instances, share_of, value_or_reason
 from results.reports.explorer_links import ALL, ANSWERED, SEVERAL, in_address, question_count
 from results.reports.facts import DescribedSets, QuestionFacts, StudyFacts
+from results.reports.histogram import histogram
 from studies.descriptions import TRAIN_WORKER, UNSEEN_WORKER
 
 TAKEN = {
@@ -400,6 +401,40 @@ def language_table(found: Sequence[DescriptionStudy]) -> Table:
                 rows.append((each.study.slug, name, "accepted", *language_cells(accepted)))
     title = "What the descriptions are like"
     return Table("language", title, columns, rows, [LANGUAGE_NOTE], _slugs(found))
+
+
+def found_chart(found: Sequence[DescriptionStudy]) -> Chart:
+    """Chart the number of descriptions by the number of people who found their image."""
+    times: dict[str, Counter[int]] = {}
+    for each in found:
+        finders = dict.fromkeys((one.description for one in each.retrievals), 0)
+        for one in each.retrievals:
+            finders[one.description] += one.right
+        times[each.study.slug] = Counter(finders.values())
+    most = max((n for counted in times.values() for n in counted), default=0)
+    series = [
+        Series(slug if len(times) > 1 else "", [Point(f"found by {n}", counted[n]) for n in range(most + 1)])
+        for slug, counted in times.items()
+        if counted
+    ]
+    words = "; ".join(
+        ", ".join(f"{point.value} {point.label}" for point in each.points if point.value) for each in series
+    )
+    title = "Descriptions by the number of people who found the image"
+    return Chart("found", title, f"{words}.", "bars", "count", "Descriptions", series, x_axis="People")
+
+
+def lengths_chart(described: Mapping[tuple[str, str], DescribedSets], studies: Sequence[DescriptionStudy]) -> Chart:
+    """Chart the lengths of all descriptions of a project or, without any, of those that `studies` asked about."""
+    texts = [text for sets in described.values() for text in sets.texts]
+    texts = texts or [each.study.described[pk].text for each in studies for pk in each.asked]
+    every = tally(texts).lengths
+    series = histogram({"": Counter(every)}, are_whole=True)
+    mean = sum(every) / len(every) if every else 0
+    reference = Reference(f"mean {mean:.1f}", mean) if every else None
+    words = f"{len(every):,} descriptions, on average {mean:.1f} tokens."
+    title = "Length of the descriptions"
+    return Chart("lengths", title, words, "histogram", "count", "Descriptions", series, reference, "Tokens")
 
 
 def described_sets_table(

@@ -4,10 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleAgainst, holm, people_against
-from results.reports.base import INSTANCES, Cell, Column, Table
+from results.reports.base import INSTANCES, Cell, Chart, Column, Point, Series, Table
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import OF_FOUR, UnitScore
-from results.reports.sections.scores import Baseline
+from results.reports.sections.scores import Baseline, first_score
+from results.reports.text import percent
+
+# More are unreadable; those with the most answers are drawn.
+MOST_PEOPLE_DRAWN = 40
 
 
 @dataclass(frozen=True)
@@ -81,3 +85,41 @@ def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
         *(each.only_people, each.only_model, found.test),
         *(value_or_reason(p, found.reason) for p in (found.p, adjusted)),
     )
+
+
+def differences_chart(baselines: Sequence[Baseline]) -> Chart:
+    """Chart for each person and model on which share of what both answered only one of them is right.
+
+    By the first score of each study. People are numbered, those who differ most first.
+    """
+    models: dict[str, dict[tuple[str, int], list[float]]] = {}
+    for baseline in baselines:
+        shown = first_score(baseline)
+        for who, name, both, rights in both_answered(baseline):
+            if shown is not None and name == shown.name:
+                for one in both:
+                    of_person = models.setdefault(who, {}).setdefault((baseline.study.slug, one.person), [])
+                    of_person.append(abs(one.right - rights[one.unit]))
+    by_person: dict[tuple[str, int], list[float]] = {}
+    for of_model in models.values():
+        for person, differences in of_model.items():
+            by_person.setdefault(person, []).extend(differences)
+    drawn = sorted(by_person, key=lambda person: len(by_person[person]), reverse=True)[:MOST_PEOPLE_DRAWN]
+    drawn.sort(key=lambda person: _mean(by_person[person]), reverse=True)
+    labels = {
+        (slug, person): f"{slug}: " * (len(baselines) > 1) + f"Person {number}"
+        for number, (slug, person) in enumerate(drawn, start=1)
+    }
+    series = [
+        Series(who, [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()])
+        for who, of in models.items()
+    ]
+    left_out = f" The {len(drawn)} with the most answers of {len(by_person):,} people." * (len(by_person) > len(drawn))
+    every = [each for differences in by_person.values() for each in differences]
+    words = f"On average {percent(_mean(every))} of what both answered.{left_out}" if every else ""
+    title = "Share of answers where a person and a model differ"
+    return Chart("differences", title, words, "heat", "share", "Differ", series, x_axis="Person")
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

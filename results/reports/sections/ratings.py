@@ -141,7 +141,7 @@ def ratings_chart(found: Sequence[RatingStatistics]) -> Chart:
         for each in series
     )
     title, axis = "Share of each step of the scale", "Share of the answers"
-    return Chart("ratings", title, f"{words}.", "stacked", "share", axis, series if whole else [])
+    return Chart("ratings", title, f"{words}.", "diverging", "share", axis, series if whole else [])
 
 
 def _title(each: RatingStatistics, among: Sequence[RatingStatistics]) -> str:

@@ -368,19 +368,19 @@ def scores_chart(baselines: Sequence[Baseline]) -> Chart:
 
 def _line(baselines: Sequence[Baseline]) -> Reference | None:
     """Return the chance level, if it is the same for all that the chart shows."""
-    levels = {_chance(baseline.study, shown) for baseline in baselines if (shown := _first_score(baseline)) is not None}
+    levels = {_chance(baseline.study, shown) for baseline in baselines if (shown := first_score(baseline)) is not None}
     known = [level for level in levels if isinstance(level, float)]
     return Reference("chance", known[0]) if len(levels) == len(known) == 1 else None
 
 
-def _first_score(baseline: Baseline) -> PeopleScores | None:
+def first_score(baseline: Baseline) -> PeopleScores | None:
     """Return the group score, or else the first score with answers."""
     scores = [each for each in baseline.scores if each.judged]
     return next((each for each in scores if each.name == GROUP), scores[0] if scores else None)
 
 
 def _series(baseline: Baseline) -> Iterable[tuple[str, list[Point]]]:
-    shown = _first_score(baseline)
+    shown = first_score(baseline)
     if shown is None:
         return
     by_label = by_category(shown.judged, baseline.categories)

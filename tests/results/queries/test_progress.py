@@ -21,9 +21,9 @@ from results.queries.studies.progress import (
     Seats,
     Seconds,
     paid_sessions,
-    session_lines,
     study_progress,
 )
+from results.queries.studies.sessions import session_lines
 from studies.actions.projects.members import projects_where
 from studies.models import InstanceImage, Question, Study
 from studies.permissions import Verb

@@ -9,7 +9,7 @@ from typing import Any
 
 from analytics.outcomes import Outcome
 from analytics.work.pay import PaidSession
-from results.reports.base import Report, Table
+from results.reports.base import Chart, Report, Table
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import KINDS, with_options
 
@@ -102,3 +102,9 @@ def by_title(table: Table) -> list[dict[str, Any]]:
 
 def rows(report: Report, name: str) -> list[dict[str, Any]]:
     return by_title(report.table(name))
+
+
+def values(chart: Chart) -> dict[str, float | None]:
+    """Return label -> value of a chart with one series."""
+    (series,) = chart.series
+    return {point.label: point.value for point in series.points}

@@ -10,7 +10,7 @@ import pytest
 from results.reports.base import Table, Undefined
 from results.reports.facts import LabelSpace
 from results.reports.sections import annotators
-from results.reports.sections.annotators import PersonsAnswer, annotators_table
+from results.reports.sections.annotators import PersonsAnswer, annotators_table, speed_chart
 from studies.kinds.base import Scale
 from studies.rules import RULES, get_rule
 from tests.results.reports.kinds import KINDS
@@ -231,3 +231,18 @@ def test_too_many_answers_are_left_to_the_export(monkeypatch: pytest.MonkeyPatch
     ann = row(annotators_table([ANN, BEN], KINDS), "A-ANN")
     assert "export of the responses" in ann[MACE].reason
     assert "export of the responses" in ann[DAWID_SKENE].reason
+
+
+def test_a_chart_shows_agreement_against_speed() -> None:
+    """Ann and ben agree on question 1 and differ on 2; cleo's only answer was added, and nobody timed dora."""
+    ann, ben = replace(ANN, seconds=2.0), replace(BEN, seconds=8.0)
+    answers = [ann, ben, replace(ann, question=2, seconds=4.0), replace(ben, question=2, choice="none", seconds=8.0)]
+    answers += [replace(ANN, annotator="A-CLEO", question=2, added=True), replace(BEN, annotator="A-DORA")]
+    (series,) = speed_chart(answers).series
+    # Ann agrees with ben and dora on 1, and not with ben on 2; ben agrees on 1 with both.
+    assert [(point.label, point.x) for point in series.points] == [
+        ("A-ANN, median 3.0 s", 3.0),
+        ("A-BEN, median 8.0 s", 8.0),
+    ]
+    assert [point.value for point in series.points] == [pytest.approx(2 / 3)] * 2
+    assert not speed_chart([]).has_points

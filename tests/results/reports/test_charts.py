@@ -1,30 +1,24 @@
 from dataclasses import asdict, replace
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import pytest
 
 from results.reports import charts
-from results.reports.base import Chart, Point, Reference, Series
+from results.reports.base import Chart, ChartForm, Point, Reference, Series
 
 PEOPLE = Series("Humans", [Point("all (n = 5)", 0.8675, 0.8405, 0.8919), Point("add <obj>", 0.5)])
 MODEL = Series("CLIP", [Point("all (n = 5)", 0.3, 0.2, 0.4), Point("add <obj>", None)])
 DOTS = Chart(
     "scores", "Group score", "Humans 86.8 %.", "dots", "share", "Share", [PEOPLE, MODEL], Reference("chance", 1 / 6)
 )
-BARS = Chart("times", "Times", "Few.", "bars", "count", "Answers", [Series("", [Point("0 to 2 s", 3)])])
-STACKED = Chart(
-    "units",
-    "Answers",
-    "Yes.",
-    "stacked",
-    "share",
-    "Share",
-    [Series("yes", [Point("left", 0.8)]), Series("no", [Point("left", 0.2)])],
-)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def tooltips(svg: str) -> list[str]:
-    return [title.text or "" for title in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
+    return [title.text or "" for title in ElementTree.fromstring(svg).iter(f"{SVG}title")]
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +56,77 @@ def test_the_specification_holds_the_values(drawing: charts.Drawing) -> None:
     assert {row["value"] for row in rows if "value" in row} == {0.8675, 0.5, 0.3}
 
 
-@pytest.mark.parametrize(("chart", "words"), [(BARS, "0 to 2 s: 3"), (STACKED, "no, left: 20.00 %")])
-def test_every_form_is_drawn(chart: Chart, words: str) -> None:
-    assert words in tooltips(charts.draw(chart).svg)
+LONG = "名" * 100 + "א" * 100
+TIME = 1_763_640_000_000
+
+
+def chart(form: ChartForm, *series: Series, **fields: Any) -> Chart:
+    return Chart("any", LONG, LONG, form, fields.pop("shown", "share"), "Share", series, **fields)
+
+
+def one_of(form: ChartForm, number: int = 0, name: str = "", label: str = "A") -> Series:
+    return Series(name, [Point(label, 0.5, 0.4, 0.6, x=TIME + number, x_end=TIME + number + 1)])
+
+
+FORMS = get_args(ChartForm)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("is_time", [True, False])
+def test_every_form_draws_one_point_with_its_words(form: ChartForm, is_time: bool) -> None:
+    svg = charts.draw(chart(form, one_of(form), reference=Reference("half", 0.5), x_is_time=is_time)).svg
+    assert [words for words in tooltips(svg) if words.startswith("A: 50.00 %")]
+    assert "half: " in " ".join(tooltips(svg))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_draws_forty_series_with_long_names_in_any_script(form: ChartForm) -> None:
+    many = [one_of(form, number, f"{number}{LONG}", LONG) for number in range(40)]
+    svg = charts.draw(chart(form, *many)).svg
+    marks = [words for words in tooltips(svg) if LONG in words]
+    assert {words.partition("名")[0] for words in marks} == {str(number) for number in range(40)}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_without_a_point_is_still_a_picture(form: ChartForm) -> None:
+    assert "<svg" in charts.draw(chart(form)).svg
+    assert not chart(form).has_points
+
+
+def test_rows_keep_their_order_whether_or_not_they_have_an_interval() -> None:
+    points = [Point("first", 0.5), Point("second", 0.5, 0.4, 0.6), Point("third", 0.5)]
+    texts = ElementTree.fromstring(charts.draw(chart("dots", Series("", points))).svg).iter(f"{SVG}text")
+    shown = [text.text for text in texts if text.text in {"first", "second", "third"}]
+    assert shown == ["first", "second", "third"]
+
+
+def bars(form: ChartForm, *series: Series) -> dict[str, tuple[float, float]]:
+    """Return where the bar of each series and label begins and ends."""
+    specification = charts.specify(chart(form, *series))
+    rows = [row for each in specification["datasets"].values() for row in each if "start" in row]
+    return {f"{row['series']}{row['label']}": (row["start"], row["end"]) for row in rows}
+
+
+def test_steps_of_a_scale_stand_around_its_middle() -> None:
+    """Of three steps half of the middle one lies to each side; of two, each lies to its own."""
+    three = [Series(step, [Point("", share)]) for step, share in (("1", 0.5), ("2", 0.2), ("3", 0.3))]
+    ends = [end for both in bars("diverging", *three).values() for end in both]
+    assert ends == pytest.approx([-0.6, -0.1, -0.1, 0.1, 0.1, 0.4])
+    two = [Series("no", [Point("", 0.25)]), Series("yes", [Point("", 0.75)])]
+    assert bars("diverging", *two) == {"no": (-0.25, 0), "yes": (0, 0.75)}
+    # A scale of another question has no place in the row.
+    other = [Series("no", [Point("a", 1.0), Point("b", None)]), Series("low", [Point("a", None), Point("b", 1.0)])]
+    assert bars("diverging", *other) == {"noa": (-0.5, 0.5), "lowb": (-0.5, 0.5)}
+
+
+def test_shares_and_counts_of_a_bin_stand_on_each_other() -> None:
+    two = [Series("a", [Point("x", 0.2)]), Series("b", [Point("x", 0.3), Point("y", 0.4)])]
+    assert bars("stacked", *two) == {"ax": (0, 0.2), "bx": (0.2, 0.5), "by": (0, 0.4)}
+
+
+def test_what_is_expected_is_in_the_words_of_a_bar() -> None:
+    bar = chart("bars", Series("", [Point("first", 3, expected=2.5)]), shown="count")
+    assert "first: 3 (expected 2.50)" in tooltips(charts.draw(bar).svg)
 
 
 def test_the_hash_tells_charts_apart_and_survives_storage() -> None:

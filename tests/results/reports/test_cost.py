@@ -2,8 +2,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from analytics.work.pay import PaidSession
-from results.reports.sections.cost import cost_table
-from tests.results.reports.small import PROJECT
+from results.reports.base import Reference
+from results.reports.sections.cost import cost_chart, cost_table
+from tests.results.reports.small import PROJECT, values
 
 
 def test_whoever_waited_in_vain_is_in_the_cost() -> None:
@@ -37,3 +38,16 @@ def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
     assert (row["Cost of sessions"], row["Cost of answers"]) == (Decimal("6.00"), Decimal("7.50"))
     assert (row["Cost without fees"], row["Hourly wage, median"]) == (Decimal("13.50"), Decimal("15.00"))
     assert "answers of unfinished sessions" in table.notes[1]
+
+
+def test_a_chart_shows_wages_against_the_minimum() -> None:
+    """2.00 in 30 minutes, 20 minutes and 15 minutes are 4, 6 and 8 an hour."""
+    paid = [PaidSession(seconds) for seconds in (1200.0, 1800.0, 900.0)]
+    study = replace(
+        PROJECT.studies[0], per_session=Decimal("2.00"), paid=paid, minimum_hourly_pay=Decimal("6.50"), currency="EUR"
+    )
+    chart = cost_chart(study)
+    assert {label: n for label, n in values(chart).items() if n} == {"4 to 5 EUR": 1, "6 to 7 EUR": 1, "8 to 9 EUR": 1}
+    assert chart.reference == Reference("minimum 6.50", 6.5)
+    assert "2 under the minimum" in chart.description
+    assert not cost_chart(replace(study, per_session=Decimal(0))).has_points

@@ -11,7 +11,7 @@ import pytest
 
 from analytics.language import NO_PARSER
 from analytics.outcomes import Outcome
-from results.reports.base import Range, Report, Undefined
+from results.reports.base import Range, Reference, Report, Undefined
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
 from results.reports.facts import (
@@ -25,8 +25,9 @@ from results.reports.facts import (
     WrittenFacts,
 )
 from results.reports.sections import descriptions
+from results.reports.sections.descriptions import description_study, found_chart, lengths_chart
 from studies.kinds.base import Scale
-from tests.results.reports.small import PROJECT, STEP_3
+from tests.results.reports.small import PROJECT, STEP_3, values
 
 ANN, BEN, CLEO, DORA, EMIL = range(1, 6)
 KEYS = [f"image_{place}" for place in range(1, 11)]
@@ -296,3 +297,16 @@ def test_the_interval_of_alpha_is_the_one_of_the_table_of_all_studies() -> None:
         of_all[columns.index("95 % interval over questions")],
     ]
     assert isinstance(told["all"][1], Range)
+
+
+def test_charts_count_finders_and_tokens() -> None:
+    """Nobody found 14, one person 13, and two people 11 and 12; lengths are 3, 6, 3 and 3 tokens."""
+    described = description_study([study()])
+    assert values(found_chart(described)) == {"found by 0": 1, "found by 1": 1, "found by 2": 2}
+    lengths = lengths_chart({}, described)
+    assert {label: n for label, n in values(lengths).items() if n} == {"3": 3, "6": 1}
+    assert lengths.reference == Reference("mean 3.8", 3.75)
+    assert not lengths_chart({}, []).has_points
+    exported = lengths_chart({("test", "static"): DescribedSets(1, ["A dog."])}, described)
+    assert sum(filter(None, values(exported).values())) == 1
+    assert not found_chart([]).has_points

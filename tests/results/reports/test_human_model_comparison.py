@@ -9,6 +9,8 @@ from analytics.outcomes import Outcome
 from results.reports.base import Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, ModelFacts, PartFacts, ProjectFacts, QuestionFacts, StudyFacts
+from results.reports.sections.human_model_comparison import differences_chart
+from results.reports.sections.scores import baseline_of
 from tests.results.reports.kinds import CAPTIONS, KINDS
 from tests.results.reports.small import BASELINE, PROJECT, rows
 from tests.results.reports.test_people import ANN, BEN, FOUR_RIGHT, project, study
@@ -130,3 +132,29 @@ def test_people_on_all_of_the_dataset_with_the_help_of_a_model() -> None:
 
 def test_without_further_instances_there_is_nothing_to_carry_over() -> None:
     assert "powered" not in {table.name for table in report_of(shared(right=True)).tables}
+
+
+def test_a_chart_shows_who_differs_from_which_model() -> None:
+    """CLIP is wrong on 1 and right on 2: ann is right on both and differs on one, ben is the other way round on both.
+    BLIP is right on 3, where only ann answered, wrongly."""
+    asked = captions_study(predicted={"CLIP": {1: False, 2: True}, "BLIP": {3: True}})
+    whole = project(asked)
+    chart = differences_chart([baseline_of(asked, whole)])
+    # Ben differs on 2 of 2, ann on 1 of 2 and 1 of 1.
+    assert {series.name: [(point.label, point.value) for point in series.points] for series in chart.series} == {
+        "CLIP": [("Person 1", 1.0), ("Person 2", 0.5)],
+        "BLIP": [("Person 1", None), ("Person 2", 1.0)],
+    }
+    assert "80.0 %" in chart.description
+    assert not differences_chart([]).has_points
+
+
+def test_the_chart_of_differences_keeps_those_with_the_most_answers() -> None:
+    asked = captions_study(predicted={"CLIP": {1: True, 2: True}})
+    answers = [AnswerFacts(2 if person > 45 else 1, person, 1, "caption") for person in range(1, 51)]
+    answers += [AnswerFacts(1, person, 1, "negative_caption") for person in range(46, 51)]
+    asked = replace(asked, answers=answers)
+    chart = differences_chart([baseline_of(asked, project(asked))])
+    shown = [point.value for point in chart.series[0].points]
+    assert shown == [0.5] * 5 + [0.0] * 35
+    assert "The 40 with the most answers of 50 people." in chart.description

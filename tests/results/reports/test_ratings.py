@@ -82,6 +82,7 @@ def test_the_table_and_the_plot_have_a_row_and_a_bar_for_each_role() -> None:
     chart = ratings_chart(ratings_of(BOTH))
     assert [series.name for series in chart.series] == ["1", "2", "3", "4", "5"]
     assert [(point.label, point.value) for point in chart.series[4].points][1] == ("rating, photo", 0.75)
+    assert chart.form == "diverging"
 
 
 def test_one_person_has_a_mean_without_an_interval() -> None:

@@ -22,7 +22,7 @@ def sent(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     caught: list[Job] = []
     monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
     monkeypatch.setattr("results.views.cached_statistics.send", caught.append)
-    monkeypatch.setattr("results.views.result_pages.send", lambda job: None)
+    monkeypatch.setattr("results.views.charts.send", lambda job: None)
     return caught
 
 

@@ -15,7 +15,7 @@ RESULTS = "/studies/birds/birds-step-3/results/"
 def chart(client: Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> StoredChart:
     """The chart of times, after its page was opened and a worker has drawn it."""
     sent: list[Job] = []
-    monkeypatch.setattr("results.views.result_pages.send", sent.append)
+    monkeypatch.setattr("results.views.charts.send", sent.append)
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000, now=NOON)
     assert "drawn in the background" in client.get(RESULTS).content.decode()
     for job in sent:

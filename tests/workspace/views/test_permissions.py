@@ -54,7 +54,6 @@ made = kept(make_what_the_addresses_name)
 @pytest.fixture(autouse=True)
 def _addresses(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("results.views.exports.send", lambda job: None)
-    monkeypatch.setattr("results.views.result_pages.send", lambda job: None)
     monkeypatch.setattr("results.views.charts.send", lambda job: None)
     monkeypatch.setattr("workspace.views.projects.imports.send", lambda job: None)
     monkeypatch.setattr("workspace.tasks.deliver.delay_on_commit", lambda: None)

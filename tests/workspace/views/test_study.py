@@ -9,12 +9,14 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from annotation.models import EntryEvent, Session, SessionState, Skip
+from background.models import Job
 from predictions.models import Run
 from results.models import Pseudonym
 from studies.actions.images import original_name
 from studies.design.model import BlindSolvability, LaunchConditions, Lobby
 from studies.models import BlindScore, Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
+from tests.jobs import run_now
 
 PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
@@ -33,7 +35,7 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
     answer(session, questions(study)[1], "none", send_ms=8000)
     shown = text(client)
     assert "2 of 4, 50 %" in shown
-    assert "0 finished 1 in progress · 0 open" in shown
+    assert "Places 1 0 finished 1 in progress 0 open" in shown
     assert "Questions 4 2 unanswered · 0 open · 2 complete" in shown
     assert "Accepted questions 1 2 undecided · 0 conflicting · 1 rejected" in shown
     assert "50.0 % 1 of 2 answers" in shown
@@ -156,7 +158,7 @@ def test_the_buttons_are_those_that_the_state_allows(
 def test_the_live_part_is_a_fragment_that_asks_for_itself(client: Client, study: Study) -> None:
     fragment = client.get(f"{LIVE}?page=1", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment
-    assert f'hx-get="{LIVE}?page=1"' in fragment
+    assert f'hx-get="{LIVE}?page=1&amp;sort=-arrived&amp;charts=0"' in fragment
     assert 'hx-trigger="every 5s"' in fragment
 
 
@@ -164,7 +166,7 @@ def test_the_live_part_stops_asking_when_the_study_is_closed(client: Client, stu
     Study.objects.filter(pk=study.pk).update(state=StudyState.CLOSED, closed_at=NOON)
     fragment = client.get(LIVE).content.decode()
     assert 'id="live"' in fragment
-    assert "hx-" not in fragment
+    assert "hx-get" not in fragment
 
 
 @pytest.mark.parametrize("address", [PAGE, LIVE])
@@ -231,7 +233,7 @@ def test_a_skipped_question_about_an_instance_with_a_broken_key_has_a_link(clien
 
 def _wanted(address: str) -> int:
     # Two for who is asking, one each for the study, their role and its kind; then one or two for each thing shown.
-    return 23 if address == PAGE else 17
+    return 26 if address == PAGE else 20
 
 
 def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: Study) -> None:
@@ -362,3 +364,65 @@ def test_a_launch_warns_of_pay_under_the_stated_floor(client: Client, draft: Stu
     assert "which is under" not in text(client, f"{PAGE}launch/")
     settings.LEAST_HOURLY_PAY = Decimal("12.01")
     assert "USD 12.00 is below the minimum of 12.01" in text(client, f"{PAGE}launch/")
+
+
+def listed(client: Client, query: str) -> list[str]:
+    """Return the pseudonyms in the table of sessions, from the top."""
+    return [line.name for line in client.get(f"{PAGE}?{query}").context["sessions"].object_list]
+
+
+def test_sessions_are_sorted_and_filtered(client: Client, study: Study) -> None:
+    for minute, (who, state) in enumerate(
+        [("one", SessionState.FINISHED), ("two", SessionState.GIVEN_UP), ("three", SessionState.WORKING)]
+    ):
+        ended = None if state == SessionState.WORKING else NOON + timedelta(minutes=60 - 10 * minute)
+        sit_down(study, who, state=state, ended_at=ended, now=NOON + timedelta(minutes=minute))
+    three, two, one = listed(client, "")
+    # From arrival to the end, or until they were last seen: 60, 49 and 0 minutes.
+    assert listed(client, "sort=minutes") == [three, two, one]
+    assert listed(client, "sort=-minutes") == [one, two, three]
+    assert listed(client, "sort=name") == sorted([one, two, three])
+    assert listed(client, "state=finished") == [one]
+    assert listed(client, "state=open") == [three]
+    assert listed(client, "state=other") == [two]
+    assert listed(client, f"who={two[2:].lower()}&state=other") == [two]
+    assert listed(client, f"who={one}&state=other") == []
+    assert listed(client, "state=nonsense&sort=token&page=99") == [three, two, one]
+    page = client.get(f"{PAGE}?sort=minutes&state=other&who=%22%3E%3Cb%3E").content.decode()
+    assert 'value="&quot;&gt;&lt;b&gt;"' in page
+    assert "No session matches." in page
+    page = client.get(f"{PAGE}?sort=minutes&state=other").content.decode()
+    assert 'aria-sort="ascending"><a id="sort-minutes" href="?state=other&amp;sort=-minutes#sessions"' in page
+
+
+def test_a_refresh_keeps_filters_and_what_is_being_typed(client: Client, study: Study) -> None:
+    sit_down(study, "one", state=SessionState.LEFT_OUT)
+    page = client.get(f"{PAGE}?state=review&sort=name").content.decode()
+    (address,) = re.findall(r'hx-get="([^"]*progress/[^"]*)"', page)
+    fragment = client.get(address.replace("&amp;", "&")).content.decode()
+    assert address in fragment
+    assert 'id="session-rows" hx-swap-oob="true"' in fragment
+    assert 'name="who"' not in fragment
+    assert 'name="submission"' not in fragment
+
+
+def test_charts_are_replaced_only_when_one_was_drawn(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Job] = []
+    monkeypatch.setattr("results.views.charts.send", sent.append)
+    answer(sit_down(study, "pid-1"), questions(study)[0], "none", send_ms=4000)
+    page = client.get(PAGE)
+    assert "Answers over time" in page.content.decode()
+    assert "1 of 4 answers. Too few answers yet to project the end: 1 of at least 20." in text(client)
+    assert [job.kind for job in sent] == ["results.chart"] * 3
+    before = page.context["overview"].version
+    assert "live-charts" not in client.get(f"{LIVE}?charts={before}").content.decode()
+    run_now(sent[0])
+    fragment = client.get(f"{LIVE}?charts={before}").content.decode()
+    assert 'id="live-charts"' in fragment
+    assert fragment.count("<svg") == 1 + 1, "the places and the drawn chart"
+
+
+def test_nobody_has_answered_is_no_chart(client: Client, study: Study) -> None:
+    assert client.get(PAGE).context["overview"].charts == []

@@ -10,11 +10,11 @@ from django.conf import settings
 
 from analytics.intervals.expected_widths import approximate_width, expected_alpha
 from analytics.work.pay import implied_hourly_pay, platform_fee, rewards
+from annotation.minimum_pay import is_underpaid, is_unusually_high, minimum_hourly_pay
 from results.reports.expected_precision import Kind, PlannedStudy
 from studies.actions.studies import Plan
 from studies.design import Design
 from studies.kinds import get_kind
-from workspace.minimum_pay import is_underpaid, is_unusually_high, minimum_hourly_pay
 
 # An interval of fewer people says little, and its width follows no formula.
 FEWEST_PEOPLE = 5

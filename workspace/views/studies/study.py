@@ -1,10 +1,11 @@
 """The page of a study, its live progress, and changes of its state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -19,13 +20,15 @@ from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analytics.work.pay import Wage, hourly_wage, rewards
+from analytics.work.pay import PaidSession, Wage, hourly_wage, rewards
 from annotation.actions.launching import launch
+from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.people.groups import undeclared_groups
+from results.queries.studies.activity import activity_of, study_activity
 from results.queries.studies.live_study_status import waits_for
 from results.queries.studies.overview import answers_sent, waiting_for_launch
 from results.queries.studies.progress import (
@@ -33,15 +36,16 @@ from results.queries.studies.progress import (
     odd_arrivals,
     paid_sessions,
     progress_of,
-    session_lines,
     study_progress,
 )
 from results.queries.studies.question_reports import study_reports
+from results.queries.studies.sessions import SORTS, STATES, SessionFilter, read_filter, session_lines
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.queries.studies.skips import study_skips
 from results.reports.expected_precision import expected_precision_table
 from results.reports.page_tables import page_table
 from results.views.cached_statistics import numbers_for
+from results.views.form_values import typed
 from results.views.guards import lead_on, may_do, signed_in, study_view
 from studies.actions import studies
 from studies.actions.completion_codes import used_codes
@@ -51,9 +55,9 @@ from studies.errors import StudyError
 from studies.models import UNDER_WAY, BlindScore, Study, StudyState
 from studies.permissions import Verb
 from throttle.networks import network_of
-from workspace.minimum_pay import is_underpaid, minimum_hourly_pay
 from workspace.views.studies.drafts import file_form
 from workspace.views.studies.launch_preview import launch_preview, planned_study
+from workspace.views.studies.overview_charts import overview_of
 
 EXPORTS_SHOWN = 5
 PROLIFIC_QUERY = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -80,11 +84,11 @@ class Pay:
         return is_underpaid(self.currency, self.wage.median)
 
 
-def _pay_so_far(study: Study, *, seats: int) -> Pay:
+def _pay_so_far(study: Study, paid: Sequence[PaidSession], *, seats: int) -> Pay:
     """Return the cost of `study` once all places created so far are filled."""
     pay = study.design.pay
     answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
-    wage = hourly_wage(pay.per_session, paid_sessions(study), pay.per_answer)
+    wage = hourly_wage(pay.per_session, paid, pay.per_answer)
     cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
     return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage)
 
@@ -93,20 +97,57 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     name_annotators(project=study.project)
     may = may_do(request, study.project)
     kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
-    progress = study_progress(study) if kept is None else progress_of(kept.content) if kept.content else None
+    progress = activity = None
+    paid = paid_sessions(study)
+    if kept is None:
+        progress, activity = study_progress(study), study_activity(study, paid)
+    elif kept.content:
+        progress, activity = progress_of(kept.content), activity_of(kept.content["activity"])
+    now = timezone.now()
     return {
         "study": study,
         "may": may,
         "progress": progress,
         "kept": kept,
-        "sessions": session_lines(study, request.GET.get("page")),
-        "pay": _pay_so_far(study, seats=progress.seats.all if progress else study.seats.count()),
+        "overview": overview_of(study, progress, activity, now=now) if progress and activity else None,
+        **_sessions(request, study),
+        "pay": _pay_so_far(study, paid, seats=progress.seats.all if progress else study.seats.count()),
         # What to do about it is for members who may share the links.
         "door": _entry_problems(study) if may[Verb.RUN] else [],
         "live": study.state in UNDER_WAY,
-        "waits_for": waits_for(study, now=timezone.now()),
+        "waits_for": waits_for(study, now=now),
         **_sessions_to_review(study),
     }
+
+
+@dataclass(frozen=True)
+class SortLink:
+    """The head of a column of sessions: the address that sorts by it, and how it is sorted now."""
+
+    title: str
+    query: str
+    direction: str
+    is_number: bool
+
+
+def _sessions(request: HttpRequest, study: Study) -> dict[str, Any]:
+    shown = read_filter({name: typed(request.GET, name) for name in ("who", "state", "sort")})
+    sessions = session_lines(study, request.GET.get("page"), shown)
+    columns = [
+        SortLink(title, _query(shown, sort=shown.toggled(name)), shown.direction(name), name in {"answered", "minutes"})
+        for name, (title, _) in SORTS.items()
+    ]
+    return {
+        "sessions": sessions,
+        "shown": shown,
+        "columns": columns,
+        "session_states": {name: title for name, (title, _) in STATES.items()},
+        "query": _query(shown),
+    }
+
+
+def _query(shown: SessionFilter, **changed: str) -> str:
+    return urlencode({name: value for name, value in (vars(shown) | changed).items() if value})
 
 
 def _sessions_to_review(study: Study) -> dict[str, int]:
@@ -257,7 +298,8 @@ def old_address(request: HttpRequest) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
     """Live progress fragment, polls until the study is closed."""
-    return render(request, "workspace/study.html#live", _progress(request, study))
+    context = _progress(request, study) | {"is_fragment": True, "charts_shown": typed(request.GET, "charts")}
+    return render(request, "workspace/study.html#live", context)
 
 
 @dataclass(frozen=True)

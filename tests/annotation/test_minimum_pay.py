@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 from pytest_django import Settings
 
-from workspace.minimum_pay import is_underpaid
+from annotation.minimum_pay import is_underpaid
 
 
 @pytest.mark.parametrize(

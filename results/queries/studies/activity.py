@@ -1,0 +1,49 @@
+"""What the charts of a study's overview show: when answers came, how long they took, what they earned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from django.db.models import Count, F, IntegerField
+from django.db.models.functions import Cast, TruncHour
+
+from analytics.work.pay import PaidSession
+from annotation.models import Response
+from annotation.models.responses import took_ms
+from studies.models import Study
+
+
+@dataclass(frozen=True)
+class StudyActivity:
+    """Counted answers by time, and wages.
+
+    `hours`: start of each hour with answers, in seconds since 1970, and their number. `seconds`: kind, whole seconds
+    that an answer took, and their number. `wages`: pseudonym and hourly wage of each finished session, lowest first.
+    """
+
+    hours: Sequence[tuple[int, int]]
+    seconds: Sequence[tuple[str, int, int]]
+    wages: Sequence[tuple[str, float]]
+
+
+def study_activity(study: Study, paid: Sequence[PaidSession]) -> StudyActivity:
+    """Return the activity of `study`. paid: its finished sessions."""
+    counted = Response.objects.counted_in(study).order_by()
+    in_hours = counted.annotate(hour=TruncHour("received_at", tzinfo=UTC))
+    by_hour = in_hours.values_list("hour").annotate(n=Count("pk")).order_by("hour")
+    took = counted.annotate(ms=took_ms()).filter(ms__isnull=False)
+    in_seconds = took.annotate(second=Cast(F("ms") / 1000, IntegerField()))
+    by_second = in_seconds.values_list("question__kind", "second").annotate(n=Count("pk"))
+    per_session, per_answer = study.design.pay.per_session, study.design.pay.per_answer
+    wages = [(session.who, float(session.hourly(per_session, per_answer))) for session in paid]
+    return StudyActivity(
+        [(int(hour.timestamp()), n) for hour, n in by_hour],
+        list(by_second.order_by("question__kind", "second")),
+        sorted(wages, key=lambda wage: (wage[1], wage[0])),
+    )
+
+
+def activity_of(kept: Mapping[str, Any]) -> StudyActivity:
+    """Return activity from its stored plain values."""
+    return StudyActivity(**{name: [tuple(row) for row in kept[name]] for name in ("hours", "seconds", "wages")})

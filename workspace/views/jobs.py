@@ -1,0 +1,106 @@
+"""What the signed-in person asked for and is still being made: bars on every page, and a notice at the end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from background.models import UNFINISHED, Job, JobState
+from predictions.models import Run
+from results.models import Export
+from results.views.guards import signed_in, visible_projects
+from studies.models import Import
+from workspace.models import HubPush
+
+# Until when this browser was told which jobs had ended.
+COOKIE = "jobs_told"
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class OwnJob:
+    """A job of the person who looks. `address`: of the list that has it. `state` as of a `Job`."""
+
+    title: str
+    address: str
+    state: str
+    done: int
+    total: int
+    unit: str
+    error: str
+    is_cancelling: bool = False
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in UNFINISHED
+
+
+@never_cache
+@login_required
+@require_safe
+def own_jobs(request: HttpRequest) -> HttpResponse:
+    """Fragment of every page: unfinished jobs, which poll, and notices of those that ended since the last time.
+
+    Jobs of the list that the page itself shows are left out.
+    """
+    now = timezone.now()
+    told = _told(request) or now
+    here = urlsplit(request.headers.get("HX-Current-URL", "")).path
+    jobs = [job for job in _own_jobs(request, told) if urlsplit(job.address).path != here]
+    context = {
+        "unfinished": [job for job in jobs if job.is_unfinished][:MOST_SHOWN],
+        "ended": [job for job in jobs if not job.is_unfinished][:MOST_SHOWN],
+    }
+    response = render(request, "workspace/jobs.html", context)
+    response.set_cookie(COOKIE, now.isoformat(), httponly=True, samesite="Lax", secure=request.is_secure())
+    return response
+
+
+def _told(request: HttpRequest) -> datetime | None:
+    try:
+        told = parse_datetime(request.COOKIES.get(COOKIE, ""))
+    except ValueError:
+        return None
+    return told if told is None or told.tzinfo else told.replace(tzinfo=UTC)
+
+
+def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
+    mine = {"requested_by": signed_in(request)}
+    runs = Run.objects.filter(Q(state__in=Run.UNFINISHED) | Q(finished_at__gt=told), **mine)
+    news = Job.objects.filter(Q(state__in=UNFINISHED) | Q(finished_at__gt=told), **mine)
+    jobs: dict[int | None, Job] = {job.pk: job for job in news}
+    here = {"project__in": visible_projects(request)}
+    for run in runs.filter(**here).select_related("project", "study"):
+        address = reverse("project_models", args=[run.project.slug])
+        state = JobState.RUNNING if run.is_unfinished else run.state
+        counts = (run.stored + run.wrong, run.total, "questions")
+        yield OwnJob(f"{run.spec} on {run.about}", f"{address}#run-{run.pk}", state, *counts, run.error)
+    if not jobs:
+        return
+    of_jobs = here | {"job__in": list(jobs)}
+    for export in Export.objects.filter(**of_jobs).select_related("study", "project", "release"):
+        names = [export.project.slug, export.study.slug]
+        address = reverse("study_releases" if export.release else "study_exports", args=names)
+        title = f"Export of {export.study.slug} as {export.format}"
+        yield _own(title, f"{address}#export-{export.pk}", jobs[export.job_id])
+    for wanted in Import.objects.filter(**of_jobs).select_related("project"):
+        address = reverse("project_imports", args=[wanted.project.slug])
+        yield _own(f"Import of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", jobs[wanted.job_id])
+    for push in HubPush.objects.filter(**of_jobs):
+        address = reverse("hub_pushes", args=[push.release_id])
+        yield _own(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
+
+
+def _own(title: str, address: str, job: Job) -> OwnJob:
+    counts = (job.done, job.total, job.unit)
+    return OwnJob(title, address, job.state, *counts, job.error, is_cancelling=job.cancel_asked_at is not None)

@@ -1,0 +1,74 @@
+"""The charts of a study's overview."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from analytics.work.projection import Projection, projected_end
+from annotation.minimum_pay import minimum_hourly_pay
+from results.models import StoredChart
+from results.queries.studies.activity import StudyActivity
+from results.queries.studies.progress import StudyProgress
+from results.reports.base import Chart
+from results.reports.page_tables import PageTable, page_table, table_of_chart
+from results.reports.sections.activity import (
+    hours_chart,
+    progress_chart,
+    say_projection,
+    seconds_chart,
+    wages_chart,
+)
+from results.views.charts import live_charts
+from studies.models import Study, StudyState
+
+
+@dataclass(frozen=True)
+class ShownChart:
+    """A chart of the page: its newest drawing, what it shows now in words, and its values now."""
+
+    row: StoredChart
+    chart: Chart
+    table: PageTable
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`projection`: a sentence, "" where nothing is expected any more. `version`: changes with every new drawing."""
+
+    projection: str
+    charts: Sequence[ShownChart]
+    version: int
+
+
+def overview_of(study: Study, progress: StudyProgress, activity: StudyActivity, *, now: datetime) -> Overview:
+    hours = [(datetime.fromtimestamp(start, UTC), n) for start, n in activity.hours]
+    left = progress.answers.wanted - progress.answers.given
+    expected = study.state == StudyState.OPEN and progress.answers.wanted > 0
+    projection = projected_end(hours, left=left, now=now) if expected else Projection(None)
+    charts = [chart for chart in _charts(study, progress, activity, hours, projection) if chart.has_points]
+    rows = live_charts(study, charts)
+    shown = [
+        ShownChart(rows[chart.name], chart, page_table(table_of_chart(chart))) for chart in charts if chart.name in rows
+    ]
+    drawn = [row.drawn_at.timestamp() for row in rows.values() if row.drawn_at]
+    return Overview(say_projection(projection), shown, int(1000 * max(drawn, default=0)))
+
+
+def _charts(
+    study: Study,
+    progress: StudyProgress,
+    activity: StudyActivity,
+    hours: Sequence[tuple[datetime, int]],
+    projection: Projection,
+) -> Sequence[Chart]:
+    seconds: defaultdict[str, dict[float, int]] = defaultdict(dict)
+    for kind, second, n in activity.seconds:
+        seconds[kind][second] = n
+    currency = study.design.pay.currency
+    return [
+        progress_chart(f"{study.slug}-progress", hours, wanted=progress.answers.wanted, projection=projection),
+        hours_chart(f"{study.slug}-hours", hours),
+        seconds_chart(f"{study.slug}-seconds", seconds, progress.seconds.median),
+        wages_chart(f"{study.slug}-wages", activity.wages, currency=currency, minimum=minimum_hourly_pay(currency)),
+    ]
