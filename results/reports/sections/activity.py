@@ -24,8 +24,8 @@ def say_projection(projection: Projection) -> str:
     """Return a sentence about the projected end."""
     if projection.end is None or projection.per_hour is None:
         return projection.reason
-    end = projection.end.astimezone(UTC)
-    return f"At {projection.per_hour:.1f} answers an hour, the last answer is expected on {_moment(end)} UTC."
+    end = _full_hour(projection.end.astimezone(UTC))
+    return f"At {projection.per_hour:.1f} answers an hour, the last answer is expected by {_moment(end)} UTC."
 
 
 def progress_chart(name: str, hours: Hours, *, wanted: int, projection: Projection) -> Chart:
@@ -40,8 +40,7 @@ def progress_chart(name: str, hours: Hours, *, wanted: int, projection: Projecti
         points.insert(0, _at(hours[0][0], 0))
     series, says = [Series("Given", points)], projection.reason
     if projection.end is not None and points:
-        # To the hour, so that the chart does not change every second.
-        end = projection.end.replace(minute=0, second=0, microsecond=0) + HOUR
+        end = _full_hour(projection.end)
         series.append(Series("Projected", [points[-1], _at(end, wanted)]))
         says = f"Projected end: {_moment(end)} UTC."
     words = f"{given:,} of {wanted:,} answers. {says}".rstrip()
@@ -96,6 +95,11 @@ def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str,
         return Chart(name, title, words, "dots", "money", axis, [Series("", points)], reference, "Annotator")
     series = histogram({"": Counter(wage for _, wage in paid)}, unit=currency)
     return Chart(name, title, words, "histogram", "count", "Sessions", series, reference, axis)
+
+
+def _full_hour(time: datetime) -> datetime:
+    """Return the next full hour: a projection is no more precise, and the chart does not change every second."""
+    return time.replace(minute=0, second=0, microsecond=0) + HOUR
 
 
 def _at(time: datetime, value: int) -> Point:

@@ -22,7 +22,7 @@ def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
     assert projected == [("20 Nov 2026, 11:00", 30), ("20 Nov 2026, 14:00", 54)]
     assert chart.reference == Reference("asked for", 54)
     assert chart.description == "30 of 54 answers. Projected end: 20 Nov 2026, 14:00 UTC."
-    assert say_projection(end) == ("At 12.0 answers an hour, the last answer is expected on 20 Nov 2026, 13:30 UTC.")
+    assert say_projection(end) == ("At 12.0 answers an hour, the last answer is expected by 20 Nov 2026, 14:00 UTC.")
 
 
 def test_nothing_is_projected_without_a_reason_to() -> None:
