@@ -54,7 +54,7 @@ def obstacles(project: Project) -> list[str]:
         return []
     found = []
     if project.archived_at is None:
-        found.append("Archive the project first: studies of it have been launched.")
+        found.append("Archive the project first: it has launched studies.")
     sessions = Session.objects.exclude(given_by_a_program()).filter(study__project=project, state__in=OPEN_STATES)
     for slug, people in sessions.order_by("study__slug").values_list("study__slug").annotate(n=Count("pk")):
         who = "1 person is" if people == 1 else f"{people:,} people are"

@@ -471,6 +471,6 @@ def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
         series.append(Series(kind, points))
     series = [each for each in series if each.points]
     n = sum(len(each.points) for each in series)
-    words = f"{n:,} annotators. Who is fast and agrees little may not read the questions."
+    words = f"{n:,} annotators. Fast annotators who seldom agree with others may not read the questions."
     title, axis = "Agreement and speed of annotators", "Agreement with others"
     return Chart("speed", title, words, "scatter", "share", axis, series, x_axis="Median seconds per question")
