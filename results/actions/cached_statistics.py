@@ -63,7 +63,7 @@ class CachedStatistics:
     """
 
     pk: int
-    content: Any
+    numbers: Any
     as_of: datetime | None
     is_current: bool
     error: str

@@ -31,9 +31,9 @@ def annotators(request: HttpRequest, study: Study) -> HttpResponse:
     if kept is None:
         tables, chart = annotators_page(study)
     else:
-        if kept.content:
-            tables = [table_from_plain(each) for each in kept.content["tables"]]
-            chart = from_plain(kept.content["chart"])
+        if kept.numbers:
+            tables = [table_from_plain(each) for each in kept.numbers["tables"]]
+            chart = from_plain(kept.numbers["chart"])
         # For small studies the table has done it.
         name_annotators(project=study.project)
     who = typed(request.GET, "who")

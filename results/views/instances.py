@@ -87,7 +87,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     search = Search.of(request)
     kept = figures_for(project)
     studies = studies_in_order(project)
-    table = FacetTable.read(kept.content) if kept.content else None
+    table = FacetTable.read(kept.numbers) if kept.numbers else None
     said = matching_words(project, search.wanted.words) if search.wanted.words else None
     facets = None
     if table and not needs_lookup(search.wanted, search.order):

@@ -28,7 +28,7 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
     if sort:
         page = KeptNumbers.Page.STUDY_QUESTIONS
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
-        ordered = sorted_questions(study, sort) if kept is None else (kept.content or {}).get(sort, [])
+        ordered = sorted_questions(study, sort) if kept is None else (kept.numbers or {}).get(sort, [])
     context = {
         "study": study,
         "page_name": "Questions",

@@ -42,7 +42,7 @@ def study_results(request: HttpRequest, study: Study) -> HttpResponse:
     cards: list[PageCard] = []
     kept = numbers_for(KeptNumbers.Page.STUDY_RESULTS, study.project, study, answers=answers_sent(study))
     if kept is not None:
-        cards = cards_from_plain(kept.content or ())
+        cards = cards_from_plain(kept.numbers or ())
     elif study.state != StudyState.DRAFT:
         cards = page_cards(whole_report(study))
     context = {
@@ -75,7 +75,7 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
     kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
     disagreements: Sequence[Disagreement]
     if kept is not None:
-        cards = cards_from_plain(kept.content or ())
+        cards = cards_from_plain(kept.numbers or ())
         # Counted again, so that every count matches the list it links to.
         disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
     else:
@@ -112,7 +112,7 @@ def _table_file(
         exact = [table for table in report().tables if table.name == name]
         contents = [WRITERS[format](table) for table in exact]
     else:
-        stored = [table for card in cards_from_plain(kept.content or ()) for table in card.tables if table.name == name]
+        stored = [table for card in cards_from_plain(kept.numbers or ()) for table in card.tables if table.name == name]
         contents = [STORED_WRITERS[format](table) for table in stored]
     if not contents:
         raise Http404

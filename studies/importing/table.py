@@ -77,6 +77,8 @@ def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "
                 yield from (RowProblem(0, column or "", sentence) for column, sentence in problems.items())
                 return
             break
+    if not first:
+        yield RowProblem(0, "", "The file has no rows.")
     stem = str(PurePath(folder, _name_of(stream)).with_suffix(""))
     yield from read_each(chain(first, rows), partial(_read_row, mapping=mapping, stem=stem))
 

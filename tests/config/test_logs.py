@@ -50,7 +50,7 @@ def test_ids_and_tokens_are_left_out(line: str, kept: str) -> None:
 # What may stand in a path and opens nothing by itself. Numbers and UUIDs open nothing either.
 HARMLESS = {
     *("slug", "project", "study", "key", "format", "size", "part", "username", "sha256", "uidb64", "digest", "table"),
-    *("app_label", "object_id", "content_type_id", "id", "url"),
+    *("app_label", "object_id", "content_type_id", "id", "url", "kind"),
 }
 # The name of a study's door, which is posted on Prolific, and pseudonyms.
 HARMLESS_NAMES = ("/take/<slug:name>/", "/people/<slug:name>/", "/people/<str:name>/")

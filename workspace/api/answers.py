@@ -89,5 +89,5 @@ class Ratings(StudyEndpoint):
     def get(self, request: Request, project: str, study: str) -> Response:
         """Mean, spread and distribution of ratings by image role and category, as the study's results have them."""
         kept = numbers_for(KeptNumbers.Page.STUDY_RATINGS, self.project, self.study, answers=answers_sent(self.study))
-        ratings, as_of = (rating_summaries(self.study), None) if kept is None else (kept.content, kept.as_of)
+        ratings, as_of = (rating_summaries(self.study), None) if kept is None else (kept.numbers, kept.as_of)
         return Response(AllRatingsSerializer({"ratings": ratings, "as_of": as_of}).data)

@@ -42,7 +42,7 @@ def make(found: cached_statistics.CachedStatistics, now: Any = NOON) -> None:
 
 def test_the_first_look_asks_for_the_numbers_and_a_lost_message_is_sent_again_by_the_clock(study: Study) -> None:
     first, second = look(study), look(study)
-    assert (first.to_send is not None, second.to_send, second.content) == (True, None, None)
+    assert (first.to_send is not None, second.to_send, second.numbers) == (True, None, None)
     assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST) == []
     assert jobs.stalled(now=NOON + jobs.WAITING_AT_MOST + timedelta(seconds=1)) == [first.to_send]
 
@@ -52,7 +52,7 @@ def test_numbers_that_were_made_are_kept_with_their_moment(study: Study) -> None
     make(look(study))
     found = look(study, LATER)
     assert (found.as_of, found.is_current, found.to_send) == (NOON, True, None)
-    assert progress_of(found.content) == study_progress(study)
+    assert progress_of(found.numbers) == study_progress(study)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_no_page_keeps_numbers_of_before_somebody_withdrew(study: Study) -> None
     answer(sit_down(study, "ann"), questions(study)[0], "none")
     make(look(study))
     participants.withdraw(annotator=person("ann"), project=study.project, by="tests", now=LATER)
-    assert look(study, LATER).content is None
+    assert look(study, LATER).numbers is None
 
 
 def test_settling_makes_them_old(draft: Study, researcher: User) -> None:
@@ -142,7 +142,7 @@ def test_numbers_of_an_older_form_are_not_shown(study: Study, monkeypatch: pytes
     make(look(study))
     monkeypatch.setattr(cached_statistics, "FORM", "next")
     found = look(study, LATER)
-    assert (found.content, found.as_of, found.to_send is not None) == (None, None, True)
+    assert (found.numbers, found.as_of, found.to_send is not None) == (None, None, True)
 
 
 def test_the_job_run_twice_leaves_what_it_made_the_first_time(study: Study) -> None:

@@ -95,8 +95,8 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
     studies = studies_in_order(project)
     # Counting a large project takes seconds: its page shows what was counted last.
     kept = figures_of_large(project)
-    table = FacetTable.read(kept.content) if kept and kept.content else None
-    totals = Totals.read(kept.content["totals"]) if kept and kept.content else count_totals(project)
+    table = FacetTable.read(kept.numbers) if kept and kept.numbers else None
+    totals = Totals.read(kept.numbers["totals"]) if kept and kept.numbers else count_totals(project)
     lines = study_lines(project, now=timezone.now(), answers=totals.answers)
     imported = table.categories() if table else count_categories(project)
     counted, waiting = categories(imported), waiting_images(project)

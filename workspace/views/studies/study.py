@@ -101,8 +101,8 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     paid = paid_sessions(study)
     if kept is None:
         progress, activity = study_progress(study), study_activity(study, paid)
-    elif kept.content:
-        progress, activity = progress_of(kept.content), activity_of(kept.content["activity"])
+    elif kept.numbers:
+        progress, activity = progress_of(kept.numbers), activity_of(kept.numbers["activity"])
     now = timezone.now()
     return {
         "study": study,
