@@ -245,7 +245,7 @@ class Progress(StudyEndpoint):
         kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, self.project, self.study, answers=answers_sent(self.study))
         if kept is None:
             return self._answer(study_progress(self.study), None)
-        return self._answer(progress_of(kept.numbers) if kept.content else None, kept.as_of)
+        return self._answer(progress_of(kept.numbers) if kept.numbers else None, kept.as_of)
 
     def _answer(self, progress: StudyProgress | None, as_of: datetime | None) -> Response:
         if progress is None:
