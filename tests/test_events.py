@@ -268,6 +268,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         ),
     ),
     "change_state": ("study closed", lambda _: with_fixed(change_state, study=visited(), to=StudyState.CLOSED)),
+    "create_once": ("study created", lambda _: with_fixed(drafts.create_once, project=make_project(), source=ANOTHER)),
     "create_study": ("study created", lambda _: with_fixed(create_study, project=make_project(), source=ANOTHER)),
     "create_or_replace": (
         "study created",

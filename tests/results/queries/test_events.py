@@ -24,7 +24,7 @@ def test_each_change_about_a_person_is_told_in_numbers_and_by_pseudonym_until_th
     withdraw(study.project, "ann")
     assert [line.what for line in reversed(events_about_people(study.project))] == [
         f"excluded {name} (A bot.): 2 answers, 2 questions decided otherwise",
-        f"opened 2 slots of {name} for others",
+        f"opened 2 places of {name} for others",
         f"let the answers of {name} count again: 2 answers, 2 questions decided otherwise",
         f"noted that {name} took their consent back: 2 answers, 2 questions decided otherwise",
     ]
