@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart was not drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 2
+DRAWING = 3
 WIDTH, STEP, LONGEST_LABEL = 620, 18, 360
 # Of charts without rows, which have room for two beside each other.
 NARROW, HEIGHT = 440, 200
