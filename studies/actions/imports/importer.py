@@ -93,11 +93,7 @@ def import_files(
     refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
     if images_dir:
         image_source = ImageFolder(Path(os.path.realpath(images_dir)))
-    tables = [file for file in files if file.suffix.lower() == PARQUET]
-    if tables_by_name := by_name_below(tables, rows_dir):
-        if len(tables_by_name) < len(tables):
-            raise refused_whole("Two Parquet files have the same name. Rename one of them.")
-        image_source = TableImages(tables_by_name, image_source)
+    image_source = _with_tables(files, rows_dir, image_source)
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
@@ -128,6 +124,15 @@ def import_files(
         if isinstance(error, OSError | DatabaseError):
             raise refused_whole(_sentence(error)) from error
         raise
+
+
+def _with_tables(files: Sequence[Path], rows_dir: Path | None, beside: ImageSource | None) -> ImageSource | None:
+    """Return a source of the images in the Parquet files, and of those `beside`. Raises ImportRefused."""
+    tables = [file for file in files if file.suffix.lower() == PARQUET]
+    by_name = by_name_below(tables, rows_dir)
+    if len(by_name) < len(tables):
+        raise refused_whole("Two Parquet files have the same name. Rename one of them.")
+    return TableImages(by_name, beside) if by_name else beside
 
 
 def refuse_unknown(
