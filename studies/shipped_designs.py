@@ -23,11 +23,6 @@ class Shipped(NamedTuple):
     about: str
     source: str
 
-    @property
-    def drawing(self) -> str:
-        """Return the template of a small picture of its questions."""
-        return f"workspace/drawings/{self.kind}.svg"
-
 
 @lru_cache(maxsize=1)
 def shipped() -> dict[str, Shipped]:
