@@ -3,6 +3,7 @@
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
 from annotation.models import Decision
 from background.models import Job
@@ -46,7 +47,8 @@ def make_what_the_addresses_name() -> str:
     Pseudonym.objects.create(project=project, annotator=somebody, name="A-34679")
     _failed_import(project)
     _cancelled_run(study)
-    invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=NOON)
+    # Listed by the clock, so it must not have expired.
+    invitation, _ = invite(project=project, role="viewer", days=7, whom="", by=owner, now=timezone.now())
     Invitation.objects.filter(pk=invitation.pk).update(id=1)
     Model.objects.filter(pk=make_model(project).pk).update(id=1)
     _webhook(project)
