@@ -5,6 +5,7 @@ from workspace.views import health, jobs, search
 from workspace.views.account import invitations, profile, single_sign_on, tokens
 from workspace.views.account.password_reset import ChoosePassword, LinkSent, RequestReset
 from workspace.views.account.sign_in import ChangePassword, SignIn
+from workspace.views.help import help_page
 from workspace.views.projects import (
     groups,
     hub,
@@ -35,6 +36,7 @@ urlpatterns = [
     path("demo/", project_settings.make_demo, name="make_demo"),
     path("demo/progress/", project.demo_progress, name="demo_progress"),
     path("search/", search.search, name="search"),
+    path("help/", help_page, name="help"),
     path("jobs/", jobs.own_jobs, name="own_jobs"),
     path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/elsewhere/", single_sign_on.begin, name="sign_on"),

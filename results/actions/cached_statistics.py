@@ -48,7 +48,7 @@ NEW_AT_MOST_EVERY = timedelta(minutes=1)
 MOST_ANNOTATORS = 1_000
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "15"
+FORM = "16"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -126,7 +126,7 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
         return kept.content
     if Page(kept.page) is Page.INSTANCES:
         count_figures(kept.project, keep)
-        content: Any = project_content(kept.project)
+        content: Any = project_content(kept.project, now=now)
     else:
         content = _MAKERS[Page(kept.page)](kept.study or kept.project)
     with transaction.atomic():
@@ -135,10 +135,10 @@ def make(*, kept: KeptNumbers, now: datetime, keep: Callable[[], None] = lambda:
     return content
 
 
-def project_content(project: Project) -> dict[str, Any] | None:
+def project_content(project: Project, *, now: datetime) -> dict[str, Any] | None:
     """Return the facets of the instances of `project`, and the totals of its overview, as JSON; None without facets."""
     table = facet_table(project)
-    return {**table.stored(), "totals": asdict(count_totals(project))} if table else None
+    return {**table.stored(), "totals": count_totals(project, now=now).stored()} if table else None
 
 
 def _make(job: RunningJob) -> None:

@@ -8,11 +8,14 @@ from django.template import RequestContext
 from django.urls import reverse
 
 from results.queries.studies.navigation import COMPLETE, stage_of, study_links
-from results.views.guards import may_do
+from results.views.guards import may_do, visible_projects
 from studies.models import Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Verb
 
 register = template.Library()
+
+# Projects in the rail's switcher.
+OTHERS_SHOWN = 12
 
 # Name of a page's URL -> the entry of the rail that it belongs to. Pages of a study belong to their study.
 ENTRIES: Mapping[str, str] = {
@@ -62,7 +65,14 @@ def project_rail(context: RequestContext) -> dict[str, Any]:
     match = context["request"].resolver_match
     page = match.url_name if match else ""
     here = ENTRIES.get(page, "" if study else "overview")
-    return {"project": project, "here": here, "study": study, "studies": study_links(project)}
+    others = visible_projects(context["request"]).exclude(pk=project.pk).filter(archived_at=None).order_by("name", "pk")
+    return {
+        "project": project,
+        "here": here,
+        "study": study,
+        "studies": study_links(project),
+        "others": others.only("slug", "name")[:OTHERS_SHOWN],
+    }
 
 
 @register.inclusion_tag("results/_deletion_notice.html", takes_context=True)

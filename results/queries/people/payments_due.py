@@ -114,21 +114,30 @@ class OwedSums:
 
 def owed_sums(study: Study) -> OwedSums:
     """Return the total due for `study`."""
-    answers = paid_answers(study)
+    return owed_by_study([study])[study.pk]
+
+
+def owed_by_study(studies: Sequence[Study]) -> dict[int, OwedSums]:
+    """Return the id of each study -> the total due for it."""
+    answers = paid_answers(*studies)
     # Sessions with implausible times are due nothing until a researcher decides.
-    sessions = Session.objects.filter(study=study).exclude(has_unlikely_times()).order_by()
-    states = dict(sessions.values_list("pk", "state"))
-    owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in states.items())
-    paid = sum(answers.get(pk, 0) for pk in states) if study.design.pay.per_answer else 0
+    sessions = Session.objects.filter(study__in=studies).exclude(has_unlikely_times()).order_by()
+    states: dict[int, list[tuple[int, str]]] = {study.pk: [] for study in studies}
+    for pk, study_pk, state in sessions.values_list("pk", "study_id", "state"):
+        states[study_pk].append((pk, state))
+    return {study.pk: _owed_sums(study, states[study.pk], answers) for study in studies}
+
+
+def _owed_sums(study: Study, states: Sequence[tuple[int, str]], answers: Mapping[int, int]) -> OwedSums:
+    owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in states)
+    paid = sum(answers.get(pk, 0) for pk, _ in states) if study.design.pay.per_answer else 0
     return OwedSums(total(owed, PayItem.SESSION, PayItem.WAITING), paid)
 
 
-def paid_answers(study: Study) -> dict[int, int]:
-    """Return the number of stored answers of each session of `study`; nothing if pay does not depend on it."""
-    pay = study.design.pay
-    if not pay.per_answer and pay.least_answers <= 1:
-        return {}
-    answers = Response.objects.filter(study=study, is_current=True).order_by()
+def paid_answers(*studies: Study) -> dict[int, int]:
+    """Return the number of stored answers of each session of `studies`, where its pay depends on it."""
+    by_answers = [study for study in studies if study.design.pay.per_answer or study.design.pay.least_answers > 1]
+    answers = Response.objects.filter(study__in=by_answers, is_current=True).order_by()
     return dict(answers.values_list("session_id").annotate(n=Count("pk")))
 
 

@@ -3,27 +3,31 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Self
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, TruncDate
 
 from analytics.outcomes import Outcome
-from annotation.models import Decision, Response, Session, Slot
+from analytics.work.pay import projected_cost, rewards
+from annotation.models import Decision, Response, Seat, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
 from results.queries.instances.instance_list import images_of
+from results.queries.people.payments_due import owed_by_study
 from results.queries.studies.live_study_status import waiting_at_first
 from results.queries.studies.progress import Answers
-from results.reports.explorer_links import narrowed_to
 from studies.actions.projects.datasets import dataset_studies
 from studies.actions.questions import roles_asked, selected_instances
-from studies.models import Event, Instance, InstanceImage, Project, Study, StudyState
+from studies.models import UNDER_WAY, Event, Instance, InstanceImage, Project, Study, StudyState
 
 # Pictures of a project on the home page.
 MOSAIC = 4
 # Latest accepted instances on the overview.
 ACCEPTED_SHOWN = 6
+# Days of answers on the overview, today included.
+DAYS_SHOWN = 14
 # Databases limit how many queries one statement joins.
 MOST_JOINED = 100
 
@@ -114,35 +118,10 @@ def study_lines(project: Project, *, now: datetime, answers: Mapping[int, Answer
     return [StudyLine(study, answers.get(study.pk, Answers(0, 0)), waiting.get(study.pk, "")) for study in studies]
 
 
-@dataclass(frozen=True)
-class Categories:
-    """Instances by type (rows) and subtype (columns); "" if the source names none.
-
-    Each count and each row total has the query of its list.
-    """
-
-    subtypes: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[tuple[int, str]], int, str]]
-    total: int
-
-
 def count_categories(project: Project) -> dict[tuple[str, str], int]:
     """Return the number of instances of each type and subtype."""
     counted = Instance.objects.filter(project=project).order_by().values_list("type", "subtype")
     return {(type, subtype): n for type, subtype, n in counted.annotate(n=Count("pk"))}
-
-
-def categories(cells: Mapping[tuple[str, str], int]) -> Categories:
-    """Return the table of what `count_categories` counted."""
-    types = sorted({type for type, _ in cells})
-    subtypes = sorted({subtype for _, subtype in cells})
-    rows = []
-    for type in types:
-        counts = [
-            (cells.get((type, subtype), 0), narrowed_to([(type, subtype)], is_type=False)) for subtype in subtypes
-        ]
-        rows.append((type, counts, sum(count for count, _ in counts), narrowed_to([(type, "")], is_type=True)))
-    return Categories(subtypes, rows, sum(cells.values()))
 
 
 @dataclass(frozen=True)
@@ -192,28 +171,99 @@ def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[Instanc
 
 
 @dataclass(frozen=True)
+class Spending:
+    """Money of a project in one currency, major units, without platform fees.
+
+    spent: due for what was done so far, as in the table of costs. to_come: due in addition once all places of the
+    studies under way are filled.
+    """
+
+    currency: str
+    spent: Decimal
+    to_come: Decimal
+
+
+def project_spending(project: Project) -> list[Spending]:
+    """Return the spending of `project` by currency; studies that pay nothing are left out."""
+    launched = Study.objects.filter(project=project, launched_at__isnull=False).defer("source")
+    studies = [study for study in launched if study.design.pay.per_session or study.design.pay.per_answer]
+    owed = owed_by_study(studies)
+    live = [study for study in studies if study.state in UNDER_WAY]
+    seats = dict(Seat.objects.filter(study__in=live).order_by().values_list("study_id").annotate(n=Count("pk")))
+    by_answer = [study for study in live if study.design.pay.per_answer]
+    slots = Slot.objects.filter(seat__study__in=by_answer).order_by().values_list("seat__study_id")
+    answers = dict(slots.annotate(n=Count("pk")))
+    found: dict[str, Spending] = {}
+    for study in studies:
+        pay, due = study.design.pay, owed[study.pk]
+        spent = due.for_sessions + projected_cost(pay.per_answer, due.answers_paid)
+        places = rewards(
+            pay.per_session, pay.per_answer, seats=seats.get(study.pk, 0), answers=answers.get(study.pk, 0)
+        )
+        before = found.get(pay.currency, Spending(pay.currency, Decimal(0), Decimal(0)))
+        to_come = before.to_come + max(Decimal(0), places - spent)
+        found[pay.currency] = Spending(pay.currency, before.spent + spent, to_come)
+    return [found[currency] for currency in sorted(found)]
+
+
+def answers_by_day(project: Project, *, today: date) -> list[tuple[date, int]]:
+    """Return each of the last `DAYS_SHOWN` days (UTC) up to `today`, and how many answers that count came on it."""
+    first = today - timedelta(days=DAYS_SHOWN - 1)
+    since = datetime.combine(first, time(), tzinfo=UTC)
+    answers = Response.objects.counted().filter(study__project=project, received_at__gte=since).order_by()
+    by_day = answers.annotate(day=TruncDate("received_at", tzinfo=UTC)).values_list("day").annotate(n=Count("pk"))
+    given = dict(by_day)
+    days = [first + timedelta(days=n) for n in range(DAYS_SHOWN)]
+    return [(day, given.get(day, 0)) for day in days]
+
+
+@dataclass(frozen=True)
 class Totals:
     """What the overview of a large project is too slow to count.
 
     answers, conflicts: by id of the study, as `answers_by_study` and `count_conflicts` return them. accepted: as
-    `latest_accepted` returns it, for the first study of the dataset.
+    `latest_accepted` returns it, for the first study of the dataset. dataset: items of the dataset, None without one.
+    spending, days: as `project_spending` and `answers_by_day` return them.
     """
 
     answers: Mapping[int, Answers]
     conflicts: Mapping[int, int]
     accepted: Sequence[int]
+    dataset: int | None
+    spending: Sequence[Spending]
+    days: Sequence[tuple[date, int]]
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as JSON, which `read` reads."""
+        return {
+            "answers": {study: vars(each) for study, each in self.answers.items()},
+            "conflicts": dict(self.conflicts),
+            "accepted": list(self.accepted),
+            "dataset": self.dataset,
+            "spending": [[each.currency, str(each.spent), str(each.to_come)] for each in self.spending],
+            "days": [[day.isoformat(), n] for day, n in self.days],
+        }
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
         """Return the totals from their JSON."""
         answers = {int(study): Answers(**each) for study, each in stored["answers"].items()}
-        return cls(answers, {int(study): n for study, n in stored["conflicts"].items()}, stored["accepted"])
+        conflicts = {int(study): n for study, n in stored["conflicts"].items()}
+        spending = [Spending(currency, Decimal(spent), Decimal(come)) for currency, spent, come in stored["spending"]]
+        days = [(date.fromisoformat(day), n) for day, n in stored["days"]]
+        return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days)
 
 
-def count_totals(project: Project) -> Totals:
+def count_totals(project: Project, *, now: datetime) -> Totals:
     dataset = dataset_studies(project)
-    accepted = latest_accepted(dataset[0], ACCEPTED_SHOWN) if dataset else []
-    return Totals(answers_by_study(project), dict(count_conflicts(project)), accepted)
+    return Totals(
+        answers_by_study(project),
+        dict(count_conflicts(project)),
+        latest_accepted(dataset[0], ACCEPTED_SHOWN) if dataset else [],
+        accepted_counts([project]).get(project.pk),
+        project_spending(project),
+        answers_by_day(project, today=now.astimezone(UTC).date()),
+    )
 
 
 @dataclass(frozen=True)

@@ -96,19 +96,6 @@ class Funnel:
     steps: Sequence[Step]
     rows: Sequence[Row]
 
-    @property
-    def stages(self) -> Sequence[Sequence[Step]]:
-        """The steps side by side: first the studies that take from the import, then those that take from them."""
-        depths: dict[int, int] = {}
-        stages: list[list[Step]] = []
-        for step in self.steps:
-            # Steps are in order, each after the one that it takes from.
-            depth = depths.get(step.study.fed_by_id or 0, -1) + 1
-            depths[step.study.pk] = depth
-            stages += [[]] * (depth - len(stages)) + ([[]] if depth == len(stages) else [])
-            stages[depth].append(step)
-        return stages
-
 
 def funnel(studies: Iterable[Study], imported: Mapping[Category, int], table: FacetTable | None = None) -> Funnel:
     """Count the items of a project from import through its launched `studies`, in order.

@@ -7,7 +7,7 @@ from annotation.actions.launching.complete_study import note_completed
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
 from results.queries.studies.next_steps import next_steps
-from results.queries.studies.overview import categories, count_categories, study_lines, waiting_images
+from results.queries.studies.overview import count_categories, study_lines, waiting_images
 from studies.actions.projects.datasets import set_dataset
 from studies.actions.projects.projects import archive_project
 from studies.actions.studies import change_state, create_study
@@ -27,7 +27,7 @@ def steps(project: Project) -> Steps:
         project,
         lines=study_lines(project, now=NOON),
         waiting=waiting_images(project),
-        instances=categories(count_categories(project)).total,
+        instances=sum(count_categories(project).values()),
         releases=project.releases.exclude(file="").count(),
     )
     return [(step.todo.value, step.study.slug if step.study else "", step.number) for step in found]

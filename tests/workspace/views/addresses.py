@@ -162,7 +162,7 @@ PUBLIC = {
 # Of an upload nobody is told but who makes it (`test_uploads`).
 UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
 OWN_ALONE = (
-    *("/", "/search/", "/jobs/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/"),
+    *("/", "/search/", "/help/", "/jobs/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/"),
     *(UPLOAD, f"{UPLOAD}rows/", f"{UPLOAD}mapping/"),
     *("/account/", "/account/name/", "/account/mail/"),
     *("/demo/", "/demo/progress/", "/deleted-projects/1.json"),

@@ -64,7 +64,7 @@ def test_the_project_page_shows_studies_instances_and_commands(client: Client, s
     answer(sit_down(study, "one"), questions(study)[0], "none")
     page = words_of(client.get("/projects/birds/"))
     assert "1 of 4 answers, 25 %" in page
-    assert '<a href="/projects/birds/instances/?images=awaited">4 instances</a> wait for 4 images.' in page
+    assert "4 pictures</a> of an import are missing." in page
     assert "python manage.py import_instances birds FILE --format bivlc-manifest --images DIR" in page
     assert "python manage.py create_study FILE.yaml --project birds" in page
 
@@ -88,8 +88,7 @@ def test_a_project_that_only_models_have_answered_leads_to_their_results(client:
     asked = {"kind": "image_to_text", "variant": "image", "caption_rule": "as-is-v1"}
     source = {"source_file": "r.csv", "source_row": 1, "created_at": NOON}
     Prediction.objects.create(model=model, instance=instance, is_right=True, **asked, **source)
-    page = client.get("/projects/vases/").content.decode()
-    assert "CLIP &lt;x&gt; 2" in page
+    assert "CLIP &lt;x&gt; 2" in client.get("/projects/vases/models/").content.decode()
     assert "Models choosing the caption of an image" in client.get("/projects/vases/results/").content.decode()
 
 
@@ -131,10 +130,10 @@ def test_more_projects_studies_and_instances_add_no_query(
         draw_instance(study.project, number)
         make_launched(make_study(study.project, f"study-{number}"))
         make_project(f"project-{number}", members=list(study.project.members.all()))
-    # Session and user; then seven queries of the home page; the project with its rail and fourteen parts of its page.
+    # Session and user; then seven queries of the home page; the project, its rail and switcher, and eighteen parts.
     with django_assert_num_queries(9):
         client.get("/")
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(28):
         client.get("/projects/birds/")
 
 
@@ -154,7 +153,7 @@ def test_a_large_project_shows_what_was_counted_last(
         return (
             steps,
             page["funnel"].rows,
-            page["categories"],
+            page["totals"],
             page["figures"],
             [line.answers for line in page["studies"]],
         )
@@ -182,7 +181,7 @@ def test_every_count_of_instances_leads_to_them(client: Client, researcher: User
     study = open_study(project_of(researcher), STEP_3)
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     Instance.objects.filter(key="vase-3").update(type="", subtype="")
-    leading = re.compile(r'<a href="(/projects/vases/instances/[^"]*)"(?: title="[^"]*")?>(?:<b>)?([0-9,]+)')
+    leading = re.compile(r'<a href="(/projects/vases/instances/[^"]*)"(?: title="[^"]*")?>(?:<text [^>]*>)?([0-9,]+)')
     found = {
         html.unescape(address): int(number)
         for page in ("/", "/projects/vases/", "/studies/vases/step-3/")
@@ -192,7 +191,7 @@ def test_every_count_of_instances_leads_to_them(client: Client, researcher: User
     assert found == counted
     where = {address.partition("?")[2]: number for address, number in found.items()}
     assert where[""] == 4
-    assert (where["type=replace"], where["type=%28none%29&subtype=%28none%29"]) == (2, 1)
+    assert (where["type=replace"], where["type=%28none%29"]) == (2, 1)
     assert where["type=replace&study=step-3&state=accepted"] == 1
     # Two answers, each to the one question about its instance.
     assert (where["question=answered"], where["study=step-3&question=answered"]) == (2, 2)

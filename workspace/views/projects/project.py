@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +15,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from predictions.models import Model
 from predictions.queries.duplicates import near_duplicates_of
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports, removed_since
@@ -22,7 +24,6 @@ from results.queries.studies.next_steps import needing_a_hand, next_steps
 from results.queries.studies.overview import (
     Totals,
     accepted_counts,
-    categories,
     count_categories,
     count_totals,
     figures_of,
@@ -33,6 +34,7 @@ from results.queries.studies.overview import (
     with_pictures,
 )
 from results.queries.studies.pipeline import funnel, studies_in_order
+from results.queries.studies.pipeline_graph import pipeline_graph
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.views.cached_statistics import figures_of_large
 from results.views.guards import may_do, project_view, signed_in, visible_projects
@@ -92,14 +94,15 @@ def demo_progress(request: HttpRequest) -> HttpResponse:
 @project_view(Verb.VIEW)
 @require_safe
 def project(request: HttpRequest, project: Project) -> HttpResponse:
+    now = timezone.now()
     studies = studies_in_order(project)
     # Counting a large project takes seconds: its page shows what was counted last.
     kept = figures_of_large(project)
     table = FacetTable.read(kept.numbers) if kept and kept.numbers else None
-    totals = Totals.read(kept.numbers["totals"]) if kept and kept.numbers else count_totals(project)
-    lines = study_lines(project, now=timezone.now(), answers=totals.answers)
+    totals = Totals.read(kept.numbers["totals"]) if kept and kept.numbers else count_totals(project, now=now)
+    lines = study_lines(project, now=now, answers=totals.answers)
     imported = table.categories() if table else count_categories(project)
-    counted, waiting = categories(imported), waiting_images(project)
+    waiting, pipeline = waiting_images(project), funnel(studies, imported, table)
     frozen = project.releases.exclude(file="").count()
     keepers = [study for study in studies if may_keep(study)]
     in_dataset = [study for study in studies if study.in_dataset]
@@ -110,25 +113,41 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
             project,
             lines=lines,
             waiting=waiting,
-            instances=counted.total,
+            instances=sum(imported.values()),
             releases=frozen,
             conflicts=totals.conflicts,
         ),
         "may": may_do(request, project),
         "simulated": simulated_in_project(project),
         "studies": lines,
-        "funnel": funnel(studies, imported, table),
+        "funnel": pipeline,
+        "graph": pipeline_graph(pipeline),
         "figures": figures_of(project, lines),
+        "totals": totals,
+        "days": _bars(totals.days),
         "accepted": with_pictures(totals.accepted),
         "events": latest_events(project, EVENTS_SHOWN),
         "keepers": keepers,
         "dataset": told_of(in_dataset),
-        "categories": counted,
-        "waiting": waiting,
+        # Whose accepted items are all of it.
+        "only_keeper": in_dataset[0] if len(in_dataset) == 1 else None,
         "near_duplicates": near_duplicates_of(project).count(),
-        "models": Model.objects.that_answered(project),
     }
     return render(request, "workspace/project.html", context)
+
+
+@dataclass(frozen=True)
+class DayBar:
+    """A day with its answers; `height`: percent of the highest bar."""
+
+    day: date
+    answers: int
+    height: float
+
+
+def _bars(days: Sequence[tuple[date, int]]) -> list[DayBar]:
+    most = max((n for _, n in days), default=0) or 1
+    return [DayBar(day, n, 100 * n / most) for day, n in days]
 
 
 @project_view(Verb.VIEW)
