@@ -19,6 +19,9 @@ Shown = Literal["text", "count", "share", "coefficient", "p", "money"]
 MEASURES: Collection[Shown] = ("share", "coefficient", "p")
 ChartForm = Literal["bars", "dots", "stacked", "diverging", "heat", "histogram", "line", "scatter"]
 
+# Letters of a row's label that leave a chart narrow enough for half a page.
+LONGEST_SHORT_LABEL = 36
+
 # Sections of a report, in order: key -> title.
 SECTIONS: Mapping[str, str] = {
     "dataset": "The dataset",
@@ -192,6 +195,12 @@ class Chart:
     @property
     def has_points(self) -> bool:
         return any(series.points for series in self.series)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the labels of its rows need the whole width of a page."""
+        labels = (point.label for series in self.series for point in series.points)
+        return not self.x_axis and max(map(len, labels), default=0) > LONGEST_SHORT_LABEL
 
 
 @dataclass(frozen=True)

@@ -102,9 +102,9 @@ def project_cards(project: ProjectFacts) -> list[Card]:
     return _in_order(
         _card("instances", sentences.say_dataset(funnel, dataset), [dataset, funnel], funnel_chart(project, funnel)),
         _card("protocol", sentences.say_protocol(protocol), [protocol]),
-        *_answer_cards(project.studies),
         _agreement_card(project.studies, is_compared=True),
         *_accuracy_cards(measured, project, compact_table(measured, project), [powered]),
+        *_answer_cards(project.studies),
         _card("models", sentences.say_models(models, captions), [models, captions, mismatched_table(project)]),
         *_description_cards(project),
         _cost_card(project),
@@ -120,9 +120,9 @@ def study_cards(alone: ProjectFacts, answers: StudyAnswers) -> list[Card]:
     positions, times = positions_table(answers.details), times_table(timed)
     cards = _in_order(
         _card("decisions", sentences.say_decisions(decisions), [decisions]),
-        *_answer_cards([study]),
         _agreement_card([study], is_compared=False),
         *_accuracy_cards(measured, alone, compact_table(measured), []),
+        *_answer_cards([study]),
         *_description_cards(alone),
         *([_writing_card(study.slug, answers.writing)] if answers.writing else []),
         _card("rates", sentences.say_rates(rates), [rates], rates_chart(study)),

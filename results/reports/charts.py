@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart was not drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 3
-WIDTH, STEP, LONGEST_LABEL = 620, 18, 360
+DRAWING = 4
+WIDTH, STEP, LONGEST_LABEL = 620, 16, 360
+# A row of several series beside each other has this for each of them.
+SHARED_STEP = 12
+# Of charts with rows that are not wide, beside their labels.
+NARROW_ROWS = 330
 # Of charts without rows, which have room for two beside each other.
 NARROW, HEIGHT = 440, 200
+# Columns of a heat map with room for their names in a line.
+MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
 MOST_CELL_TEXTS = 12
 _ON_EACH_OTHER = {"stacked", "diverging", "histogram"}
@@ -105,9 +111,12 @@ def specify(chart: Chart) -> dict[str, Any]:
         # Without it, rows with an interval come before the others.
         order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
         layers = _IN_ROWS[chart.form](points.encode(y=altair.Y("label:N", sort=order, title=None, axis=axis)), chart)
-        size = {"width": WIDTH, "height": altair.Step(STEP)}
+        size = {
+            "width": WIDTH if chart.is_wide else NARROW_ROWS,
+            "height": altair.Step(STEP if len(chart.series) == 1 or chart.form in _ON_EACH_OTHER else SHARED_STEP),
+        }
     if chart.form == "heat":
-        size["width"] = max(WIDTH // 2, STEP * len(chart.series))
+        size["width"] = max(NARROW_ROWS, STEP * len(chart.series))
     if chart.reference is not None:
         layers += _reference(chart.reference, chart)
     title = altair.TitleParams(chart.title, offset=20 if chart.reference else 8)
@@ -288,7 +297,9 @@ def _diverging(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
 def _heat(base: "altair.Chart", chart: Chart) -> "list[altair.Chart]":
     import altair
 
-    axis = altair.Axis(orient="top", labelAngle=-30, labelLimit=LONGEST_LABEL // 2, domain=False, ticks=False)
+    is_level = len(chart.series) <= MOST_LEVEL_NAMES
+    angle, limit = (0, NARROW_ROWS // max(len(chart.series), 1)) if is_level else (-30, LONGEST_LABEL // 2)
+    axis = altair.Axis(orient="top", labelAngle=angle, labelLimit=limit, domain=False, ticks=False)
     cells = base.encode(x=altair.X("series:N", sort=None, title=None, axis=axis))
     # Not darker, so that text can be read on it.
     strength = altair.Scale(domain=[0, 1], range=[0.04, 0.6])

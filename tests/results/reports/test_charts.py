@@ -132,3 +132,19 @@ def test_what_is_expected_is_in_the_words_of_a_bar() -> None:
 def test_the_hash_tells_charts_apart_and_survives_storage() -> None:
     assert charts.digest(charts.from_plain(asdict(DOTS))) == charts.digest(DOTS)
     assert charts.digest(replace(DOTS, title="Another")) != charts.digest(DOTS)
+
+
+def test_long_names_of_rows_take_the_whole_width_of_a_page() -> None:
+    """A card on half a page has 520 units; text of 36 letters and its chart fit, and 37 letters do not count as short."""
+    short, long = (chart("dots", one_of("dots", label="m" * letters)) for letters in (36, 37))
+    assert (short.is_wide, long.is_wide) == (False, True)
+    assert charts.specify(short)["width"] < charts.specify(long)["width"]
+    assert not chart("line", one_of("line", label="m" * 37), x_axis="Time").is_wide
+
+
+def test_names_of_few_columns_of_a_heat_map_are_level() -> None:
+    angles = []
+    for columns in (3, 4):
+        heat = chart("heat", *(one_of("heat", number, f"model {number}") for number in range(columns)))
+        angles.append(charts.specify(heat)["layer"][0]["encoding"]["x"]["axis"]["labelAngle"])
+    assert angles == [0, -30]
