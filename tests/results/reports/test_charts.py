@@ -135,7 +135,7 @@ def test_the_hash_tells_charts_apart_and_survives_storage() -> None:
 
 
 def test_long_names_of_rows_take_the_whole_width_of_a_page() -> None:
-    """A card on half a page has 520 units; text of 36 letters and its chart fit, and 37 letters do not count as short."""
+    """A card on half a page has 520 units; 36 letters and a chart fit, 37 do not."""
     short, long = (chart("dots", one_of("dots", label="m" * letters)) for letters in (36, 37))
     assert (short.is_wide, long.is_wide) == (False, True)
     assert charts.specify(short)["width"] < charts.specify(long)["width"]
