@@ -21,6 +21,7 @@ from results.actions.pseudonyms import name_annotators
 from results.actions.update_instance_stats import count_figures
 from results.models import InstanceFigures, KeptNumbers, StoredChart
 from results.queries.exports.export_rows import rating_summaries
+from results.queries.instances.disagreements import DISAGREE, different_answers
 from results.queries.instances.facets import facet_table
 from results.queries.people.annotators import persons_answers
 from results.queries.people.participants import named_flags
@@ -275,7 +276,7 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
         "activity": asdict(study_activity(study, paid_sessions(study))),
     },
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
-    Page.STUDY_QUESTIONS: question_orders,
+    Page.STUDY_QUESTIONS: lambda study: {**question_orders(study), DISAGREE: different_answers(study)},
     Page.STUDY_ANNOTATORS: _plain_annotators,
     Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
 }

@@ -1,9 +1,13 @@
-"""Questions of a study on which annotators disagree, side by side, and their adjudication."""
+"""Questions of a study on which annotators disagree, one at a time beside their list, and their adjudication."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -11,78 +15,145 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.deciding import adjudication
 from annotation.actions.deciding.adjudication import CannotSettle
+from results.actions.cached_statistics import CachedStatistics
 from results.actions.pseudonyms import name_annotators
-from results.queries.instances.disagreements import CONFLICTING, SHOWN, counts_shown, page_of_disagreements
+from results.models import KeptNumbers
+from results.queries.instances.disagreements import (
+    CONFLICTING,
+    DISAGREE,
+    ORDERS,
+    SHOWN,
+    Wanted,
+    counts_shown,
+    listed_questions,
+    question_lines,
+    types_asked,
+)
 from results.queries.instances.instance_history import histories
+from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
+from results.views.cached_statistics import numbers_for
 from results.views.form_values import typed
 from results.views.guards import may_do, signed_in, study_view
 from studies.models import Question, Study
 from studies.permissions import Verb
 
+PER_PAGE = 20
+
 
 @study_view(Verb.VIEW)
 @require_safe
 def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
-    name_annotators(project=study.project)
-    shown = _shown(request.GET.get("show", ""))
-    counts = counts_shown(study)
-    context = {
-        "study": study,
-        "may": may_do(request, study.project),
-        "shown": shown,
-        "simulated": simulated_in_study(study),
-        "tab": urlencode({"show": shown}),
-        "filters": [(name, label, counts[name]) for name, label in SHOWN.items()],
-        "questions": page_of_disagreements(study, shown, request.GET.get("page")),
-    }
-    return render(request, "results/disagreements/list.html", context)
-
-
-def _shown(name: str) -> str:
-    return name if name in SHOWN else CONFLICTING
+    chosen = typed(request.GET, "question")
+    question = study.questions.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
+    return _page(request, study, _wanted(request.GET), question)
 
 
 @study_view(Verb.SETTLE)
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     asked = get_object_or_404(Question, study=study, pk=question)
-    choice, note = typed(request.POST, "choice"), typed(request.POST, "note")
-    if not choice:
-        return _refused(request, study, asked, "Choose the option that the question is settled with.", note)
+    wanted, choice, note = _wanted(request.POST), typed(request.POST, "choice"), typed(request.POST, "note")
+    # It may leave the list, and then nothing follows it there.
+    following = _List.of(study, wanted).after(asked.pk)
     try:
+        if not choice:
+            raise CannotSettle("Choose the option that the question is settled with.")
         adjudication.settle(question=asked, choice=choice, by=signed_in(request), note=note, now=timezone.now())
     except CannotSettle as error:
-        return _refused(request, study, asked, error.message, note)
+        return _page(request, study, wanted, asked, problem=error.message, note=note)
     messages.success(request, f"The question about {asked.instance.key} is settled with {choice}.")
-    return _back(request, study)
+    return redirect(_address(study, wanted, following))
 
 
 @study_view(Verb.SETTLE)
 @require_POST
 def unsettle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
-    asked = get_object_or_404(Question, study=study, pk=question)
+    asked, wanted = get_object_or_404(Question, study=study, pk=question), _wanted(request.POST)
     try:
         adjudication.unsettle(question=asked, by=signed_in(request), now=timezone.now())
     except CannotSettle as error:
-        return _refused(request, study, asked, error.message, "")
-    messages.success(request, f"The settlement about {asked.instance.key} is taken back; the answers decide again.")
-    return _back(request, study)
+        return _page(request, study, wanted, asked, problem=error.message)
+    messages.success(request, f"The settlement about {asked.instance.key} is undone; the answers decide again.")
+    return redirect(_address(study, wanted, asked.pk))
 
 
-def _back(request: HttpRequest, study: Study) -> HttpResponse:
-    """Redirect to the list in its previous state."""
-    query = {"show": _shown(request.POST.get("show", ""))}
-    if (page := request.POST.get("page", "")).isdecimal():
-        query["page"] = page
-    return redirect(f"{reverse('study_disagreements', args=[study.project.slug, study.slug])}?{urlencode(query)}")
+@dataclass(frozen=True)
+class _List:
+    """The ids of the listed questions. `kept`: stored statistics that it rests on, if it does."""
+
+    ids: Sequence[int]
+    different: Sequence[int] | None
+    kept: CachedStatistics | None
+
+    @classmethod
+    def of(cls, study: Study, wanted: Wanted) -> "_List":
+        # Comparing the answers of a large study takes seconds.
+        page = KeptNumbers.Page.STUDY_QUESTIONS
+        kept = numbers_for(page, study.project, study, answers=answers_sent(study))
+        different = None if kept is None else (kept.numbers or {}).get(DISAGREE, [])
+        ids = listed_questions(study, wanted, different=different)
+        return cls(ids, different, kept if wanted.show == DISAGREE else None)
+
+    def after(self, question: int) -> int | None:
+        """Return what follows `question` in the list, if it is in it."""
+        return _beside(self.ids, question)[1]
 
 
-def _refused(request: HttpRequest, study: Study, question: Question, problem: str, note: str) -> HttpResponse:
-    """Show only this question with the error; the note is kept."""
+def _beside(ids: Sequence[int], question: int) -> tuple[int | None, int | None]:
+    """Return what is before and after `question` in the list; a question outside it is before its first one."""
+    here = ids.index(question) if question in ids else -1
+    before = ids[here - 1] if here > 0 else None
+    return before, ids[here + 1] if here + 1 < len(ids) else None
+
+
+def _page(
+    request: HttpRequest, study: Study, wanted: Wanted, question: Question | None, *, problem: str = "", note: str = ""
+) -> HttpResponse:
+    """Show the list with `question`, or with the first one of the page of the list."""
     name_annotators(project=study.project)
-    asked = histories(Question.objects.filter(pk=question.pk), project=study.project)[0]
-    show = _shown(request.POST.get("show", ""))
-    context = {"study": study, "asked": asked, "problem": problem, "note": note, "show": show}
-    context["may"] = may_do(request, study.project)
-    return render(request, "results/disagreements/refused.html", context, status=409)
+    listed = _List.of(study, wanted)
+    pages = Paginator(listed.ids, PER_PAGE)
+    is_listed = question is not None and question.pk in listed.ids
+    number = listed.ids.index(question.pk) // PER_PAGE + 1 if question and is_listed else request.GET.get("page")
+    page = pages.get_page(number)
+    here = question.pk if question else next(iter(page.object_list), None)
+    before, after = _beside(listed.ids, here) if here else (None, None)
+    counts = counts_shown(study, different=listed.different)
+    context = {
+        "study": study,
+        "may": may_do(request, study.project),
+        "simulated": simulated_in_study(study),
+        "wanted": wanted,
+        "filters": [(name, label, counts[name], _query(wanted, show=name)) for name, label in SHOWN.items()],
+        "types": types_asked(study),
+        "orders": ORDERS,
+        "query": _query(wanted),
+        "kept": listed.kept,
+        "page": page,
+        "lines": question_lines(list(page.object_list)),
+        "asked": histories(Question.objects.filter(pk=here), project=study.project)[0] if here else None,
+        "is_listed": is_listed or question is None,
+        "position": listed.ids.index(here) + 1 if here in listed.ids else None,
+        "previous": before and _address(study, wanted, before),
+        "next": after and _address(study, wanted, after),
+        "problem": problem,
+        "note": note,
+    }
+    return render(request, "results/disagreements/list.html", context, status=409 if problem else 200)
+
+
+def _wanted(given: QueryDict) -> Wanted:
+    wanted = Wanted(**{name: typed(given, name) for name in Wanted.__dataclass_fields__})
+    show = wanted.show if wanted.show in SHOWN else CONFLICTING
+    return Wanted(show, wanted.type, wanted.key, wanted.order if wanted.order in ORDERS else "")
+
+
+def _query(wanted: Wanted, **changed: Any) -> str:
+    values: Mapping[str, Any] = {**asdict(wanted), **changed}
+    return urlencode({name: value for name, value in values.items() if value})
+
+
+def _address(study: Study, wanted: Wanted, question: int | None) -> str:
+    page = reverse("study_disagreements", args=[study.project.slug, study.slug])
+    return f"{page}?{_query(wanted, question=question)}"

@@ -6,8 +6,11 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Decision
+from background.models import Job
+from results.actions import cached_statistics
 from results.models import Pseudonym
 from studies.models import Instance, Question, Study
+from tests.jobs import run_now
 from tests.pages import words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
 
@@ -29,8 +32,7 @@ def question(key: str) -> Question:
 
 
 def listed(client: Client, shown: str = "") -> list[str]:
-    found = client.get(LIST, {"show": shown}).context["questions"].object_list
-    return [asked.question.instance.key for asked in found]
+    return [line.key for line in client.get(LIST, {"show": shown}).context["lines"]]
 
 
 def settle(client: Client, key: str, **posted: str) -> Any:
@@ -54,7 +56,7 @@ def test_a_question_about_an_instance_with_a_broken_key_has_a_link(client: Clien
 
 @pytest.mark.usefixtures("study")
 def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
-    asked = client.get(LIST).context["questions"].object_list[0]
+    asked = client.get(LIST).context["asked"]
     ann, ben = (Pseudonym.objects.get(annotator__provider_id=person).name for person in ("ann", "ben"))
     assert [(option.key, list(option.chosen_by)) for option in asked.options] == [
         ("candidate-0", []),
@@ -66,8 +68,8 @@ def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
 
 
 def test_a_researcher_settles_a_question(client: Client, study: Study, researcher: User) -> None:
-    response = settle(client, "vase-1", page="1")
-    assert response["Location"] == f"{LIST}?show=conflicting&page=1"
+    response = settle(client, "vase-1")
+    assert response["Location"] == f"{LIST}?show=conflicting&question={question('vase-2').pk}"
     decision = Decision.objects.get(question=question("vase-1"))
     assert (decision.state, decision.winner) == ("accepted", "candidate-1")
     assert (decision.settled_by, decision.settled_note) == (researcher, "Clear.")
@@ -86,7 +88,7 @@ def test_whoever_settles_is_not_told_which_answer_is_right(client: Client, study
     page = "/studies/vases/captions/disagreements/"
     right = '<span class="badge">right</span>'
     assert right not in client.get(page).content.decode()
-    asked = client.get(page).context["questions"].object_list[0]
+    asked = client.get(page).context["asked"]
     client.post(f"{page}{asked.question.pk}/settle/", {"choice": "caption", "note": "", "show": ""})
     assert right in client.get(page, {"show": "settled"}).content.decode()
 
@@ -140,12 +142,85 @@ def test_more_questions_take_no_more_queries(
     client: Client, study: Study, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.get(LIST)
-    # Who asks takes three, study and names to give one each; then three counts, who is simulated, count, page, and the
-    # questions with responses and names.
-    with django_assert_num_queries(18):
+    # Who asks takes three, study and names to give one each; then three counts, who is simulated, types, the list and
+    # its page, and the question with responses and names.
+    with django_assert_num_queries(19):
         client.get(LIST)
     go_on(study.sessions.get(annotator__provider_id="ben"), "candidate-0")
     client.get(LIST)
     assert listed(client) == ["vase-1", "vase-2", "vase-3"]
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(19):
         client.get(LIST)
+
+
+def shown(client: Client, **query: object) -> str | None:
+    """Return the key of the instance whose question is shown."""
+    asked = client.get(LIST, {name: str(value) for name, value in query.items()}).context["asked"]
+    return asked.question.instance.key if asked else None
+
+
+@pytest.mark.usefixtures("study")
+def test_one_question_is_shown_at_a_time_with_its_neighbours(client: Client) -> None:
+    assert [shown(client), shown(client, question=question("vase-2").pk)] == ["vase-1", "vase-2"]
+    first, last = (client.get(LIST, {"question": str(question(key).pk)}).context for key in ("vase-1", "vase-2"))
+    assert (first["previous"], first["next"]) == (None, f"{LIST}?show=conflicting&question={question('vase-2').pk}")
+    assert (last["previous"], last["next"]) == (f"{LIST}?show=conflicting&question={question('vase-1').pk}", None)
+
+
+@pytest.mark.usefixtures("study")
+def test_a_list_of_many_pages_opens_the_one_with_the_question(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("results.views.disagreements.PER_PAGE", 1)
+    assert listed(client) == ["vase-1"]
+    page = client.get(LIST, {"question": str(question("vase-2").pk)}).context
+    assert ([line.key for line in page["lines"]], page["page"].number) == (["vase-2"], 2)
+    assert [shown(client, page=number) for number in (1, 2, 99, "x")] == ["vase-1", "vase-2", "vase-2", "vase-1"]
+
+
+@pytest.mark.usefixtures("study")
+def test_the_list_is_filtered_by_type_and_key(client: Client) -> None:
+    """The first two of four vases are replace/obj, the others swap/att."""
+    assert (shown(client, type="swap"), shown(client, key="SE-2")) == ("vase-2", "vase-2")
+    assert shown(client, type="swap", key="vase-1") is None
+    assert client.get(LIST).context["types"] == ["replace", "swap"]
+    assert "No question matches." in client.get(LIST, {"key": "x"}).content.decode()
+    # What was settled leads to the next one of the same list.
+    answered = settle(client, "vase-1", type="replace", order="divided")
+    assert answered["Location"] == f"{LIST}?show=conflicting&type=replace&order=divided"
+
+
+def test_the_most_divided_come_first(client: Client, study: Study) -> None:
+    """Of three answers, vase-2 gets three different ones, and vase-1 two alike."""
+    Decision.objects.filter(question=question("vase-1")).update(votes={"candidate-1": 2, "candidate-2": 1}, answers=3)
+    Decision.objects.filter(question=question("vase-2")).update(
+        votes={"candidate-1": 1, "candidate-3": 1, "none": 1}, answers=3
+    )
+    page = client.get(LIST, {"order": "divided"}).context
+    assert [(line.key, line.votes) for line in page["lines"]] == [("vase-2", "1 : 1 : 1"), ("vase-1", "2 : 1")]
+    assert listed(client) == ["vase-1", "vase-2"]
+    assert study.questions.count() == 4
+
+
+@pytest.mark.usefixtures("study")
+def test_a_question_that_left_the_list_is_shown_with_a_notice(client: Client) -> None:
+    settle(client, "vase-1")
+    page = client.get(LIST, {"question": str(question("vase-1").pk)})
+    assert page.context["asked"].question.instance.key == "vase-1"
+    assert "This question is not in the list" in page.content.decode()
+    assert page.context["next"] == f"{LIST}?show=conflicting&question={question('vase-2').pk}"
+    # What is no question of the study is as if it had not been asked for.
+    assert [shown(client, question=number) for number in (9999, 10**30, "٣x", -1)] == ["vase-2"] * 4
+
+
+def test_a_large_study_compares_its_answers_in_the_background(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Job] = []
+    monkeypatch.setattr(cached_statistics, "MADE_AT_ONCE", 0)
+    monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
+    page = client.get(LIST, {"show": "disagree"})
+    assert "The answers are still being compared." in page.content.decode()
+    assert listed(client) == ["vase-1", "vase-2"], "conflicting questions need no comparison"
+    run_now(jobs[0])
+    assert listed(client, "disagree") == ["vase-1", "vase-2"]
+    assert [count for _, _, count, _ in client.get(LIST).context["filters"]] == [2, 2, 0]
+    assert study.questions.count() == 4
