@@ -43,6 +43,7 @@ urlpatterns = [
     path("projects/<slug:slug>/report/<slug:format>/", reports.report, name="project_report"),
     path("studies/<slug:project>/<slug:slug>/exports/", exports.request_one, name="study_exports"),
     path("studies/<slug:project>/<slug:slug>/releases/", releases.releases, name="study_releases"),
+    path("projects/<slug:slug>/releases/compare/", releases.compare, name="compare_releases"),
     path("releases/<int:pk>/provider-ids/", releases.people, name="release_people"),
     path("studies/<slug:project>/<slug:slug>/results/", result_pages.study_results, name="study_results"),
     path(

@@ -1,5 +1,7 @@
 """Releases requested on a page, frozen and written in the background. Only owners get provider ids."""
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,19 +14,24 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from background.tasks import send
 from results.actions.exports import job_of, request_export
+from results.actions.release_comparison import ReleaseComparison, compare_releases
 from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids, released_with
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dataset_card import About
+from results.exporting.spreadsheets import cell
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, removed_since
-from results.views.guards import may_do, row_view, signed_in, study_view
+from results.views.form_values import typed
+from results.views.guards import may_do, project_view, row_view, signed_in, study_view
 from studies.actions.projects.datasets import dataset_studies
-from studies.models import Study, StudyState
+from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
 
 RELEASES = Release.objects.select_related("study", "project")
 FIELDS = ("name", "description", "licence", "citation")
+# Items of each list of a comparison; the CSV has all.
+COMPARED_SHOWN = 100
 
 
 @study_view(Verb.VIEW, post=Verb.RELEASE)
@@ -101,3 +108,45 @@ def people(request: HttpRequest, release: Release) -> HttpResponse:
         content_type="text/csv; charset=utf-8",
         headers=headers,
     )
+
+
+@project_view(Verb.VIEW)
+@require_safe
+def compare(request: HttpRequest, project: Project) -> HttpResponse:
+    """Compare two releases of a project: the page, or all its items as CSV."""
+    releases = list(RELEASES.filter(project=project).exclude(file="").order_by("-made_at", "-pk"))
+    by_id = {str(release.pk): release for release in releases}
+    before, after = (by_id.get(typed(request.GET, name)) for name in ("before", "after"))
+    problem, comparison = "", None
+    if before is not None and before == after:
+        problem = "Choose two different releases."
+    elif before is not None and after is not None:
+        try:
+            comparison = compare_releases(before, after)
+        except CannotExport as error:
+            problem = str(error)
+    elif "before" in request.GET or "after" in request.GET:
+        problem = "Choose two releases of this project."
+    if comparison and request.GET.get("format") == "csv":
+        return _compared_csv(comparison)
+    context = {
+        "project": project,
+        "releases": releases,
+        "before": before,
+        "after": after,
+        "problem": problem,
+        "comparison": comparison,
+        "both": [comparison.before, comparison.after] if comparison else [],
+        "shown": COMPARED_SHOWN,
+    }
+    return render(request, "results/releases/compare.html", context, status=409 if problem else 200)
+
+
+def _compared_csv(comparison: ReleaseComparison) -> HttpResponse:
+    out = io.StringIO(newline="")
+    table = csv.writer(out)
+    table.writerow(("what", "item", "split", "type", "changed"))
+    table.writerows([cell(value) for value in row] for row in comparison.rows())
+    name = f"{comparison.before.file_name}-to-{comparison.after.file_name}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)

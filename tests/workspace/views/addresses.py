@@ -70,6 +70,7 @@ PRIVATE = {
     f"/projects/birds/charts/{DIGEST}/": all_alike(LOOK),
     f"/projects/birds/charts/{DIGEST}.svg": all_alike(LOOK),
     "/projects/birds/releases/": all_alike(LOOK),
+    "/projects/birds/releases/compare/": all_alike(LOOK),
     "/projects/birds/events/": all_alike(LOOK),
     "/projects/birds/dataset/": changing((NOT_ALLOWED, ELSEWHERE)),
     "/projects/birds/report/md/": all_alike(LOOK),

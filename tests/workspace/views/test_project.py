@@ -99,9 +99,9 @@ def test_the_project_page_leads_to_its_releases(client: Client, researcher: User
     assert "No releases yet" in client.get("/projects/vases/releases/").content.decode()
     freeze_release(release=release, now=NOON)
     page = client.get("/projects/vases/releases/").content.decode()
-    assert (
-        f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">step-3 v1</a>: 1 instance, 2 responses' in page
-    )
+    assert f'<a href="/studies/vases/step-3/releases/#release-{release.pk}">v1</a>' in page
+    assert "<dt>Items</dt><dd>1</dd>" in page
+    assert "<dt>Responses</dt><dd>2</dd>" in page
 
 
 def test_what_a_baseline_accepted_cannot_be_released(client: Client, researcher: User) -> None:

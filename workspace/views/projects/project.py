@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from predictions.queries.duplicates import near_duplicates_of
-from results.models import Export
-from results.queries.exports.available_exports import offered_exports, removed_since
+from results.models import Export, Release
+from results.queries.exports.available_exports import RemovalDates, offered_exports, removed_since
 from results.queries.instances.facets import FacetTable
 from results.queries.studies.events import event_facets, event_lines, latest_events
 from results.queries.studies.next_steps import needing_a_hand, next_steps
@@ -155,16 +155,32 @@ def _bars(days: Sequence[tuple[date, int]]) -> list[DayBar]:
 def releases(request: HttpRequest, project: Project) -> HttpResponse:
     """Show all releases of the project, and its latest exports."""
     exports = Export.objects.filter(project=project).select_related("study__project", "requested_by", "release", "job")
-    made = list(project.releases.select_related("study__project").exclude(file=""))
+    related = ("beside", "exports")
+    frozen = project.releases.select_related("study__project").prefetch_related(*related).exclude(file="")
+    made = list(frozen)
     removed = removed_since(releases=made)
     context = {
         "project": project,
         "may": may_do(request, project),
-        "releases": [(release, removed.of_release(release)) for release in made],
+        "releases": [_release_card(release, removed.of_release(release)) for release in made],
+        "compared": made,
         "studies": [study for study in studies_in_order(project) if may_keep(study)],
         "exports": offered_exports(exports[:EXPORTS_SHOWN]),
     }
     return render(request, "workspace/releases.html", context)
+
+
+@dataclass(frozen=True)
+class ReleaseCard:
+    """A frozen release. `since`: removals of its people since it was made. `formats`: of its finished exports."""
+
+    of: Release
+    since: RemovalDates
+    formats: Sequence[str]
+
+
+def _release_card(release: Release, since: RemovalDates) -> ReleaseCard:
+    return ReleaseCard(release, since, sorted({each.format for each in release.exports.all() if each.is_ready}))
 
 
 @project_view(Verb.DESIGN)
