@@ -25,7 +25,9 @@ ENTRIES: Mapping[str, str] = {
     "upload_mapping": "instances",
     **dict.fromkeys(("project_models", "ask_model", "model_rename", "model_delete"), "models"),
     **dict.fromkeys(("project_results", "project_parted"), "results"),
-    **dict.fromkeys(("project_releases", "study_releases", "release_people", "hub_pushes"), "releases"),
+    **dict.fromkeys(
+        ("project_releases", "study_releases", "release_people", "hub_pushes", "compare_releases"), "releases"
+    ),
     **dict.fromkeys(("project_people", "person", "exclude_person", "include_person"), "people"),
     **dict.fromkeys(("withdraw_person", "reopen_person"), "people"),
     "project_events": "activity",
