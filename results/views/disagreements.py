@@ -27,10 +27,11 @@ from results.queries.instances.disagreements import (
     counts_shown,
     listed_questions,
     question_lines,
-    types_asked,
 )
 from results.queries.instances.instance_history import histories
+from results.queries.instances.instance_list import categories_of
 from results.queries.studies.overview import answers_sent
+from results.queries.studies.questions import DISAGREEMENT
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import typed
@@ -91,8 +92,9 @@ class _List:
         # Comparing the answers of a large study takes seconds.
         page = KeptNumbers.Page.STUDY_QUESTIONS
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
-        different = None if kept is None else (kept.numbers or {}).get(DISAGREE, [])
-        ids = listed_questions(study, wanted, different=different)
+        orders = None if kept is None else kept.numbers or {}
+        different, divided = (None if orders is None else orders.get(name, []) for name in (DISAGREE, DISAGREEMENT))
+        ids = listed_questions(study, wanted, different=different, divided=divided)
         return cls(ids, different, kept if wanted.show == DISAGREE else None)
 
     def after(self, question: int) -> int | None:
@@ -119,14 +121,16 @@ def _page(
     page = pages.get_page(number)
     here = question.pk if question else next(iter(page.object_list), None)
     before, after = _beside(listed.ids, here) if here else (None, None)
-    counts = counts_shown(study, different=listed.different)
+    known = {} if listed.different is None else {DISAGREE: len(listed.different)}
+    known |= {} if wanted.type or wanted.key else {wanted.show: len(listed.ids)}
+    counts = counts_shown(study, known)
     context = {
         "study": study,
         "may": may_do(request, study.project),
         "simulated": simulated_in_study(study),
         "wanted": wanted,
         "filters": [(name, label, counts[name], _query(wanted, show=name)) for name, label in SHOWN.items()],
-        "types": types_asked(study),
+        "types": sorted({type for type, *_ in categories_of(study.project) if type}),
         "orders": ORDERS,
         "query": _query(wanted),
         "kept": listed.kept,

@@ -15,11 +15,13 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotation.actions.launching import launch_jobs
 from background.models import UNFINISHED, Job, JobState
 from predictions.models import Run
 from results.models import Export
 from results.views.guards import signed_in, visible_projects
-from studies.models import Import
+from simulation.actions import demo_project
+from studies.models import Import, Project, Study
 from workspace.models import HubPush
 
 # Until when this browser was told which jobs had ended.
@@ -88,6 +90,13 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     if not jobs:
         return
     of_jobs = here | {"job__in": list(jobs)}
+    of_studies = {job.arguments["study"]: job for job in jobs.values() if job.kind == launch_jobs.KIND}
+    for study in Study.objects.filter(**here, pk__in=of_studies).select_related("project"):
+        address = reverse("study", args=[study.project.slug, study.slug])
+        yield _own(f"Launch of {study.slug}", f"{address}#launching", of_studies[study.pk])
+    of_projects = {job.arguments["project"]: job for job in jobs.values() if job.kind == demo_project.KIND}
+    for project in Project.objects.filter(pk__in=of_projects):
+        yield _own(project.name, f"{reverse('home')}#start", of_projects[project.pk])
     for export in Export.objects.filter(**of_jobs).select_related("study", "project", "release"):
         names = [export.project.slug, export.study.slug]
         address = reverse("study_releases" if export.release else "study_exports", args=names)

@@ -9,13 +9,13 @@ from analytics.outcomes import Outcome
 from annotation.models import Decision
 from annotation.models.outcomes import question_is
 from annotation.models.responses import counts
-from results.queries.instances.instance_stats import pairs_alike
+from results.queries.studies.questions import DISAGREEMENT, sorted_questions
 from studies.models import Question, Study
 
 CONFLICTING, DISAGREE, SETTLED = "conflicting", "disagree", "settled"
 SHOWN = {CONFLICTING: "Conflicting", DISAGREE: "Different answers", SETTLED: "Settled"}
-IMPORTED, DIVIDED = "", "divided"
-ORDERS = {IMPORTED: "Import order", DIVIDED: "Most divided"}
+LAUNCHED, DIVIDED = "", "divided"
+ORDERS = {LAUNCHED: "Launch order", DIVIDED: "Most divided"}
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Wanted:
     show: str = CONFLICTING
     type: str = ""
     key: str = ""
-    order: str = IMPORTED
+    order: str = LAUNCHED
 
 
 @dataclass(frozen=True)
@@ -40,48 +40,56 @@ class QuestionLine:
     is_settled: bool
 
 
-def questions_shown(study: Study, shown: str) -> QuerySet[Question]:
-    """Return the questions of a filter, unordered. Conflicting ones have all the answers requested so far."""
-    questions = Question.objects.filter(study=study).order_by()
+def decisions_shown(study: Study, shown: str) -> QuerySet[Decision]:
+    """Return the decisions on the questions of a filter. Conflicting ones have all the answers requested so far."""
+    decisions = Decision.objects.filter(study=study).order_by("question_id")
     if shown == SETTLED:
-        return questions.exclude(decision__settled_choice="")
+        return decisions.exclude(settled_choice="")
     if shown == DISAGREE:
-        several = questions.filter(decision__answers__gt=1)
-        counted = counts("responses__")
-        choices = Count("responses__choice", filter=counted, distinct=True)
+        counted = counts("question__responses__")
+        choices = Count("question__responses__choice", filter=counted, distinct=True)
         # Answers without a single label are compared as a whole.
-        whole = Count("responses__answer", filter=counted & Q(responses__choice=""), distinct=True)
-        return several.annotate(choices=choices, whole=whole).filter(Q(choices__gt=1) | Q(whole__gt=1))
-    conflicting = question_is(Outcome.CONFLICTING, accepts=study.accepts)
-    return questions.filter(pk__in=Decision.objects.filter(conflicting, study=study).values("question"))
+        no_label = counted & Q(question__responses__choice="")
+        whole = Count("question__responses__answer", filter=no_label, distinct=True)
+        several = decisions.filter(answers__gt=1).annotate(choices=choices, whole=whole)
+        return several.filter(Q(choices__gt=1) | Q(whole__gt=1))
+    return decisions.filter(question_is(Outcome.CONFLICTING, accepts=study.accepts))
 
 
 def different_answers(study: Study) -> list[int]:
     """Return the ids of the questions with different answers, which takes seconds in a large study."""
-    return list(questions_shown(study, DISAGREE).values_list("pk", flat=True))
+    return list(decisions_shown(study, DISAGREE).values_list("question_id", flat=True))
 
 
-def listed_questions(study: Study, wanted: Wanted, *, different: Sequence[int] | None = None) -> list[int]:
+def listed_questions(
+    study: Study,
+    wanted: Wanted,
+    *,
+    different: Sequence[int] | None = None,
+    divided: Sequence[int] | None = None,
+) -> list[int]:
     """Return the ids of the questions that `wanted` describes, in its order.
 
-    different: of `different_answers`, if they were computed before.
+    If they were computed before: different: of `different_answers`. divided: all questions with two answers or more,
+    the most divided first.
     """
     if wanted.show == DISAGREE and different is not None:
-        questions = Question.objects.filter(study=study, pk__in=different)
+        ids = list(different)
     else:
-        # As a subquery, because the counts of answers would group by the columns of the order too.
-        questions = Question.objects.filter(study=study, pk__in=questions_shown(study, wanted.show).values("pk"))
-    if wanted.type:
-        questions = questions.filter(instance__type=wanted.type)
-    if wanted.key:
-        questions = questions.filter(instance__key__icontains=wanted.key)
-    ids = list(questions.order_by("instance__source_file", "instance__source_row", "pk").values_list("pk", flat=True))
+        ids = list(decisions_shown(study, wanted.show).values_list("question_id", flat=True))
+    if wanted.type or wanted.key:
+        fitting = Question.objects.filter(study=study)
+        fitting = fitting.filter(instance__type=wanted.type) if wanted.type else fitting
+        fitting = fitting.filter(instance__key__icontains=wanted.key) if wanted.key else fitting
+        fit = set(fitting.values_list("pk", flat=True))
+        ids = [pk for pk in ids if pk in fit]
     if wanted.order != DIVIDED:
         return ids
-    votes = dict(Decision.objects.filter(question__in=ids).order_by().values_list("question_id", "votes"))
-    # Answers without a single label have no votes and come last.
-    alike = {pk: pairs_alike([votes[pk]]) for pk in ids}
-    return sorted(ids, key=lambda pk: 2 if (share := alike[pk]) is None else share)
+    if divided is None:
+        divided = sorted_questions(study, DISAGREEMENT)
+    # Answers without a single label cannot be compared, and come last.
+    rank = {pk: place for place, pk in enumerate(divided)}
+    return sorted(ids, key=lambda pk: rank.get(pk, len(rank)))
 
 
 def question_lines(ids: Sequence[int]) -> list[QuestionLine]:
@@ -102,14 +110,8 @@ def question_lines(ids: Sequence[int]) -> list[QuestionLine]:
     return [lines[pk] for pk in ids if pk in lines]
 
 
-def types_asked(study: Study) -> list[str]:
-    """Return the types of the instances that `study` asks about, without the empty one."""
-    types = Question.objects.filter(study=study).exclude(instance__type="").order_by("instance__type")
-    return list(types.values_list("instance__type", flat=True).distinct())
-
-
-def counts_shown(study: Study, *, different: Sequence[int] | None = None) -> Mapping[str, int]:
-    """Return the number of questions of each filter. different: as for `listed_questions`."""
-    counted = {shown: questions_shown(study, shown) for shown in SHOWN if shown != DISAGREE or different is None}
-    found = {shown: questions.count() for shown, questions in counted.items()}
-    return found if different is None else {**found, DISAGREE: len(different)}
+def counts_shown(study: Study, known: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the number of questions of each filter. known: those that were counted before."""
+    return {
+        shown: known[shown] if shown in known else decisions_shown(study, shown).order_by().count() for shown in SHOWN
+    }

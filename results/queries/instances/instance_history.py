@@ -236,7 +236,8 @@ def releases_with(history: Sequence[History], project: Project) -> list[Release]
 def histories(questions: QuerySet[Question], *, project: Project) -> list[History]:
     """Return the histories of `questions`, in order; the number of queries is constant."""
     answers = Response.objects.filter(question=OuterRef(OuterRef("pk"))).values("pk")
-    about_answers = Question.objects.filter(source_type=RESPONSE, source_id__in=answers)
+    # SQLite uses the index on sources only if its condition is written out.
+    about_answers = Question.objects.filter(source_type=RESPONSE, source_id__in=answers).exclude(source_type="")
     used = Exists(Question.objects.filter(drawn_from=OuterRef("pk"))) | Exists(about_answers)
     asked = list(questions.select_related("study__project", "instance", "decision__settled_by").annotate(used=used))
     given: dict[int, list[Response]] = {question.pk: [] for question in asked}

@@ -19,12 +19,15 @@ from django.utils import timezone
 from django.utils.dateformat import format as date_format
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
 from analytics.work.pay import PaidSession, Wage, hourly_wage, rewards
 from annotation.actions.launching import launch
+from annotation.actions.launching.launch_jobs import is_large, launch_progress, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
+from background.tasks import send
 from results.actions.pseudonyms import name_annotators
 from results.models import KeptNumbers
 from results.queries.people.groups import undeclared_groups
@@ -262,9 +265,27 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "blind": _baseline_rows(study),
         "simulated": simulated_in_study(study),
     }
-    if context["may"][Verb.DESIGN] and study.state == StudyState.DRAFT:
-        context |= file_form(study, study.source)
+    if study.state == StudyState.DRAFT:
+        context |= _launch_context(study)
+        if context["may"][Verb.DESIGN]:
+            context |= file_form(study, study.source)
     return render(request, "workspace/study.html", context)
+
+
+def _launch_context(study: Study) -> dict[str, Any]:
+    """Return the context of a launch by a job."""
+    launching = launch_progress(study)
+    return {"launching": launching, "lacks_worker": launching is not None and launching.lacks_worker(timezone.now())}
+
+
+@study_view(Verb.VIEW)
+@require_safe
+def launching(request: HttpRequest, study: Study) -> HttpResponse:
+    """Progress fragment of a launch, polls until it ends; then the page is loaded anew."""
+    context = _launch_context(study)
+    if study.state != StudyState.DRAFT or context["launching"] is None or not context["launching"].job.is_unfinished:
+        return HttpResponseClientRefresh()
+    return render(request, "workspace/_launching.html#progress", {"study": study, **context})
 
 
 @study_view(Verb.RUN)
@@ -374,8 +395,14 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Show what the change does, and do it on confirmation."""
     change = CHANGES[name]
     problems: tuple[str, ...] = ()
+    launched_by_job = launch_progress(study) if name == "launch" and study.state == StudyState.DRAFT else None
+    if launched_by_job and launched_by_job.job.is_unfinished:
+        messages.info(request, "The study is being launched.")
+        return redirect("study", study.project.slug, study.slug)
     if request.method == "POST":
         try:
+            if _launches_later(request, study, change):
+                return redirect("study", study.project.slug, study.slug)
             change.act(study, signed_in(request), timezone.now())
         except StudyError as error:
             problems = error.problems
@@ -392,6 +419,19 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "workspace/change.html", context, status=409 if problems else 200)
+
+
+def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
+    """Have a large study launched by a job; return whether it is. Raises StudyError if it cannot be launched."""
+    if change.name != "launch" or study.state != StudyState.DRAFT:
+        return False
+    now = timezone.now()
+    if not is_large(launch.plan(study, now=now)):
+        return False
+    job, is_new = request_launch(study=study, by=signed_in(request), now=now)
+    if is_new:
+        send(job)
+    return True
 
 
 def _plan(study: Study, change: Change) -> dict[str, Any]:

@@ -1,0 +1,143 @@
+"""The launch of a large study from its page: a job with a bar, all or nothing."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.actions.launching import launch_jobs
+from annotation.models import Seat
+from background.models import Job, JobState
+from studies.models import Event, Study, StudyState
+from tests.factories import NOON, make_person
+from tests.jobs import run_now
+from tests.pages import signed_in, words_of
+
+PAGE = "/studies/birds/birds-step-3/"
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """Every launch is large; return the jobs that were sent to a worker."""
+    sent: list[Job] = []
+    monkeypatch.setattr(launch_jobs, "LAUNCHED_AT_ONCE", 0)
+    monkeypatch.setattr("workspace.views.studies.study.send", sent.append)
+    return sent
+
+
+def press_launch(client: Client) -> Any:
+    return client.post(f"{PAGE}launch/", follow=True)
+
+
+def state(study: Study) -> str:
+    study.refresh_from_db()
+    return study.state
+
+
+def test_a_large_study_is_launched_by_a_job_that_the_page_follows(
+    client: Client, draft: Study, researcher: User, sent: list[Job]
+) -> None:
+    page = press_launch(client)
+    assert page.redirect_chain == [(PAGE, 302)]
+    assert "<strong>The study is being launched.</strong>" in words_of(page)
+    assert "Waiting for the worker" in words_of(page)
+    assert state(draft) == StudyState.DRAFT
+    assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
+    fragment = client.get(f"{PAGE}launching/")
+    assert 'hx-trigger="every 2s"' in fragment.content.decode()
+    (job,) = sent
+    assert run_now(job).state == JobState.DONE
+    assert (state(draft), draft.questions.count(), Seat.objects.count()) == (StudyState.OPEN, 4, 1)
+    event = Event.objects.get(what="study launched")
+    assert (event.by_name, event.study) == (researcher.get_username(), draft)
+    assert client.get(f"{PAGE}launching/")["HX-Refresh"] == "true"
+    assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
+
+
+def test_a_small_study_is_launched_at_once(
+    client: Client, draft: Study, sent: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch_jobs, "LAUNCHED_AT_ONCE", 8)
+    press_launch(client)
+    assert (state(draft), sent) == (StudyState.OPEN, [])
+
+
+def test_pressed_twice_it_is_one_job(client: Client, draft: Study, sent: list[Job]) -> None:
+    press_launch(client)
+    for page in (press_launch(client), client.get(f"{PAGE}launch/", follow=True)):
+        assert "The study is being launched." in words_of(page)
+    assert Job.objects.count() == len(sent) == 1
+    assert state(draft) == StudyState.DRAFT
+
+
+def test_a_doubled_message_and_a_lost_worker_launch_it_once(client: Client, draft: Study, sent: list[Job]) -> None:
+    press_launch(client)
+    run_now(sent[0])
+    # As if its worker had been lost after the launch, before it could say so.
+    Job.objects.update(state=JobState.WAITING, finished_at=None)
+    assert run_now(sent[0]).state == JobState.DONE
+    assert (draft.questions.count(), Event.objects.filter(what="study launched").count()) == (4, 1)
+
+
+def test_a_draft_that_was_changed_meanwhile_is_not_launched(client: Client, draft: Study, sent: list[Job]) -> None:
+    press_launch(client)
+    Study.objects.filter(pk=draft.pk).update(source=f"{draft.source}\n# another answer\n")
+    assert run_now(sent[0]).state == JobState.FAILED
+    assert state(draft) == StudyState.DRAFT
+    page = words_of(client.get(PAGE))
+    assert "The last launch failed. The draft was changed after its launch was confirmed." in page
+    # It can be launched as it is now.
+    press_launch(client)
+    run_now(sent[1])
+    assert state(draft) == StudyState.OPEN
+
+
+def test_a_draft_that_was_deleted_meanwhile_fails_with_a_sentence(
+    client: Client, draft: Study, sent: list[Job]
+) -> None:
+    press_launch(client)
+    draft.delete()
+    assert run_now(sent[0]).error == "The draft was deleted before its launch."
+
+
+def test_a_problem_that_arose_meanwhile_is_said_and_nothing_is_launched(
+    client: Client, draft: Study, sent: list[Job]
+) -> None:
+    press_launch(client)
+    draft.project.instances.all().delete()
+    failed = run_now(sent[0])
+    assert (failed.state, state(draft), Seat.objects.count()) == (JobState.FAILED, StudyState.DRAFT, 0)
+    assert failed.error == "Project birds has no instances. Import some first."
+
+
+def test_a_problem_that_is_there_already_is_said_at_once(client: Client, draft: Study, sent: list[Job]) -> None:
+    draft.project.instances.all().delete()
+    page = client.post(f"{PAGE}launch/")
+    assert (page.status_code, sent) == (409, [])
+
+
+def test_a_cancelled_launch_changes_nothing(client: Client, draft: Study, sent: list[Job]) -> None:
+    press_launch(client)
+    Job.objects.update(cancel_asked_at=NOON, state=JobState.RUNNING, attempts=1, started_at=NOON, beat_at=NOON)
+    assert run_now(sent[0]).state != JobState.DONE
+    assert state(draft) == StudyState.DRAFT
+
+
+def test_without_a_worker_the_page_says_whom_to_ask(client: Client, draft: Study) -> None:
+    press_launch(client)
+    assert "No worker has started it yet" not in words_of(client.get(PAGE))
+    Job.objects.update(asked_at=NOON - timedelta(days=999))
+    assert "No worker has started it yet" in words_of(client.get(PAGE))
+    assert draft.state == StudyState.DRAFT
+
+
+@pytest.mark.usefixtures("draft")
+def test_a_stranger_sees_no_progress_and_launches_nothing(client: Client, sent: list[Job]) -> None:
+    press_launch(client)
+    stranger = signed_in(make_person("stranger"))
+    assert stranger.get(f"{PAGE}launching/").status_code == 404
+    assert stranger.post(f"{PAGE}launch/").status_code == 404
+    assert len(sent) == 1
+    assert "Launch of" not in words_of(stranger.get("/jobs/"))
