@@ -19,6 +19,7 @@ from annotation.actions.deciding.adjudication import settle, unsettle
 from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
+from annotation.actions.launching.launch_jobs import request_launch
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import Session, SessionState
@@ -192,6 +193,7 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
         lambda _: with_fixed(complete_study.set_completion, study=visited(), closes=True, mails=True),
     ),
     "note_completed": ("study completed", lambda _: _all_answered()),
+    "request_launch": ("launch requested", lambda _: with_fixed(request_launch, study=create_draft(dataset=False))),
     "launch": ("study launched", lambda _: with_fixed(launch, study=create_draft(dataset=False))),
     "freeze": ("dataset set", lambda _: with_fixed(launch, study=create_draft())),
     "end_early": (

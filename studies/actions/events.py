@@ -54,6 +54,7 @@ class What(StrEnum):
     STUDY_DUPLICATED = "study duplicated"
     STUDY_CHANGED = "study changed"
     STUDY_DELETED = "study deleted"
+    LAUNCH_REQUESTED = "launch requested"
     STUDY_LAUNCHED = "study launched"
     STUDY_PAUSED = "study paused"
     STUDY_RESUMED = "study resumed"

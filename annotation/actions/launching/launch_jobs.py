@@ -12,6 +12,7 @@ from background.errors import Failed
 from background.jobs import request_job
 from background.models import Job, JobState
 from background.work import RunningJob, Work
+from studies.actions.events import What, record
 from studies.actions.studies import Plan
 from studies.errors import StudyError
 from studies.models import Study, StudyState
@@ -42,10 +43,14 @@ def is_large(plan: Plan) -> bool:
     return plan.questions + plan.answers > LAUNCHED_AT_ONCE
 
 
+@transaction.atomic
 def request_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool]:
     """Return the job that launches `study`, and whether it is new and has to be sent."""
     arguments = {"study": study.pk, "user": by.pk, "file": _checksum(study)}
-    return request_job(kind=KIND, arguments=arguments, by=by, now=now, key=str(study.pk))
+    job, is_new = request_job(kind=KIND, arguments=arguments, by=by, now=now, key=str(study.pk))
+    if is_new:
+        record(project=study.project, study=study, what=What.LAUNCH_REQUESTED, by=by, now=now)
+    return job, is_new
 
 
 def launch_progress(study: Study) -> LaunchProgress | None:

@@ -29,7 +29,14 @@ ABOUT_PEOPLE = (
 DONE_TO_DATA = (
     *(What.INSTANCES_IMPORTED, What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED, What.MODEL_RENAMED),
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
-    *(What.STUDY_LAUNCHED, What.STUDY_PAUSED, What.STUDY_RESUMED, What.STUDY_CLOSED, What.STUDY_COMPLETED),
+    *(
+        What.LAUNCH_REQUESTED,
+        What.STUDY_LAUNCHED,
+        What.STUDY_PAUSED,
+        What.STUDY_RESUMED,
+        What.STUDY_CLOSED,
+        What.STUDY_COMPLETED,
+    ),
     *(What.MORE_ANSWERS_WANTED, What.MOST_ANSWERS_RAISED, What.INSTANCES_TAKEN_UP, What.QUESTION_SETTLED),
     *(What.QUESTION_UNSETTLED, What.QUESTION_TAKEN_OUT, What.QUESTION_PUT_BACK, *ABOUT_PEOPLE),
     *(What.ANSWERS_SIMULATED, What.STUDY_REPLAYED),
@@ -262,6 +269,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.STUDY_DUPLICATED: _duplicated,
     What.STUDY_CHANGED: _simple("changed the draft {study}"),
     What.STUDY_DELETED: _simple("deleted the draft {study}"),
+    What.LAUNCH_REQUESTED: _simple("asked for the launch of {study}"),
     What.STUDY_LAUNCHED: _simple("launched {study} with {questions:question}"),
     What.STUDY_PAUSED: _simple("paused {study}"),
     What.STUDY_RESUMED: _simple("resumed {study}"),
