@@ -243,7 +243,7 @@ def test_no_two_places_disagree(
         assert len(accepted) == outcomes.get("accepted", 0), study
         disagreements = client.get(f"/studies/vases/{study}/disagreements/?show=conflicting").context["filters"]
         monitor = client.get(f"/studies/vases/{study}/").context["progress"].questions
-        assert {name: n for name, _, n in disagreements}["conflicting"] == monitor.outcomes["conflicting"]
+        assert {name: n for name, _, n, _ in disagreements}["conflicting"] == monitor.outcomes["conflicting"]
         decided = Counter(row["outcome"] for row in exported(study, "decisions", tmp_path))
         assert {word: n for word, n in monitor.outcomes.items() if n} == dict(decided), study
         asked = f"{API}projects/vases/studies/{study}/"
