@@ -229,6 +229,7 @@ JOBS = {
     "studies.import": "studies.actions.imports.import_jobs.IMPORT",
     "workspace.delete_project": "workspace.actions.project_deletion.DELETION",
     "workspace.hub": "workspace.actions.hub.PUSH",
+    "workspace.hub_download": "workspace.actions.hub_datasets.DOWNLOAD",
     "predictions.near_duplicates": "predictions.actions.duplicates.NEAR_DUPLICATES",
 }
 # What a draft asks about that comes from another study, as of a moment: studies come before answers, and know none.

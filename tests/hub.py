@@ -1,4 +1,4 @@
-"""A stand-in for the Hugging Face Hub: as much of its protocol as pushing a dataset by Git LFS takes.
+"""A stand-in for the Hugging Face Hub: as much of its protocol as pushing a dataset by Git LFS, and reading one, takes.
 
 Written after what the library `huggingface_hub` sends and expects, not after the Hub itself.
 """
@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
+from urllib.parse import unquote
 
 from tests.receivers import Request, answer_with, receiving
 
 TOKEN = "hf_aTokenThatMayWrite"
 NO_REPOSITORY = {"error": "Repository not found"}
+NO_REVISION = {"error": "Invalid rev id"}
 
 
 @dataclass
@@ -46,13 +48,19 @@ class Hub:
             return instead
         if path.startswith("/lfs/"):
             return self._take(path.removeprefix("/lfs/"), request.body)
-        if request.headers.get("authorization") != f"Bearer {self.token}":
+        if request.headers.get("authorization") != f"Bearer {self.token}" and not self._is_public(path, request):
             return 401, {"error": "Invalid username or password."}
         if path == "/api/repos/create":
             return self._create(json.loads(request.body))
         if path == "/api/validate-yaml":
             return 200, {"errors": [], "warnings": []}
         return self._in_repository(path, request)
+
+    def _is_public(self, path: str, request: Request) -> bool:
+        """Whether a request without a token reads a repository that is not private."""
+        repository = self.repositories.get("/".join(_parts(path)[:2]))
+        is_anonymous = "authorization" not in request.headers
+        return is_anonymous and request.method in {"GET", "HEAD"} and repository is not None and not repository.private
 
     def _create(self, told: dict[str, Any]) -> tuple[int, Any]:
         name = f"{told['organization']}/{told['name']}"
@@ -64,7 +72,7 @@ class Hub:
 
     def _in_repository(self, path: str, request: Request) -> tuple[int, Any]:
         """Answer under /api/datasets/OWNER/NAME/, and where Git LFS asks."""
-        parts = path.removeprefix("/api").removeprefix("/datasets/").split("/")
+        parts = _parts(path)
         repository = self.repositories.get("/".join(parts[:2]).removesuffix(".git"))
         if repository is None:
             return 404, NO_REPOSITORY
@@ -85,8 +93,14 @@ class Hub:
                 return self._tag(repository, json.loads(request.body), revision)
             case ["tree", "main"]:
                 return 200, [_entry(name, data) for name, data in sorted(repository.files.items())]
-            case ["revision", "main"] | []:
-                return 200, {"id": "/".join(parts[:2]), "sha": _name_of(len(repository.commits)), "siblings": []}
+            case ["revision", revision] if revision not in {"main", _name_of(len(repository.commits))}:
+                return 404, NO_REVISION
+            case ["revision", _] | []:
+                files = [{"rfilename": name, "size": len(data)} for name, data in sorted(repository.files.items())]
+                sha = _name_of(len(repository.commits))
+                return 200, {"id": "/".join(parts[:2]), "sha": sha, "siblings": files}
+            case ["resolve", _, *name]:
+                return 200, repository.files["/".join(name)]
         return 404, {"error": f"There is no {path} here"}
 
     def _batch(self, told: dict[str, Any]) -> dict[str, Any]:
@@ -126,6 +140,10 @@ class Hub:
         return 200, {}
 
 
+def _parts(path: str) -> list[str]:
+    return unquote(path).removeprefix("/api").removeprefix("/datasets/").split("/")
+
+
 def _name_of(number: int) -> str:
     """Return how a commit is called: forty hexadecimal digits."""
     return f"{number:040x}"
@@ -162,9 +180,15 @@ def running_hub() -> Iterator[Hub]:
 
     def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
         status, told = hub.answer(request)
-        headers = {"Content-Type": "application/json"} | (
-            {"X-Error-Code": "RepoNotFound"} if told == NO_REPOSITORY else {}
-        )
+        if isinstance(told, bytes):
+            about = {"ETag": f'"{_git_oid(told)}"', "X-Repo-Commit": request.path.split("/")[5]}
+            answer_with(status, told, **about)(handler, request)
+            return
+        codes = [(NO_REPOSITORY, "RepoNotFound"), (NO_REVISION, "RevisionNotFound")]
+        headers = {"Content-Type": "application/json"}
+        for error, code in codes:
+            if told == error:
+                headers["X-Error-Code"] = code
         answer_with(status, json.dumps(told).encode(), **headers)(handler, request)
 
     with receiving(answer) as receiver:

@@ -39,7 +39,8 @@ def answer_with(status: int, body: bytes = b"", **headers: str) -> Answer:
             handler.send_header(name, value)
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
-        handler.wfile.write(body)
+        if request.method != "HEAD":
+            handler.wfile.write(body)
 
     return answer
 
@@ -55,7 +56,7 @@ def receiving(answer: Answer, tls: SSLContext | None = None) -> Iterator[Receive
             receiver.requests.append(request)
             answer(self, request)
 
-        do_GET = do_POST = do_PUT = do_DELETE = handle_any
+        do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_any
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -60,6 +60,7 @@ from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
 from workspace.actions import hub, webhooks
 from workspace.actions.alarms import record_underpaid
+from workspace.actions.hub_datasets import request_download
 from workspace.actions.project_deletion import cancel_deletion, request_deletion
 from workspace.models import Delivery, HubPush, Webhook
 
@@ -194,6 +195,12 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "note_completed": ("study completed", lambda _: _all_answered()),
     "request_launch": ("launch requested", lambda _: with_fixed(request_launch, study=create_draft(dataset=False))),
+    "request_download": (
+        "dataset download requested",
+        lambda _: with_fixed(
+            request_download, project=make_project(), repository="lab/balls", revision="", folder="", token=""
+        ),
+    ),
     "launch": ("study launched", lambda _: with_fixed(launch, study=create_draft(dataset=False))),
     "freeze": ("dataset set", lambda _: with_fixed(launch, study=create_draft())),
     "end_early": (

@@ -5,7 +5,8 @@ Large files use Git LFS: of the Hub's two protocols, the one that a test server 
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,11 @@ logger = logging.getLogger(__name__)
 _PART = r"(?!.*(?:--|\.\.))[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
 _REPOSITORY = re.compile(f"({_PART})/({_PART})")
 _DATASET = "dataset"
+_TABLES = (".parquet", ".csv", ".tsv", ".json", ".jsonl")
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip")
+# Files about a dataset.
+_ABOUT = frozenset({"dataset_infos.json", "dataset_dict.json", "dataset_info.json", "state.json", "croissant.json"})
+_SPLIT = re.compile(r"train|validation|valid|val|dev|test")
 # Characters of the Hub's error message.
 MOST_WORDS = 300
 
@@ -45,6 +51,99 @@ class Target:
 def is_repository(name: str) -> bool:
     """Return whether a repository may have this name: OWNER/NAME."""
     return _REPOSITORY.fullmatch(name) is not None and not name.endswith(".git")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset comes from. revision: branch, tag or commit, "" for the latest. folder: only files in it, "" for
+    all. token: "" for a public dataset."""
+
+    repository: str
+    revision: str
+    folder: str
+    token: str
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """A file of a dataset with its size in bytes."""
+
+    name: str
+    size: int
+
+
+def list_files(source: Source) -> tuple[str, list[HubFile]]:
+    """Return the commit of a dataset, and the tables and pictures in its folder. Raises HubRefused."""
+    with _refusals(source):
+        info = _api(source.token).dataset_info(source.repository, revision=source.revision or None, files_metadata=True)
+    files = [HubFile(each.rfilename, each.size or 0) for each in info.siblings or ()]
+    return info.sha or "", importable_files(files, source)
+
+
+def importable_files(files: Sequence[HubFile], source: Source) -> list[HubFile]:
+    """Return the tables and pictures of a dataset: its Parquet files alone, if it has any. Raises HubRefused."""
+    below = f"{source.folder}/" if source.folder else ""
+    inside = [file for file in files if file.name.startswith(below) and not _is_about(file.name)]
+    tables = [file for file in inside if file.name.lower().endswith(_TABLES)]
+    if not tables:
+        where = f"The folder {source.folder} of {source.repository}" if source.folder else source.repository
+        script = " It is a script, which is not run here." if any(file.name.endswith(".py") for file in files) else ""
+        raise HubRefused(f"{where} has no CSV, TSV, JSON, JSON lines or Parquet file.{script}")
+    folders = sorted(
+        {file.name.removeprefix(below).partition("/")[0] for file in tables if "/" in file.name[len(below) :]}
+    )
+    others = [folder for folder in folders if not _SPLIT.fullmatch(folder)]
+    if len(folders) > 1 and others:
+        raise HubRefused(f"{source.repository} has tables in several folders. Name one: {', '.join(folders[:20])}.")
+    if parquet := [file for file in tables if file.name.lower().endswith(".parquet")]:
+        return parquet
+    return [*tables, *(file for file in inside if file.name.lower().endswith(_PICTURES))]
+
+
+def _is_about(name: str) -> bool:
+    """Whether a file is about a dataset and not part of it."""
+    return any(part.startswith(".") for part in name.split("/")) or name.rpartition("/")[2] in _ABOUT
+
+
+def download_file(source: Source, commit: str, name: str, folder: Path) -> Path:
+    """Download one file of a dataset into `folder`; return where it lies. Raises HubRefused."""
+    with _refusals(source):
+        path = _api(source.token).hf_hub_download(
+            source.repository, name, repo_type=_DATASET, revision=commit, local_dir=folder
+        )
+    return Path(path)
+
+
+def _api(token: str) -> "HfApi":
+    from huggingface_hub import HfApi, constants
+
+    constants.HF_HUB_DISABLE_XET = True
+    # Without a token of its own, that of whoever runs the server would be sent.
+    return HfApi(endpoint=settings.HUB_URL, token=token or False, library_name="lineup")
+
+
+@contextmanager
+def _refusals(source: Source) -> Iterator[None]:
+    """Turn errors of the library into HubRefused."""
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import HfHubHTTPError, RevisionNotFoundError
+
+    try:
+        yield
+    except RevisionNotFoundError as error:
+        raise HubRefused(f"{source.repository} has no revision {source.revision}.") from error
+    except (HTTPError, OSError, RuntimeError, ValueError) as error:
+        refused = error if isinstance(error, HfHubHTTPError) else error.__cause__
+        status = refused.response.status_code if isinstance(refused, HfHubHTTPError) and refused.response else 0
+        if status in {401, 403, 404}:
+            raise HubRefused(
+                f"The Hub has no dataset {source.repository} that can be read "
+                f"{'with this token' if source.token else 'without a token'}."
+            ) from error
+        if isinstance(refused, HfHubHTTPError):
+            raise HubRefused(f"The Hub answered {status}. Try again later.") from error
+        logger.exception("a download from %s failed", settings.HUB_URL)
+        raise HubRefused(f"{settings.HUB_URL} cannot be reached, or answers otherwise than the Hub.") from error
 
 
 def push_folder(folder: Path, target: Target, progress: Progress) -> str:

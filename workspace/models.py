@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from background.models import Job
 from results.models import Release
-from studies.models import Image, Instance, Project, Study
+from studies.models import Image, Instance, Project, Study, Upload
 
 
 class Scope(models.TextChoices):
@@ -257,6 +257,34 @@ class HubPush(models.Model):
 
     def __str__(self) -> str:
         return f"{self.release} to {self.repository}"
+
+
+class HubDownload(models.Model):
+    """A request to download a dataset from the Hugging Face Hub into an upload, and its result.
+
+    Its job has the progress. `sealed_token` is the encrypted Hub token, emptied when the download ends.
+    """
+
+    upload = models.OneToOneField(Upload, on_delete=models.CASCADE, related_name="hub_download")
+    repository = models.CharField(max_length=200, help_text="OWNER/NAME.")
+    revision = models.CharField(max_length=200, blank=True, help_text="As asked for; empty: the latest.")
+    folder = models.CharField(max_length=500, blank=True, help_text="Only files in it; empty: all.")
+    commit = models.CharField(max_length=64, blank=True, help_text="That the revision stood for.")
+    sealed_token = models.TextField(blank=True)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    requested_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True, help_text="Why nothing came of it, for people.")
+
+    class Meta:
+        ordering = ("-requested_at", "-pk")
+        constraints = (
+            models.CheckConstraint(condition=Q(finished_at=None) | Q(sealed_token=""), name="no_token_after_download"),
+        )
+
+    def __str__(self) -> str:
+        return self.repository
 
 
 class BrowserSession(models.Model):

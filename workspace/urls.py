@@ -9,6 +9,7 @@ from workspace.views.help import help_page
 from workspace.views.projects import (
     groups,
     hub,
+    hub_datasets,
     imports,
     members,
     models,
@@ -95,6 +96,9 @@ urlpatterns = [
     path("imports/<int:pk>/again/", imports.repeat, name="import_again"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("releases/<int:pk>/hub/", hub.pushes, name="hub_pushes"),
+    path("projects/<slug:slug>/hub-datasets/", hub_datasets.new, name="new_hub_download"),
+    path("hub-downloads/<int:pk>/", hub_datasets.download, name="hub_download"),
+    path("hub-downloads/<int:pk>/cancel/", hub_datasets.cancel, name="hub_download_cancel"),
     path("hub-pushes/<int:pk>/", hub.status, name="hub_push"),
     path("hub-pushes/<int:pk>/cancel/", hub.cancel, name="hub_push_cancel"),
     path("projects/<slug:slug>/models/", models.models, name="project_models"),

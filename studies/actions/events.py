@@ -85,6 +85,7 @@ class What(StrEnum):
     RELEASE_FROZEN = "release frozen"
     RELEASE_REQUESTED = "release requested"
     RELEASE_WRITTEN = "release written"
+    DATASET_DOWNLOAD_REQUESTED = "dataset download requested"
     HUB_PUSH_REQUESTED = "push to the hub requested"
     HUB_PUSH_CANCELLED = "push to the hub cancelled"
     RELEASE_PUSHED = "release pushed to the hub"

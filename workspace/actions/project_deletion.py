@@ -34,7 +34,7 @@ from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Import, InstanceImage, Project, ProjectDeletion, Study, StudyState, Upload
 from workspace.actions.uploaded_images import delete_uses
-from workspace.models import HubPush, UploadedImage
+from workspace.models import HubDownload, HubPush, UploadedImage
 
 KIND = "workspace.delete_project"
 WEEK = timedelta(days=7)
@@ -157,7 +157,8 @@ def _begin(deletion: ProjectDeletion, now: datetime) -> None:
 def _cancel_jobs(project: Project, now: datetime) -> bool:
     """Cancel the unfinished jobs of `project`; return whether any still runs."""
     rows = (model.objects.filter(project=project, job__isnull=False) for model in (Import, Export, HubPush))
-    known = [pk for each in rows for pk in each.values_list("job", flat=True)]
+    downloads = HubDownload.objects.filter(upload__project=project, job__isnull=False)
+    known = [pk for each in (*rows, downloads) for pk in each.values_list("job", flat=True)]
     unfinished = Job.objects.filter(Q(pk__in=known) | Q(arguments__project=project.pk), state__in=UNFINISHED)
     for job in unfinished:
         cancel(job=job, now=now)

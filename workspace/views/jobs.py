@@ -22,7 +22,7 @@ from results.models import Export
 from results.views.guards import signed_in, visible_projects
 from simulation.actions import demo_project
 from studies.models import Import, Project, Study
-from workspace.models import HubPush
+from workspace.models import HubDownload, HubPush
 
 # Until when this browser was told which jobs had ended.
 COOKIE = "jobs_told"
@@ -105,6 +105,10 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     for wanted in Import.objects.filter(**of_jobs).select_related("project"):
         address = reverse("project_imports", args=[wanted.project.slug])
         yield _own(f"Import of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", jobs[wanted.job_id])
+    own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
+    for download in own_downloads:
+        address = reverse("hub_download", args=[download.pk])
+        yield _own(f"Download of {download.repository}", address, jobs[download.job_id])
     for push in HubPush.objects.filter(**of_jobs):
         address = reverse("hub_pushes", args=[push.release_id])
         yield _own(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])

@@ -304,6 +304,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     ),
     What.RELEASE_REQUESTED: _simple("asked for the release {release} of {study} as {format}"),
     What.RELEASE_WRITTEN: _simple("wrote the release {release} of {study} as {format}"),
+    What.DATASET_DOWNLOAD_REQUESTED: _simple("asked for the dataset {repository} of the Hub"),
     What.HUB_PUSH_REQUESTED: _simple("asked for the release {release} to be pushed to {repository} on the Hub"),
     What.HUB_PUSH_CANCELLED: _simple("cancelled the push of the release {release} to {repository} on the Hub"),
     What.RELEASE_PUSHED: _simple("had the release {release} of {study} pushed to {repository} on the Hub"),

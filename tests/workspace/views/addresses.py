@@ -132,6 +132,8 @@ PRIVATE = {
     "/projects/birds/imports/new/": changing((FINE, 409)),
     "/projects/birds/uploads/": changing((NOT_ALLOWED, 201)),
     # One that failed: there is nothing to cancel, and it can be tried again.
+    # Without a name; a GET leads to the form.
+    "/projects/birds/hub-datasets/": changing((ELSEWHERE, 409)),
     "/imports/1/": all_alike(LOOK),
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
@@ -166,6 +168,7 @@ UPLOAD = "/uploads/00000000-0000-4000-8000-000000000000/"
 OWN_ALONE = (
     *("/", "/search/", "/help/", "/jobs/", "/password/", "/new-project/", "/tokens/", "/tokens/1/revoke/"),
     *(UPLOAD, f"{UPLOAD}rows/", f"{UPLOAD}mapping/"),
+    *("/hub-downloads/1/", "/hub-downloads/1/cancel/"),
     *("/account/", "/account/name/", "/account/mail/"),
     *("/demo/", "/demo/progress/", "/deleted-projects/1.json"),
     *("/account/elsewhere/connect/", "/account/elsewhere/disconnect/"),
@@ -205,7 +208,7 @@ FORMS_OF_EDITORS = {
     *("personal_links", "open_networks"),
     *("free_seat", "session_returned", "settle", "unsettle", "study_question"),
     *("study_launch", "study_pause", "study_close"),
-    *("study_file", "study_duplicate", "study_delete", "new_study", "new_import"),
+    *("study_file", "study_duplicate", "study_delete", "new_study", "new_import", "new_hub_download"),
     *("study_exports", "study_releases"),
 }
 FORMS_OF_OWNERS = FORMS_OF_EDITORS | {

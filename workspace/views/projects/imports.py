@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -110,19 +111,26 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             problems = (error.problems[0].reason,)
     if upload is not None and not rows_of(upload):
         upload = None
+    likely = likely if likely != given["format"] else ""
+    shown = {"given": given, "problems": problems, "likely": likely, "upload": upload}
+    return new_import_page(request, project, **shown, status=409 if problems else 200)
+
+
+def new_import_page(request: HttpRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
+    """Return the page with all ways to import. shown: what was given before, and problems with it."""
+    upload = shown.get("upload")
     context = {
         "project": project,
         "formats": {name: about(name) for name in IMPORTERS},
-        "given": given,
+        "given": {"caption_rule": AS_IS},
         "caption_rules": RULE_TITLES,
-        "problems": problems,
-        "likely": likely if likely != given["format"] else "",
-        "upload": upload,
         "received": [list(received(upload, part)) for part in PARTS] if upload else [],
         "waiting": waiting_images(project),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
+        "hub_name": urlsplit(settings.HUB_URL).netloc,
+        **shown,
     }
-    return render(request, "workspace/imports/new.html", context, status=409 if problems else 200)
+    return render(request, "workspace/imports/new.html", context, status=status)
 
 
 def _upload_of(request: HttpRequest, project: Project) -> Upload:
