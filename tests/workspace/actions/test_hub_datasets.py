@@ -11,12 +11,11 @@ from PIL import Image
 
 from background.jobs import cancel
 from background.models import Job, JobState
-from studies.actions.imports.uploads import IMAGES, ROWS, received
+from studies.actions.imports.uploads import IMAGES, ROWS, received, rows_of
 from studies.models import Event, Upload
 from tests.factories import NOON, make_person, make_project
 from tests.hub import TOKEN, Hub, Repository
 from tests.jobs import run_now
-from workspace.actions import hub_datasets
 from workspace.actions.hub_datasets import DownloadRefused, request_download
 from workspace.hub_repository import HubFile, HubRefused, Source, importable_files
 from workspace.models import HubDownload
@@ -149,14 +148,15 @@ def test_a_hub_that_fails_in_between_costs_nothing_that_has_come(hub: Hub, monke
 @pytest.mark.usefixtures("balls")
 def test_a_later_worker_goes_on_where_the_first_was_lost(hub: Hub) -> None:
     download = done(ask())
-    # As if the first worker had been lost before the last file, and half of the table had come.
+    # As if the first worker had been lost after the picture and a part of the table.
+    (table,) = rows_of(download.upload)
+    table.write_bytes(ROWS_CSV[:7])
     HubDownload.objects.update(finished_at=None)
     Job.objects.update(state=JobState.WAITING, finished_at=None)
-    folder = hub_datasets.received(download.upload, ROWS)
-    assert folder == {"data/train.csv": len(ROWS_CSV)}
     hub.sent.clear()
-    again = done(download)
-    assert (again.error, [sent for sent in hub.sent if "/resolve/" in sent]) == ("", [])
+    assert done(download).error == ""
+    assert table.read_bytes() == ROWS_CSV
+    assert not [sent for sent in hub.sent if sent.endswith("one.png")]
 
 
 @pytest.mark.usefixtures("balls")
