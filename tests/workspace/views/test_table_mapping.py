@@ -264,3 +264,24 @@ def test_a_folder_of_images_with_its_metadata_is_read_as_the_datasets_library_re
         ("test/metadata/0", "test", hashlib.sha256(jpeg("blue")).hexdigest()),
         ("train/metadata/0", "train", hashlib.sha256(jpeg("red")).hexdigest()),
     ]
+
+
+def test_a_second_file_of_another_format_is_named_and_nothing_is_imported(editor: Client) -> None:
+    files = [SimpleUploadedFile("a.jsonl", row("red", "red.jpg")), SimpleUploadedFile("b.csv", TABLE)]
+    images = SimpleUploadedFile("all.zip", zipped(red=jpeg("red"), blue=jpeg("blue")))
+    answer = editor.post(NEW, {"rows": files, "images": images})
+    page = words_of(answer)
+    assert answer.status_code == 409
+    assert "b.csv does not look like jsonl, the format of a.jsonl." in page
+    assert "Import files of different formats one after the other." in page
+    assert not Import.objects.exists()
+
+
+def test_tables_of_several_kinds_are_mapped_together(editor: Client) -> None:
+    """A table of commas and one of JSON lines have the columns of both."""
+    files = [
+        SimpleUploadedFile("a.csv", TABLE),
+        SimpleUploadedFile("b.jsonl", b'{"number": 7, "sentence": "A cube."}\n'),
+    ]
+    answer = editor.post(NEW, {"rows": files}, follow=True)
+    assert {"number", "sentence", *AS_IN_TABLE} == {column["name"] for column in answer.context["columns"]}

@@ -5,8 +5,9 @@ Files come from the browser, or lie on the server and are named on the command l
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -98,6 +99,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
                 if likely == TABLE and sample_of_upload(upload).problem:
                     likely = ""
                 _refuse_other_format(stream, rows[0].name, likely, given["format"], tried=request.POST.get("tried", ""))
+            _refuse_mixed_formats(rows, given["format"])
             if given["format"] == TABLE:
                 if problem := sample_of_upload(upload).problem:
                     raise StudyError(problem)
@@ -157,6 +159,17 @@ def _refuse_other_format(stream: BinaryIO, file: str, likely: str, format: str, 
     problem = problem_with_format(format, stream)
     if problem is not None:
         raise StudyError(f"{file} does not look like {format}. {problem}")
+
+
+def _refuse_mixed_formats(files: Sequence[Path], format: str) -> None:
+    """Raise StudyError if a file after the first one has not one good row in its format. A table has any columns."""
+    for file in files[1:] if format in IMPORTERS and format != TABLE else ():
+        with open_file(file) as stream:
+            if (problem := problem_with_format(format, stream)) is not None:
+                raise StudyError(
+                    f"{file.name} does not look like {format}, the format of {files[0].name}. {problem} "
+                    "Import files of different formats one after the other."
+                )
 
 
 def start_import(request: HttpRequest, upload: Upload, **wanted: Any) -> HttpResponse:
