@@ -114,8 +114,8 @@ function filesOf(form) {
 }
 
 // Of a folder, the first of these that it has are its rows: those of a Hugging Face dataset before any other.
-const TABLES = [/\.parquet$/i, /(^|\/)metadata\.(csv|jsonl)$/i, /\.(csv|tsv|jsonl?|ya?ml)$/i];
-const TABLE = /\.(parquet|csv|tsv|jsonl?|ya?ml)$/i;
+const TABLES = [/\.(parquet|arrow)$/i, /(^|\/)metadata\.(csv|jsonl)$/i, /\.(csv|tsv|jsonl?|ya?ml)$/i];
+const TABLE = /\.(parquet|arrow|csv|tsv|jsonl?|ya?ml)$/i;
 const IMAGE = /\.(zip|jpe?g|png|webp|gif|bmp|tiff?)$/i;
 
 const belowFolder = (path) => path.split("/").slice(1).join("/");

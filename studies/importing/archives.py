@@ -90,7 +90,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
 
 
 # What the rows of a dataset are called, the first of these that it has: a Hugging Face dataset, then any table.
-TABLES = (r".+\.parquet", r"(.+/)?metadata\.(csv|jsonl)", r".+\.(csv|tsv|jsonl?)")
+TABLES = (r".+\.(parquet|arrow)", r"(.+/)?metadata\.(csv|jsonl)", r".+\.(csv|tsv|jsonl?)")
 
 
 def tables_in(archive: Path) -> list[str]:

@@ -23,6 +23,10 @@ from studies.importing.rows import Row
 # How the name of a file ends, and what the file begins with.
 PARQUET = ".parquet"
 MAGIC = b"PAR1"
+# The same of the files that `save_to_disk` of the `datasets` library writes, and of other Arrow files.
+ARROW = ".arrow"
+ARROW_MAGIC = (b"\xff\xff\xff\xff", b"ARROW1")
+ARROW_ROWS = 100
 ROWS_AT_ONCE = 500
 # Most bytes of a column in one row group, which is read at once.
 LARGEST_GROUP = 1 << 30
@@ -89,6 +93,22 @@ def read_parquet(stream: BinaryIO, file: str) -> Iterator[Row | RowProblem]:
         yield RowProblem(0, "", str(error))
     except _failures() as error:
         yield RowProblem(0, "", f"The Parquet file cannot be read ({_line(error)}). Records before it: {row:,}.")
+
+
+def write_as_parquet(source: Path, target: Path) -> None:
+    """Write an Arrow file of `save_to_disk` as a Parquet file, in small row groups. Raises BadTable."""
+    from pyarrow import ipc, parquet
+
+    try:
+        with (
+            source.open("rb") as stream,
+            ipc.open_stream(stream) as batches,
+            parquet.ParquetWriter(target, batches.schema) as writer,
+        ):
+            for batch in batches:
+                writer.write_batch(batch, row_group_size=ARROW_ROWS)
+    except _failures() as error:
+        raise BadTable("It is not an Arrow file that can be read. Save the dataset again.") from error
 
 
 def open_parquet(source: Path | BinaryIO) -> Any:

@@ -23,7 +23,7 @@ from studies.importing.mapping import (
     is_picture,
     problems_with_mapping,
 )
-from studies.importing.parquet import MAGIC, read_parquet
+from studies.importing.parquet import ARROW_MAGIC, MAGIC, read_parquet
 from studies.importing.rows import (
     BYTE_ORDER_MARK,
     LONGEST_LINE,
@@ -39,9 +39,14 @@ from studies.importing.rows import (
     without_blanks,
 )
 
+ARROW_ELSEWHERE = (
+    "Arrow files are imported in the browser. Here, write the dataset as Parquet: dataset.to_parquet(FILE)."
+)
 NO_MAPPING = "The format table needs a mapping that says what each column is (--mapping)."
 # The names that the `datasets` library gives to the files of a split.
 _SPLIT_FILE = re.compile(r"(?P<split>train|validation|valid|val|dev|test)(-\d{5}-of-\d{5})?")
+# Files that lie in a folder named after their split: beside images, and those of `save_to_disk`.
+_NAMED_BY_FOLDER = re.compile(r"metadata|data-\d{5}-of-\d{5}")
 # The name of the file beside the images of a folder, without its ending.
 METADATA = "metadata"
 # Value of a source for "no image is right".
@@ -125,6 +130,8 @@ def _rows(stream: BinaryIO, name: str) -> tuple[bool, Iterator[Row | RowProblem]
     beginning = line.removeprefix(BYTE_ORDER_MARK).lstrip()
     if line.startswith(MAGIC):
         return True, read_parquet(stream, name)
+    if line.startswith(ARROW_MAGIC):
+        return True, iter([RowProblem(0, "", ARROW_ELSEWHERE)])
     if beginning.startswith(b"["):
         return False, read_list(stream)
     if beginning.startswith(b"{"):
@@ -226,7 +233,7 @@ def _read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record |
 
 def _split_of(stem: str) -> str:
     *folders, name = PurePath(stem).parts
-    found = _SPLIT_FILE.fullmatch(folders[-1] if name == METADATA and folders else name)
+    found = _SPLIT_FILE.fullmatch(folders[-1] if folders and _NAMED_BY_FOLDER.fullmatch(name) else name)
     return found["split"] if found else ""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 from PIL import Image
-from pyarrow import parquet
+from pyarrow import ipc, parquet
 
 from studies.actions.imports.import_state import ImportSummary
 from studies.actions.imports.importer import import_files
@@ -88,3 +88,12 @@ def write_images(folder: Path) -> Path:
     for number, colour in enumerate(("red", "green", "blue", "white")):
         (folder / f"{number}.jpg").write_bytes(picture_bytes(colour))
     return folder
+
+
+def arrow_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Return an Arrow stream, as `save_to_disk` of the `datasets` library writes it."""
+    table = pa.Table.from_pylist(rows)
+    out = BytesIO()
+    with ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1)
+    return out.getvalue()

@@ -21,6 +21,7 @@ from django.db.models import Exists, F, OuterRef
 from studies.errors import StudyError
 from studies.importing.archives import DAMAGED, BadArchive, problem_with_path, tables_in
 from studies.importing.archives import unpack as unpack_archive
+from studies.importing.parquet import ARROW, PARQUET, BadTable, write_as_parquet
 from studies.models import Import, Project, Upload
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,10 @@ LARGEST_PIECE = 8 << 20
 BLOCK = 1 << 16
 # Most bytes of a table that is taken out of an archive.
 LARGEST_TABLE = 1 << 30
+# Most bytes of an Arrow file that is converted in a request.
+LARGEST_ARROW = 1 << 29
+# What `save_to_disk` writes beside the data.
+BESIDE_ARROW = frozenset({"state.json", "dataset_info.json", "dataset_dict.json"})
 KEPT_FOR = timedelta(days=7)
 # Bytes of disk space kept free for the site during uploads.
 LEFT_FREE = 1 << 30
@@ -141,6 +146,26 @@ def take_rows_out(upload: Upload) -> None:
             raise StudyError(f"Another zip holds {inside} too. Rename one of the two files.") from error
         except (BadArchive, *DAMAGED) as error:
             raise StudyError(str(error)) from error
+
+
+def convert_arrow_files(upload: Upload) -> None:
+    """Write the Arrow files of a dataset that was saved by `save_to_disk` as Parquet files. Raises StudyError."""
+    files = rows_of(upload)
+    arrows = [path for path in files if path.suffix.lower() == ARROW]
+    for path in arrows:
+        if path.stat().st_size > LARGEST_ARROW:
+            raise StudyError(f"{path.name} is too large to be converted here. Write it as Parquet: dataset.to_parquet.")
+        part = path.with_suffix(f"{PARQUET}.part")
+        try:
+            write_as_parquet(path, part)
+        except BadTable as error:
+            part.unlink(missing_ok=True)
+            raise StudyError(f"{path.name}: {error}") from error
+        part.rename(path.with_suffix(PARQUET))
+        path.unlink()
+    for path in files if arrows else ():
+        if path.name in BESIDE_ARROW:
+            path.unlink()
 
 
 def is_archive(name: str) -> bool:

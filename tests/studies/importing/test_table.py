@@ -1,6 +1,7 @@
 """Any table with a mapping: CSV, TSV, JSON, JSON lines and Parquet, and every problem that it reports."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from studies.importing import Record, RowProblem
 from studies.importing.bivlc_manifest import read as read_manifest
 from studies.importing.table import read, sample
 from tests.studies.real_data import REAL_DATA, needs_real_data
-from tests.studies.source_files import NamedBytes, json_lines, parquet_bytes, picture_bytes
+from tests.studies.source_files import NamedBytes, arrow_bytes, json_lines, parquet_bytes, picture_bytes
 
 MAPPING = {"id": "key", "text": "caption:caption", "a": "image:candidate", "b": "image:candidate", "best": "right"}
 ROWS = [
@@ -227,3 +228,11 @@ def test_the_real_manifest_gives_what_its_own_importer_gives() -> None:
             assert [image.filename for image in ours.images] == candidates
             count += 1
     assert count == 7_512
+
+
+@pytest.mark.parametrize("content", [arrow_bytes([{"text": "A vase."}]), b"ARROW1\0\0"])
+def test_an_arrow_file_on_the_server_is_told_to_be_written_as_parquet(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "data.arrow"
+    file.write_bytes(content)
+    with file.open("rb") as stream:
+        assert "write the dataset as Parquet: dataset.to_parquet(FILE)." in sample(stream, 1).problem

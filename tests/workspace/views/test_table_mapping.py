@@ -15,7 +15,7 @@ from django.test import Client
 from studies.models import Import, Instance, Membership, Project, Upload
 from tests.factories import make_member, make_project
 from tests.pages import signed_in, words_of
-from tests.studies.source_files import parquet_bytes
+from tests.studies.source_files import arrow_bytes, parquet_bytes
 from tests.workspace.views.test_uploads import NEW, begin, jpeg, row, send, work, zipped
 
 pytestmark = pytest.mark.django_db
@@ -285,3 +285,33 @@ def test_tables_of_several_kinds_are_mapped_together(editor: Client) -> None:
     ]
     answer = editor.post(NEW, {"rows": files}, follow=True)
     assert {"number", "sentence", *AS_IN_TABLE} == {column["name"] for column in answer.context["columns"]}
+
+
+def test_a_dataset_that_was_saved_to_disk_is_read_with_its_pictures(editor: Client) -> None:
+    """A folder for each split with an Arrow file and a description of it."""
+    upload = begin(editor)
+    send(editor, upload, "rows", "dataset_dict.json", b'{"splits": ["train", "test"]}')
+    for split, colour in (("train", "red"), ("test", "blue")):
+        row = {"image": {"bytes": jpeg(colour), "path": None}, "text": f"A {colour} vase."}
+        send(editor, upload, "rows", f"{split}/data-00000-of-00001.arrow", arrow_bytes([row, row]))
+        send(editor, upload, "rows", f"{split}/state.json", b"{}")
+    address = editor.post(NEW, {"upload": upload.split("/")[2]})["Location"]
+    page = editor.get(address)
+    assert page.context["files"] == ["data-00000-of-00001.parquet"] * 2
+    assert page.content.decode().count('<img src="data:image/webp;base64,') == 2
+    editor.post(address, columns({"image": "image:image", "text": "caption:caption"}) | {"at_once": "1"})
+    work()
+    assert Import.objects.get().error == ""
+    assert sorted(Instance.objects.values_list("split", flat=True)) == ["test", "test", "train", "train"]
+
+
+def test_a_damaged_arrow_file_is_named(editor: Client) -> None:
+    answer = editor.post(NEW, {"rows": SimpleUploadedFile("data.arrow", b"\xff\xff\xff\xff broken")})
+    assert answer.status_code == 409
+    assert "data.arrow: It is not an Arrow file that can be read." in words_of(answer)
+
+
+def test_an_arrow_file_that_is_too_large_is_refused(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studies.actions.imports.uploads.LARGEST_ARROW", 10)
+    answer = editor.post(NEW, {"rows": SimpleUploadedFile("data.arrow", arrow_bytes([{"text": "A vase."}]))})
+    assert "data.arrow is too large to be converted here." in words_of(answer)

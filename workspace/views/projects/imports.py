@@ -39,6 +39,7 @@ from studies.actions.imports.uploads import (
     IMAGES,
     PARTS,
     begin_upload,
+    convert_arrow_files,
     folder_of,
     receive,
     received,
@@ -90,6 +91,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             upload = _upload_of(request, project)
             if not rows_of(upload):
                 take_rows_out(upload)
+            convert_arrow_files(upload)
             rows = rows_of(upload)
             if not rows:
                 raise StudyError(NO_ROWS)
