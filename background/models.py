@@ -27,7 +27,7 @@ class Job(models.Model):
         default=dict, help_text="What it is about: ids only."
     )
     key = models.CharField(
-        max_length=100, blank=True, help_text="Where it is not empty, one unfinished job of the kind has it."
+        max_length=100, blank=True, help_text="If it is not empty, at most one unfinished job of this kind has it."
     )
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.WAITING)
     done = models.PositiveBigIntegerField(default=0)
@@ -37,7 +37,7 @@ class Job(models.Model):
         default=dict, help_text="Where the next worker goes on; empty: at the beginning."
     )
     attempts = models.PositiveIntegerField(default=0, help_text="How often a worker has begun; the last one has it.")
-    fruitless = models.PositiveIntegerField(default=0, help_text="How often since it last reached another step.")
+    fruitless = models.PositiveIntegerField(default=0, help_text="Starts since it last reached another step.")
     message = models.CharField(max_length=64, blank=True, help_text="The message that brought it to its worker.")
     error = models.TextField(blank=True, help_text="Why it failed, for people.")
     requested_by = models.ForeignKey(

@@ -61,7 +61,7 @@ def check_url(url: str) -> SplitResult:
     except ValueError as error:
         raise AddressRefused("This is no address. Write one such as https://example.org/lineup.") from error
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_TO_PRIVATE_ADDRESSES):
-        raise AddressRefused("The address must begin with https://, so that nobody reads along.")
+        raise AddressRefused("The address must begin with https://, so that nobody else can read the messages.")
     if not host or port == 0:
         raise AddressRefused("This is no address. Write one such as https://example.org/lineup.")
     if parts.username is not None or parts.password is not None or parts.fragment:

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100)),
                 ('version', models.CharField(blank=True, max_length=100)),
-                ('weights', models.CharField(blank=True, help_text='What tells its weights apart: a tag or a hash.', max_length=200)),
+                ('weights', models.CharField(blank=True, help_text='Tag or hash that identifies its weights.', max_length=200)),
                 ('created_at', models.DateTimeField()),
             ],
             options={

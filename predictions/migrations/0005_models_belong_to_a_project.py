@@ -26,8 +26,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default="",
                 default="",
-                help_text="What it was called before somebody renamed it, as workers go on calling it; empty where "
-                "nobody has.",
+                help_text="Name before a rename, which workers still use; empty if it was never renamed.",
                 max_length=100,
             ),
         ),

@@ -78,14 +78,14 @@ class Model(models.Model):
     name = models.CharField(max_length=LONGEST["name"])
     version = models.CharField(max_length=LONGEST["version"], blank=True)
     weights = models.CharField(
-        max_length=LONGEST["weights"], blank=True, help_text="What tells its weights apart: a tag or a hash."
+        max_length=LONGEST["weights"], blank=True, help_text="Tag or hash that identifies its weights."
     )
     first_name = models.CharField(
         max_length=LONGEST["name"],
         blank=True,
         default="",
         db_default="",
-        help_text="What it was called before somebody renamed it, as workers go on calling it; empty where nobody has.",
+        help_text="Name before a rename, which workers still use; empty if it was never renamed.",
     )
     first_version = models.CharField(max_length=LONGEST["version"], blank=True, default="", db_default="")
     created_at = models.DateTimeField()

@@ -16,10 +16,7 @@ from results.reports.sections.funnel import asks_about_parts, dataset_studies
 from results.reports.simulated_answers import simulation_notice
 from results.reports.text import cell_text
 
-NO_IDS = (
-    "No name, no e-mail address, no IP address and no id of a recruitment platform is in it. People who withdrew are "
-    "not in it."
-)
+NO_IDS = "It contains no names, e-mail addresses, IP addresses or platform IDs, and nothing of people who withdrew."
 
 
 @dataclass(frozen=True, order=True)

@@ -23,7 +23,7 @@ def tables_card(facts: ProjectFacts) -> DatasetCard:
             people_left_out(facts),
         ],
         annotations_per_item=sentence("answers_per_question", facts),
-        limits=[notice] if notice else ["Exports hold what there is at a moment; a release is frozen."],
+        limits=[notice] if notice else ["An export is a snapshot; a release is frozen."],
         privacy=f"Annotators appear under random names that are the same in all exports of the project. {NO_IDS}",
         notice=notice,
     )

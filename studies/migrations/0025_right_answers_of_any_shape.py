@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='question',
             name='right_answer',
-            field=models.JSONField(blank=True, help_text='The right answer, where one is known that is no single option; else null.', null=True),
+            field=models.JSONField(blank=True, help_text='The right answer if it is not a single option, else null.', null=True),
         ),
     ]

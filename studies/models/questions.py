@@ -24,7 +24,7 @@ class Question(models.Model):
     content: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
     right = models.CharField(max_length=100, blank=True, help_text="The right option, where one is known.")
     right_answer: models.JSONField[Any, Any] = models.JSONField(
-        null=True, blank=True, help_text="The right answer, where one is known that is no single option; else null."
+        null=True, blank=True, help_text="The right answer if it is not a single option, else null."
     )
     item = models.CharField(
         max_length=50,

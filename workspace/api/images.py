@@ -24,7 +24,9 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 class AskedForSerializer(serializers.Serializer[Any]):
     sha256 = serializers.ListField(
-        child=serializers.RegexField(r"^[0-9a-f]{64}\Z", error_messages={"invalid": "This is no SHA-256 in hex."}),
+        child=serializers.RegexField(
+            r"^[0-9a-f]{64}\Z", error_messages={"invalid": "This is not a SHA-256 in hexadecimal digits."}
+        ),
         max_length=MOST_ASKED,
     )
 

@@ -59,7 +59,7 @@ class InvitationSerializer(Plain):
 
 class NewInvitationSerializer(InvitationSerializer):
     link = serializers.CharField(allow_null=True, help_text="Shown this once: null where the request is asked again.")
-    mailed = serializers.BooleanField(help_text="Whether a mail server took it.")
+    mailed = serializers.BooleanField(help_text="Whether a mail server accepted it.")
 
 
 class PersonSerializer(Plain):
@@ -88,7 +88,7 @@ class OwedSerializer(Plain):
     sessions = serializers.IntegerField()
     answers = serializers.IntegerField(help_text="Answers that were stored; each is paid `pay.per_answer`.")
     counted = serializers.IntegerField(help_text="Answers that count.")
-    kept_aside = serializers.IntegerField(help_text="Answers that were stored and do not count.")
+    kept_aside = serializers.IntegerField(help_text="Stored answers that do not count.")
     endings = serializers.DictField(child=serializers.IntegerField(), help_text="How sessions ended -> how many.")
     currency = serializers.CharField()
     amount = serializers.DecimalField(max_digits=12, decimal_places=2, help_text="The sum of `items`.")

@@ -12,7 +12,7 @@ class Conditions(CsvWriter):
     rows: Literal["conditions"] = "conditions"
     filename = "conditions.csv"
     columns = (
-        Column("digest", "sc:Text", "What predictions call it: the SHA-256 of the details as canonical JSON."),
+        Column("digest", "sc:Text", "Its name in predictions: the SHA-256 of the details as canonical JSON."),
         Column(
             "details",
             "sc:Text",

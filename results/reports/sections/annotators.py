@@ -53,7 +53,7 @@ ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be me
 UNLIKELY_POSITIONS = 0.001
 POSITION_FLAG = "Position bias"
 TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."
-TOO_MANY = f"More than {MOST_MODELLED:,} answers stand beside others; run the models on the export of the responses."
+TOO_MANY = f"More than {MOST_MODELLED:,} answers can be compared with others; run the models on the exported responses."
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,11 +72,11 @@ class ImportSummary:
         verb = "would be added" if self.dry_run else "added"
         parts = [f"{self.records:,} records: {self.added:,} {verb}, {self.already_there:,} already there."]
         if self.notes:
-            told = "is" if self.dry_run else "was"
+            told = "are" if self.dry_run else "were"
             parts = parts if self.records else []
-            parts.append(f"What it says of {self.noted:,} descriptions in {self.notes:,} image sets {told} new.")
+            parts.append(f"Its notes on {self.noted:,} descriptions in {self.notes:,} image sets {told} new.")
         if self.unknown:
-            parts.append(f"It speaks of {self.unknown:,} descriptions that are not there: left out.")
+            parts.append(f"{self.unknown:,} of its descriptions do not exist here and are left out.")
         if self.public:
             parts.append(
                 f"The right answers of {self.public:,} records of this test split are public: people can look them up, "

@@ -12,7 +12,7 @@ from studies.permissions import Verb
 
 
 class Command(BaseCommand):
-    help = "Make a draft that asks what another study asks, under a name of its own, whatever state that study is in."
+    help = "Copy a study to a new draft, whatever its state."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help=STUDY_HELP)

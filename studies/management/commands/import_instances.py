@@ -24,7 +24,7 @@ from studies.progress_bars import ProgressBars
 
 
 class Command(BaseCommand):
-    help = "Import instances from files into a project: all of them, or none and every reason why."
+    help = "Import instances from files into a project: all rows, or none with a list of problems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="The project's slug; a project that does not exist is made.")

@@ -229,8 +229,8 @@ def test_a_habit_of_place_is_seen_per_annotator() -> None:
 def test_too_many_answers_are_left_to_the_export(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(annotators, "MOST_MODELLED", 1)
     ann = row(annotators_table([ANN, BEN], KINDS), "A-ANN")
-    assert "export of the responses" in ann[MACE].reason
-    assert "export of the responses" in ann[DAWID_SKENE].reason
+    assert "exported responses" in ann[MACE].reason
+    assert "exported responses" in ann[DAWID_SKENE].reason
 
 
 def test_a_chart_shows_agreement_against_speed() -> None:

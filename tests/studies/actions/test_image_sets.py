@@ -133,7 +133,7 @@ def test_a_companion_in_the_same_command_goes_to_the_descriptions_whichever_come
     summaries = {summary.file: summary for summary in imported(project, *files, images_later=True)}
     summary = summaries["annotator_split.json"]
     assert (summary.records, summary.notes, summary.noted, summary.unknown) == (0, 2, 3, 0)
-    assert str(summary) == "What it says of 3 descriptions in 2 image sets was new."
+    assert str(summary) == "Its notes on 3 descriptions in 2 image sets were new."
     assert noted(CUPS) == {"5": {"author": "unseen_worker"}, "0": {"author": "train_worker"}}
     assert noted(TREES) == {"9": {"author": "train_worker"}}
 
@@ -163,7 +163,7 @@ def test_what_a_companion_says_of_descriptions_that_are_not_there_is_left_out_an
     files = [written(tmp_path, "valid.json", DESCRIBED), written(tmp_path, "authors.json", said)]
     summary = imported(project, *files, images_later=True)[1]
     assert (summary.noted, summary.unknown) == (1, 2)
-    assert str(summary).endswith("It speaks of 2 descriptions that are not there: left out.")
+    assert str(summary).endswith("2 of its descriptions do not exist here and are left out.")
     assert noted(CUPS) == {"5": {"author": "unseen_worker"}}
     with pytest.raises(ImportRefused, match="None of the descriptions that it speaks of is there"):
         imported(Project.objects.create(slug="other"), files[1])

@@ -43,7 +43,7 @@ def asking(project: Project) -> Study:
 def test_a_list_is_declared_and_counted_and_its_people_are_not_shown(owner: Client) -> None:
     shown = owner.get(declare(owner, "\nPid-Of-Ann.\n\npid-of-ben\npid-of-ann")["Location"]).content.decode()
     assert members() == {"pid-of-ann", "pid-of-ben"}
-    assert "The group testers has 2 people in it now." in shown
+    assert "The group testers now has 2 people." in shown
     assert "pid-of" not in shown.casefold()
     assert Event.objects.get().details == {"group": "testers", "people": 2}
 

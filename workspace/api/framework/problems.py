@@ -99,7 +99,7 @@ def problem_of(error: Exception) -> Problem | None:
         case RequestDataTooBig():
             return Problem("too-large", 413, "What you sent is too large for this address.")
         case SuspiciousOperation():
-            return Problem("not-understood", 400, "What you sent cannot be read.")
+            return Problem("not-understood", 400, "The request cannot be read.")
         case exceptions.APIException():
             return _problem_of_framework(error)
     return None

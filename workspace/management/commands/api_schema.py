@@ -6,7 +6,7 @@ from workspace.api.framework.documentation import schema_as_yaml
 
 
 class Command(BaseCommand):
-    help = "Print the schema of the API, OpenAPI 3 in YAML. What is released of it stands in docs/api-v1.yaml."
+    help = "Print the schema of the API, OpenAPI 3 in YAML. docs/api-v1.yaml has the released version."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(schema_as_yaml(), ending="")

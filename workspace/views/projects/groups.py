@@ -49,7 +49,7 @@ def groups(request: HttpRequest, project: Project) -> HttpResponse:
     except StudyError as error:
         return _page(request, project, given, status=409, problems=error.problems)
     how_many = f"{many:,} {'person' if many == 1 else 'people'}" if many else "nobody"
-    messages.success(request, f"The group {group} has {how_many} in it now.")
+    messages.success(request, f"The group {group} now has {how_many}.")
     return redirect("project_groups", project.slug)
 
 

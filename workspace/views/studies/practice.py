@@ -134,7 +134,7 @@ def _add_practice(request: HttpRequest, study: Study) -> dict[str, str]:
     except CannotAsk as error:
         raise StudyError(str(error)) from error
     if right not in {option.key for option in kind.options(built.content)}:
-        raise StudyError("That is no answer to this question. Choose one of those that are shown.")
+        raise StudyError("This is not one of the answers. Choose one that is shown.")
     added = {"instance": found.key, "right": right}
     feedback = request.POST.get("feedback", "").replace("\r\n", "\n").strip()
     return added | ({"feedback": feedback} if feedback else {})
