@@ -38,6 +38,8 @@ class KeptFormsMiddleware:
         if is_sent and _leads_to_sign_in(response) and not request.user.is_authenticated:
             _keep(request, response)
         _note_person(request, response)
+        if FLAG in request.COOKIES and request.user.is_authenticated and KEY not in request.session:
+            response.delete_cookie(FLAG)
         return response
 
 

@@ -4,6 +4,7 @@ Every function returns whether a server accepted the mail.
 """
 
 import logging
+from collections.abc import Iterable
 from smtplib import SMTPException
 
 from django.conf import settings
@@ -77,9 +78,7 @@ def send_completion(study: Study, *, is_closed: bool) -> bool:
     address = f"{settings.SITE_URL}{reverse('study', args=[study.project.slug, study.slug])}"
     closed = " It has been closed, so that nobody comes in any more." if is_closed else ""
     text = f"All answers to {study.title} ({study.slug}) are in.{closed}\n\n{address}\n"
-    addresses = sorted({person.email for person in people if person.email})
-    sent = [_send(f"{study.slug} is complete", text, to=to, about=f"study {study.pk}") for to in addresses]
-    return any(sent)
+    return _send_to_all(people, f"{study.slug} is complete", text, about=f"study {study.pk}")
 
 
 def send_deletion_planned(deletion: ProjectDeletion) -> bool:
@@ -101,9 +100,21 @@ def send_deletion_cancelled(project: Project, *, by: User) -> bool:
     return _send_to_owners(project, f"{project.name} will not be deleted", text)
 
 
+def send_deletion_done(deletion: ProjectDeletion) -> bool:
+    """Mail those who owned a project that it is deleted, and where the record of what was deleted is."""
+    address = f"{settings.SITE_URL}{reverse('deletion_record', args=[deletion.pk])}"
+    text = f"{deletion.name} on Lineup is deleted.\n\nThe record of what it held:\n\n{address}\n"
+    return _send_to_all(deletion.owners.all(), f"{deletion.name} is deleted", text, about=f"deletion {deletion.pk}")
+
+
 def _send_to_owners(project: Project, subject: str, text: str) -> bool:
-    addresses = sorted({owner.email for owner in owners_of(project) if owner.email})
-    sent = [_send(subject, text, to=to, about=f"the deletion of project {project.pk}") for to in addresses]
+    return _send_to_all(owners_of(project), subject, text, about=f"the deletion of project {project.pk}")
+
+
+def _send_to_all(people: Iterable[User], subject: str, text: str, *, about: str) -> bool:
+    """Mail each address of `people` once; return whether a server accepted any."""
+    addresses = sorted({person.email for person in people if person.email})
+    sent = [_send(subject, text, to=to, about=about) for to in addresses]
     return any(sent)
 
 

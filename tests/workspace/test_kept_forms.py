@@ -50,6 +50,14 @@ def test_what_was_typed_is_offered_after_signing_in_and_sent(owner: Client, proj
     assert "Send your form?" not in owner.get(ADDRESS, follow=True).content.decode()
 
 
+def test_once_sent_no_request_looks_for_a_kept_form_any_more(owner: Client) -> None:
+    assert owner.cookies["form_is_kept"].value == "yes"
+    owner.get(ADDRESS)
+    assert owner.cookies["form_is_kept"].value == "yes", "it is still to be sent"
+    owner.post(ADDRESS, {"name": "Better vases"})
+    assert owner.cookies["form_is_kept"].value == ""
+
+
 def test_what_a_page_sends_while_somebody_types_is_not_kept(project: Project) -> None:
     person = make_member(project, "owner")
     browser = signed_out(person)

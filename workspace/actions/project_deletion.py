@@ -34,6 +34,7 @@ from studies.actions.studies import change_state
 from studies.errors import StudyError
 from studies.models import UNDER_WAY, Import, InstanceImage, Project, ProjectDeletion, Study, StudyState, Upload
 from workspace.actions.uploaded_images import delete_uses
+from workspace.mail import send_deletion_done
 from workspace.models import HubDownload, HubPush, UploadedImage
 
 KIND = "workspace.delete_project"
@@ -219,6 +220,9 @@ def _delete(job: RunningJob) -> None:
         for model, path in tables():
             while _delete_batch(job, deletion, _rows(model, path, project), total):
                 _remove_files(deletion)
+    # Whoever deleted an empty project at once saw it go.
+    if deletion.due_at > deletion.requested_at:
+        send_deletion_done(deletion)
 
 
 def _describe(deletion: ProjectDeletion, project: Project) -> dict[str, Any]:

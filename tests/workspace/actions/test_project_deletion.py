@@ -9,6 +9,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core import mail
 from django.core.files.base import ContentFile
 
 from annotation.actions.answering.responses import open_slots
@@ -152,6 +153,27 @@ def test_only_what_other_projects_use_and_a_record_stay(owner: User, tmp_path: P
     assert [each["release"] for each in deletion.record["releases"]] == ["v1"]
     assert len(deletion.record["releases"][0]["sha256"]) == 64
     assert run_due(LATER + timedelta(hours=1)) == []
+
+
+def test_owners_are_told_when_it_is_done(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "MAIL_FROM", "lineup@example.org")
+    User.objects.filter(pk=owner.pk).update(email="ada@example.org")
+    project = owned(owner)
+    fill(project, owner, tmp_path)
+    request_deletion(project=project, name="Vases", pay_settled=True, by=owner, now=NOON)
+    assert mail.outbox == []
+    run_due()
+    (told,) = mail.outbox
+    assert (told.to, told.subject) == (["ada@example.org"], "Vases is deleted")
+    assert f"/deleted-projects/{ProjectDeletion.objects.get().pk}.json" in told.body
+
+
+def test_nobody_is_told_of_a_project_that_goes_at_once(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "MAIL_FROM", "lineup@example.org")
+    User.objects.filter(pk=owner.pk).update(email="ada@example.org")
+    request_deletion(project=owned(owner), name="Vases", pay_settled=True, by=owner, now=NOON)
+    run_due(NOON)
+    assert (ProjectDeletion.objects.get().deleted_at, mail.outbox) == (NOON, [])
 
 
 class Killed(BaseException):
