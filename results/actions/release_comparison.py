@@ -53,10 +53,14 @@ class CategoryCounts:
 
 @dataclass(frozen=True)
 class ReleaseComparison:
-    """Two releases of a project, and their items. `same`: number of items without a change."""
+    """Two releases of a project, and their items. `same`: number of items without a change.
+
+    `rules`: the acceptance rules of the items of each.
+    """
 
     before: Release
     after: Release
+    rules: tuple[Sequence[str], Sequence[str]]
     added: Sequence[ComparedItem]
     removed: Sequence[ComparedItem]
     changed: Sequence[ComparedItem]
@@ -78,13 +82,18 @@ def compare_releases(before: Release, after: Release) -> ReleaseComparison:
     for release in (before, after):
         check_offered(release)
         check_frozen(release)
-    old = {_name(row): _Stored.of(row) for row in _items(before)}
+    rules: tuple[set[str], set[str]] = (set(), set())
+    old = {}
+    for row in _items(before):
+        old[_name(row)] = _Stored.of(row)
+        rules[0].add(row["rule"])
     counts_before = Counter(each.category for each in old.values())
     counts_after = Counter[Category]()
     added, changed, same = [], [], 0
     for row in _items(after):
         name, new = _name(row), _Stored.of(row)
         counts_after[new.category] += 1
+        rules[1].add(row["rule"])
         known = old.pop(name, None)
         if known is None:
             added.append(new.item(name))
@@ -97,7 +106,8 @@ def compare_releases(before: Release, after: Release) -> ReleaseComparison:
         CategoryCounts(*category, counts_before[category], counts_after[category])
         for category in sorted(counts_before | counts_after)
     ]
-    return ReleaseComparison(before, after, added, removed, changed, same, categories)
+    names = (sorted(rules[0]), sorted(rules[1]))
+    return ReleaseComparison(before, after, names, added, removed, changed, same, categories)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def compare(request: HttpRequest, project: Project) -> HttpResponse:
         "after": after,
         "problem": problem,
         "comparison": comparison,
-        "both": [comparison.before, comparison.after] if comparison else [],
+        "both": list(zip((comparison.before, comparison.after), comparison.rules, strict=True)) if comparison else [],
         "shown": COMPARED_SHOWN,
     }
     return render(request, "results/releases/compare.html", context, status=409 if problem else 200)

@@ -53,6 +53,7 @@ def test_items_that_were_added_removed_and_changed_are_listed(client: Client, bo
     named = [[item.name for item in items] for items in (found.added, found.removed, found.changed)]
     assert named == [["vase-2"], ["vase-0"], ["vase-1"]]
     assert (found.changed[0].changed, found.same) == (["split"], 0)
+    assert found.rules == (["chosen-v1"], ["chosen-v1"])
     # Split, type, subtype: v1 beside v2.
     assert [(row.split, row.type, row.subtype, row.before, row.after) for row in found.categories] == [
         ("", "replace", "obj", 2, 0),
