@@ -42,7 +42,7 @@ OF_RESULTS = (
     "tests/predictions/queries/test_*.py",
     "tests/contracts/test_formats.py",
     "tests/contracts/test_what_comes_out.py",
-    "tests/annotation/test_growing_sittings.py",
+    "tests/annotation/test_live_sessions.py",
     "tests/flows/test_one_truth.py",
     "tests/workspace/api/test_permissions.py",
     "tests/workspace/views/test_permissions.py",

@@ -14,7 +14,7 @@ from annotation.actions.ending import platform_outcome
 from annotation.errors import NotYourQuestion
 from annotation.models import Response, Seat, Session, SessionState, Slot
 from studies.models import CompletionCode, Question, Study
-from tests.annotation.test_growing_sittings import find, led, write
+from tests.annotation.test_live_sessions import find, led, write
 from tests.annotation.test_lobby import LOBBY, MINUTE, make_roles, wait
 from tests.annotation.test_responses import next_slot, send
 from tests.annotation.test_work_pages import page_of

@@ -10,7 +10,7 @@ from annotation.errors import AnnotationError
 from annotation.models import Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
 from studies.models import Study
-from tests.annotation.test_growing_sittings import write
+from tests.annotation.test_live_sessions import write
 from tests.annotation.test_lobby import make_roles
 from tests.annotation.test_responses import send
 from tests.factories import NOON, arrive, arrive_at_work, fresh

@@ -19,7 +19,7 @@ from results.queries.people.payments_due import PersonOwed, everybody_owed
 from results.queries.reports.report_rows import study_outline
 from studies.design import Design, read_design
 from studies.models import CompletionCode, Study
-from tests.annotation.test_growing_sittings import find, led_on, write
+from tests.annotation.test_live_sessions import find, led_on, write
 from tests.annotation.test_lobby import MINUTE, make_roles, wait
 from tests.annotation.test_responses import send
 from tests.annotation.test_withdrawn_texts import look

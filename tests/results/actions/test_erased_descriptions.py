@@ -1,4 +1,4 @@
-"""What somebody wrote, and others were asked about: it goes with their consent, wherever it has been copied to."""
+"""A withdrawn person's descriptions are erased from questions, exports, releases and cached statistics."""
 
 import json
 import uuid

@@ -1,5 +1,4 @@
-"""A live sitting takes up what has become ready since it began, waits for more where somebody wants to, and ends with
-what it has: nobody loses by going on."""
+"""Live sessions: they take up questions that became ready after they began, wait for more, and end with what they have."""
 
 import uuid
 from contextlib import suppress
