@@ -1,4 +1,4 @@
-"""Live sessions: they take up questions that became ready after they began, wait for more, and end with what is there."""
+"""Live sessions take up questions that became ready after they began, wait for more, and end with what is there."""
 
 import uuid
 from contextlib import suppress
