@@ -46,7 +46,7 @@ MADE_AT_ONCE = 20_000
 # While answers come in, statistics are updated at most this often.
 NEW_AT_MOST_EVERY = timedelta(minutes=1)
 # The annotators with the lowest agreement come first.
-MOST_ANNOTATORS = 1_000
+MOST_ANNOTATORS = 500
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
 FORM = "16"

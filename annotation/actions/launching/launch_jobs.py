@@ -13,9 +13,11 @@ from background.jobs import request_job
 from background.models import Job, JobState
 from background.work import RunningJob, Work
 from studies.actions.events import What, record
+from studies.actions.projects.members import may
 from studies.actions.studies import Plan
 from studies.errors import StudyError
 from studies.models import Study, StudyState
+from studies.permissions import Verb
 
 KIND = "annotation.launch"
 # Questions and places for answers that a request can create: about two seconds on SQLite.
@@ -46,7 +48,8 @@ def is_large(plan: Plan) -> bool:
 @transaction.atomic
 def request_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool]:
     """Return the job that launches `study`, and whether it is new and has to be sent."""
-    arguments = {"study": study.pk, "user": by.pk, "file": _checksum(study)}
+    # Whoever deletes the project finds the job by `project`.
+    arguments = {"study": study.pk, "project": study.project_id, "user": by.pk, "file": _checksum(study)}
     job, is_new = request_job(kind=KIND, arguments=arguments, by=by, now=now, key=str(study.pk))
     if is_new:
         record(project=study.project, study=study, what=What.LAUNCH_REQUESTED, by=by, now=now)
@@ -69,6 +72,8 @@ def _launch(job: RunningJob) -> None:
     user = User.objects.filter(pk=job.arguments["user"]).first()
     if study is None or user is None:
         raise Failed("The draft was deleted before its launch.")
+    if not may(user, Verb.RUN, study.project):
+        raise Failed(f"{user.get_username()} may no longer launch studies in this project.")
     try:
         with transaction.atomic():
             # Locked before its file is compared, so that nobody changes it in between.

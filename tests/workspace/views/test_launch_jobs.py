@@ -10,10 +10,11 @@ from django.test import Client
 from annotation.actions.launching import launch_jobs
 from annotation.models import Seat
 from background.models import Job, JobState
-from studies.models import Event, Study, StudyState
+from studies.models import Event, Membership, Study, StudyState
 from tests.factories import NOON, make_person
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
+from workspace.actions.project_deletion import due_jobs, request_deletion
 
 PAGE = "/studies/birds/birds-step-3/"
 
@@ -92,6 +93,26 @@ def test_a_draft_that_was_changed_meanwhile_is_not_launched(client: Client, draf
     press_launch(client)
     run_now(sent[1])
     assert state(draft) == StudyState.OPEN
+
+
+def test_somebody_who_may_no_longer_launch_does_not(client: Client, draft: Study, sent: list[Job]) -> None:
+    press_launch(client)
+    Membership.objects.update(role="viewer")
+    assert run_now(sent[0]).error == "researcher may no longer launch studies in this project."
+    assert state(draft) == StudyState.DRAFT
+
+
+def test_the_deletion_of_the_project_cancels_a_waiting_launch(
+    client: Client, draft: Study, sent: list[Job], researcher: User
+) -> None:
+    press_launch(client)
+    Membership.objects.update(role="owner")
+    request_deletion(project=draft.project, name=draft.project.name, pay_settled=True, by=researcher, now=NOON)
+    for job in due_jobs(now=NOON):
+        run_now(job, now=NOON)
+    sent[0].refresh_from_db()
+    assert sent[0].state == JobState.CANCELLED
+    assert not Study.objects.exists()
 
 
 def test_a_draft_that_was_deleted_meanwhile_fails_with_a_sentence(
