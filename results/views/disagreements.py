@@ -22,9 +22,11 @@ from results.queries.instances.disagreements import (
     CONFLICTING,
     DISAGREE,
     ORDERS,
+    SETTLED,
     SHOWN,
     Wanted,
     counts_shown,
+    decisions_shown,
     listed_questions,
     question_lines,
 )
@@ -40,30 +42,38 @@ from studies.models import Question, Study
 from studies.permissions import Verb
 
 PER_PAGE = 20
+# Digits of a question's id in an address.
+LONGEST_ID = 19
 
 
 @study_view(Verb.VIEW)
 @require_safe
 def disagreements(request: HttpRequest, study: Study) -> HttpResponse:
     chosen = typed(request.GET, "question")
-    question = study.questions.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
-    return _page(request, study, _wanted(request.GET), question)
+    is_id = chosen.isdecimal() and len(chosen) <= LONGEST_ID
+    question = study.questions.filter(pk=int(chosen)).first() if is_id else None
+    problem = "This study has no such question." if chosen and question is None else ""
+    return _page(request, study, _wanted(request.GET), question, problem=problem, status=200)
 
 
 @study_view(Verb.SETTLE)
 @require_POST
 def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
-    asked = get_object_or_404(Question, study=study, pk=question)
+    asked = get_object_or_404(Question.objects.select_related("decision__settled_by"), study=study, pk=question)
     wanted, choice, note = _wanted(request.POST), typed(request.POST, "choice"), typed(request.POST, "note")
     # It may leave the list, and then nothing follows it there.
-    following = _List.of(study, wanted).after(asked.pk)
+    following = _List.of(study, wanted).unsettled_after(asked.pk, study)
     try:
+        if asked.decision.settled_choice:
+            who = asked.decision.settled_by or "Somebody"
+            raise CannotSettle(f"{who} has already settled this question with {asked.decision.settled_choice}.")
         if not choice:
             raise CannotSettle("Choose the option that the question is settled with.")
         adjudication.settle(question=asked, choice=choice, by=signed_in(request), note=note, now=timezone.now())
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message, note=note)
-    messages.success(request, f"The question about {asked.instance.key} is settled with {choice}.")
+    last = "" if following else " It was the last unsettled question of the list."
+    messages.success(request, f"The question about {asked.instance.key} is settled with {choice}.{last}")
     return redirect(_address(study, wanted, following))
 
 
@@ -97,9 +107,13 @@ class _List:
         ids = listed_questions(study, wanted, different=different, divided=divided)
         return cls(ids, different, kept if wanted.show == DISAGREE else None)
 
-    def after(self, question: int) -> int | None:
-        """Return what follows `question` in the list, if it is in it."""
-        return _beside(self.ids, question)[1]
+    def unsettled_after(self, question: int, study: Study) -> int | None:
+        """Return the next unsettled question after `question`, None if it is not in the list."""
+        if question not in self.ids:
+            return None
+        settled = set(decisions_shown(study, SETTLED).values_list("question_id", flat=True))
+        after = self.ids[self.ids.index(question) + 1 :]
+        return next((pk for pk in after if pk not in settled), None)
 
 
 def _beside(ids: Sequence[int], question: int) -> tuple[int | None, int | None]:
@@ -110,9 +124,16 @@ def _beside(ids: Sequence[int], question: int) -> tuple[int | None, int | None]:
 
 
 def _page(
-    request: HttpRequest, study: Study, wanted: Wanted, question: Question | None, *, problem: str = "", note: str = ""
+    request: HttpRequest,
+    study: Study,
+    wanted: Wanted,
+    question: Question | None,
+    *,
+    problem: str = "",
+    note: str = "",
+    status: int = 409,
 ) -> HttpResponse:
-    """Show the list with `question`, or with the first one of the page of the list."""
+    """Show the list with `question`, or with the first one of the page of the list. status: if there is a problem."""
     name_annotators(project=study.project)
     listed = _List.of(study, wanted)
     pages = Paginator(listed.ids, PER_PAGE)
@@ -144,7 +165,7 @@ def _page(
         "problem": problem,
         "note": note,
     }
-    return render(request, "results/disagreements/list.html", context, status=409 if problem else 200)
+    return render(request, "results/disagreements/list.html", context, status=status if problem else 200)
 
 
 def _wanted(given: QueryDict) -> Wanted:
