@@ -113,18 +113,23 @@ def has_free_seat(*, study: Study, annotator: Annotator | None, seat: Seat | Non
     return _free_seats(study=study, annotator=annotator, bars=bars, seat=seat)[1].exists()
 
 
-def claim(*, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None) -> int | None:
+def claim(
+    *, session: Session, now: datetime, seat: Seat | None = None, room: int | None = None, waits: bool = True
+) -> int | None:
     """Give `session` a free seat and return its number of questions; None if no seat is left.
 
     seat: claim this seat or none. room: maximum number of questions. Runs in a transaction. Seats locked by another
-    claim are passed over; if no other is left, this waits for them, in case that claim fails. Questions that the
-    session cannot get, by the rules of the study or for lack of room, move to a seat for somebody else at once.
+    claim are passed over; if no other is left and `waits`, this waits for them, in case that claim fails. Questions
+    that the session cannot get, by the rules of the study or for lack of room, move to a seat for somebody else at
+    once.
     """
     study, annotator = session.study, session.annotator
     bars = barred(study=study, annotator=annotator)
     slots, free = _free_seats(study=study, annotator=annotator, bars=bars, seat=seat)
     unlocked = free.select_for_update(skip_locked=True, of=("self",))
-    taken = unlocked.first() or free.select_for_update(of=("self",)).first()
+    taken = unlocked.first()
+    if taken is None and waits:
+        taken = free.select_for_update(of=("self",)).first()
     if taken is None:
         return None
     Seat.objects.filter(pk=taken.pk).update(session=session, claimed_at=now)

@@ -103,6 +103,17 @@ def test_who_has_a_description_before_them_is_not_shown_its_image_as_somebody_wh
 
 @pytest.mark.both
 @pytest.mark.django_db(transaction=True)
+def test_whoever_comes_while_places_are_being_opened_gets_one_of_them() -> None:
+    project = project_of(*(f"room-{number}" for number in range(6)))
+    write = write_study(project, surveys={"size": 6})
+    find = find_study(project, selection={"from": "write"}, answers=4, surveys={"size": 6})
+    write_everything(write, "author")
+    arrived = at_once(*[lambda number=number: arrive(find, f"person-{number}") for number in range(4)])
+    assert [session.questions_total for session in arrived] == [6, 6, 6, 6]
+
+
+@pytest.mark.both
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("finders", [0, 1, 2])
 def test_sixteen_who_come_at_once_give_no_answer_too_many_and_the_author_gives_none(finders: int) -> None:
     """finders: 0 where nobody finds the image, 1 where every other person does, 2 where everybody does."""

@@ -91,15 +91,16 @@ def _answers_for(
             yield About(response.question.instance_id, source=Source(RESPONSE, response.pk, handed_on))
 
 
-def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int | None = None) -> bool:
-    """Open one more survey of `study` if `annotator` can be asked something; tell whether one was opened.
+def draw(*, study: Study, annotator: Annotator | None, now: datetime, room: int | None = None) -> None:
+    """Open one more survey of `study` if `annotator` can be asked something.
 
     room: maximum number of questions. Runs in a transaction.
     """
     # One draw at a time, so that nothing is drawn twice.
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("fed_by").get(pk=study.pk)
     size = study.design.surveys.size if room is None else min(room, study.design.surveys.size)
-    return _open_survey_of_undecided(locked, annotator, size) or _open_survey_of_ready(locked, annotator, size, now=now)
+    if not _open_survey_of_undecided(locked, annotator, size):
+        _open_survey_of_ready(locked, annotator, size, now=now)
 
 
 def could_draw(
@@ -118,16 +119,14 @@ def could_draw(
     return not is_sample and bool(ready_items(study, now=now, annotator=annotator, limit=1, about=about))
 
 
-def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> bool:
+def _open_survey_of_ready(study: Study, annotator: Annotator | None, size: int, *, now: datetime) -> None:
     if study.design.instances.sample is not None:
-        return False
+        return
     most = max(1, size // study.design.questions_per_instance)
     drawn = ready_items(study, now=now, annotator=annotator, limit=most)
-    if not drawn:
-        return False
-    planned = PlannedSurvey(tuple(drawn), study.answers)
-    seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned]))
-    return True
+    if drawn:
+        planned = PlannedSurvey(tuple(drawn), study.answers)
+        seats.open_seats(study=study, surveys=add_surveys(study=study, planned=[planned]))
 
 
 def _undecided(study: Study, annotator: Annotator | None) -> QuerySet[Decision]:

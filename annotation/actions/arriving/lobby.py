@@ -90,8 +90,11 @@ def take_seat(*, session: Session, now: datetime, seat: Seat | None = None, room
     """
     given = seats.claim(session=session, now=now, seat=seat) if seat is not None else None
     given = given or seats.claim(session=session, now=now, room=room)
-    if given is None and draw_questions.draw(study=session.study, annotator=session.annotator, now=now, room=room):
-        given = seats.claim(session=session, now=now, room=room)
+    if given is None:
+        draw_questions.draw(study=session.study, annotator=session.annotator, now=now, room=room)
+        # Also if nothing was drawn: somebody else may have opened seats while this waited for the lock of the study.
+        # With that lock held, this must not wait for a seat whose holder waits for the lock.
+        given = seats.claim(session=session, now=now, room=room, waits=False)
     return given
 
 
