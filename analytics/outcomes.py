@@ -43,6 +43,8 @@ class Outcome(StrEnum):
 # Outcomes possible only in a study that accepts, and only in one that does not.
 ACCEPTING = frozenset({Outcome.ACCEPTED, Outcome.REJECTED})
 NOT_ACCEPTING = frozenset({Outcome.AGREED})
+# Outcomes without an accepted item, though all answers are in. A researcher can still settle a conflicting question.
+LOST = frozenset({Outcome.REJECTED, Outcome.CONFLICTING, Outcome.UNDONE})
 
 
 def progress_of(answers: int, wanted: int) -> Progress:

@@ -36,8 +36,8 @@ from results.queries.studies.questions import question_orders
 from results.reports.base import Chart, Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
-from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table
-from results.reports.sections.annotators import annotators_table, speed_chart
+from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table, without_undefined
+from results.reports.sections.annotators import PersonNumbers, annotators_table, people_numbers, speed_chart
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 
@@ -258,10 +258,17 @@ def annotators_of(study: Study) -> tuple[Table, Chart]:
     return annotators_table(answers, kinds, study=study.slug, flags=named_flags(study)), chart
 
 
+def numbers_of_people(project: Project) -> dict[str, PersonNumbers]:
+    """Return the pseudonym of everybody with a counted answer in `project` -> their numbers."""
+    name_annotators(project=project)
+    studies = Study.objects.filter(project=project, launched_at__isnull=False)
+    return people_numbers([list(persons_answers(study, label_spaces(study))) for study in studies])
+
+
 def annotators_page(study: Study) -> tuple[list[PageTable], Chart]:
     """Return the table of a study's annotators for its page, none without answers, and its chart."""
     table, chart = annotators_of(study)
-    return [page_table(table, most_rows=MOST_ANNOTATORS)] if table.rows else [], chart
+    return [page_table(without_undefined(table), most_rows=MOST_ANNOTATORS)] if table.rows else [], chart
 
 
 def _plain_annotators(study: Study) -> dict[str, Any]:
@@ -278,5 +285,8 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
     Page.STUDY_QUESTIONS: lambda study: {**question_orders(study), DISAGREE: different_answers(study)},
     Page.STUDY_ANNOTATORS: _plain_annotators,
+    Page.PROJECT_PEOPLE: lambda project: {
+        name: asdict(numbers) for name, numbers in numbers_of_people(project).items()
+    },
     Page.PROJECT_RESULTS: lambda project: plain_cards(page_cards(report_of(project_facts(project)))),
 }

@@ -17,6 +17,7 @@ class KeptNumbers(models.Model):
         STUDY_RATINGS = "study_ratings", "Ratings of a study"
         STUDY_QUESTIONS = "study_questions", "Questions of a study"
         STUDY_ANNOTATORS = "study_annotators", "Annotators of a study"
+        PROJECT_PEOPLE = "project_people", "People of a project"
         PROJECT_RESULTS = "project_results", "Results of a project"
         INSTANCES = "instances", "Instances of a project"
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from results.reports import charts
-from results.reports.base import SECTIONS, Card, Chart, Column, Report, Table
+from results.reports.base import SECTIONS, Card, Chart, Column, Report, Table, Undefined
 from results.reports.text import TextCell, TextTable, text_table
 
 # Longer tables are useless on a page and take browsers seconds.
@@ -69,6 +69,26 @@ def page_table(table: Table, *, most_rows: int = MOST_ROWS) -> PageTable:
     """Return `table` for a page. Of more than `most_rows` rows it shows the first ones and the last."""
     text: TextTable = text_table(_shortened(table, most_rows))
     return PageTable(table.name, table.title, text.headings, text.is_number, text.cells, text.table.notes)
+
+
+def without_undefined(table: Table) -> Table:
+    """Return `table` without the columns that are undefined in every row; a note says why they are."""
+    reasons: dict[str, list[str]] = {}
+    kept = []
+    for index, column in enumerate(table.columns):
+        cells = [row[index] for row in table.rows]
+        if cells and all(isinstance(cell, Undefined) for cell in cells):
+            for reason in dict.fromkeys(cell.reason for cell in cells if isinstance(cell, Undefined)):
+                reasons.setdefault(reason, []).append(column.title)
+        else:
+            kept.append(index)
+    notes = [f"Left out: {', '.join(titles)}. {reason}" for reason, titles in reasons.items()]
+    return replace(
+        table,
+        columns=[table.columns[index] for index in kept],
+        rows=[tuple(row[index] for index in kept) for row in table.rows],
+        notes=[*table.notes, *notes],
+    )
 
 
 def table_of_chart(chart: Chart) -> Table:

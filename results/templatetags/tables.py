@@ -58,6 +58,12 @@ def table_rows(context: RequestContext, table: PageTable) -> SafeString:
     )
 
 
+@register.simple_tag
+def cell_content(cell: TextCell) -> Any:
+    """Return the text of `cell`, with its small chart, or with the reason why a number is undefined."""
+    return _content(cell, Links(None, is_kept=False))
+
+
 def _content(cell: TextCell, links: Links) -> Any:
     if cell.reason:
         hidden = format_html('<span class="visually-hidden"> {}</span>', cell.reason)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from results.queries.instances.explorer import ALIKE, IMAGES, PARTED, PROGRESS, QUESTIONS, REASONS, STATES
+from results.queries.instances.explorer import ALIKE, IMAGES, NOT_ACCEPTED, PARTED, PROGRESS, QUESTIONS, REASONS, STATES
 from results.queries.instances.facets import FACETS, FacetCounts
 from results.views.search import Search
 
@@ -78,13 +78,18 @@ def facets_of(search: Search, names: Mapping[str, Iterable[str]], counts: FacetC
         values = [
             FacetValue(text, count, value == chosen, search.query(**{facet: "" if value == chosen else value}))
             for value, text in _values(facet, names, chosen)
-            if (count := counts.of(facet, value) if counts else None) != 0 or value == chosen
+            if _is_offered(value, count := counts.of(facet, value) if counts else None) or value == chosen
         ]
         if len(values) > MOST_SHOWN:
             values.sort(key=lambda value: (not value.is_chosen, -(value.count or 0)))
         if values:
             found.append(Facet(facet, LABELS[facet], values[:MOST_SHOWN], values[MOST_SHOWN:]))
     return found
+
+
+def _is_offered(value: str, count: int | None) -> bool:
+    """Whether a facet offers a value: not a state that only sums up others, nor one that no instance has."""
+    return value != NOT_ACCEPTED and count != 0
 
 
 def _values(facet: str, names: Mapping[str, Iterable[str]], chosen: str) -> list[tuple[str, str]]:

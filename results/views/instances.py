@@ -32,6 +32,7 @@ from results.queries.instances.instance_history import (
     releases_with,
     stages,
     votes_on,
+    with_reasons,
 )
 from results.queries.instances.instance_list import (
     categories_of,
@@ -185,7 +186,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     name_annotators(project=project)
     studies = studies_in_order(project)
     indices = {study.pk: index for index, study in enumerate(studies)}
-    history = histories(instance.questions.all(), project=project)
+    history = with_reasons(histories(instance.questions.all(), project=project))
     history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
     images = images_of([instance])[instance.pk]
     told = told_of(instance)

@@ -1,6 +1,6 @@
 """The people of a project, one of them, and changes to whether a person's answers count, after a preview."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -16,19 +16,22 @@ from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
 from results.actions import participants
+from results.actions.cached_statistics import numbers_of_people
 from results.actions.participant_changes import ACTS
 from results.actions.participants import NamedAnnotator
 from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
-from results.models import Pseudonym
+from results.models import KeptNumbers, Pseudonym
 from results.queries.people.participants import people_lines, person_line
 from results.queries.people.person_page import answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
+from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
-from results.reports.page_tables import page_table
-from results.reports.sections.annotators import person_table
+from results.reports.page_tables import page_table, without_undefined
+from results.reports.sections.annotators import POSITION_FLAG, PersonNumbers, people_table, person_table
 from results.reports.simulated_answers import notice_of
 from results.sentences import in_numbers, told
+from results.views.cached_statistics import numbers_for
 from results.views.form_values import typed
 from results.views.guards import may_do, project_view, signed_in
 from studies.models import Project, Study
@@ -123,21 +126,60 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
 
 
+# In addresses -> as displayed, and what people are sorted by. Those without counted answers come last.
+ORDERS: Mapping[str, tuple[str, Callable[[PersonNumbers], float | None]]] = {
+    "": ("Lowest agreement first", lambda numbers: numbers.agreement),
+    "right": ("Fewest right first", lambda numbers: numbers.right),
+    "fastest": ("Fastest first", lambda numbers: numbers.seconds),
+    "answers": ("Most answers first", lambda numbers: -numbers.answers),
+}
+
+
 @project_view(Verb.VIEW)
 @require_safe
 def people(request: HttpRequest, project: Project) -> HttpResponse:
-    """Show everybody who took part in the project, under their pseudonyms."""
-    name_annotators(project=project)
-    who = typed(request.GET, "who")
+    """Show everybody who took part in the project, under their pseudonyms, with the numbers that compare them."""
+    # Reading all answers takes long before a study counts as large.
+    kept = numbers_for(KeptNumbers.Page.PROJECT_PEOPLE, project, answers=4 * answers_sent(project))
+    if kept is None:
+        numbers = numbers_of_people(project)
+    else:
+        numbers = {name: PersonNumbers(**each) for name, each in (kept.numbers or {}).items()}
+        # For small projects the numbers have done it.
+        name_annotators(project=project)
+    who, order = typed(request.GET, "who"), request.GET.get("order", "")
+    order = order if order in ORDERS else ""
+    by = ORDERS[order][1]
+
+    def sorted_by(name: str) -> tuple[bool, bool, float, str]:
+        number = by(numbers[name]) if name in numbers else None
+        return name not in numbers, number is None, number or 0, name
+
+    lines = people_lines(project, who=who, page=request.GET.get("page"), order=sorted_by)
+    table = page_table(people_table((line.name, numbers.get(line.name)) for line in lines.object_list))
     context = {
         "project": project,
-        "people": people_lines(project, who=who, page=request.GET.get("page")),
+        "kept": kept,
+        "people": lines,
+        "rows": [
+            (line, cells[1:], [*line.flags, *_position_flags(numbers.get(line.name))])
+            for line, cells in zip(lines.object_list, table.cells, strict=True)
+        ],
+        "notes": table.notes,
+        "orders": {name: title for name, (title, _) in ORDERS.items() if name},
+        "first_order": ORDERS[""][0],
+        "order": order,
+        "query": urlencode({"order": order}) if order else "",
         "who": who,
         "may": may_do(request, project),
         "events": events_about_people(project),
         "simulated": simulated_in_project(project),
     }
     return render(request, "results/people/project.html", context)
+
+
+def _position_flags(numbers: PersonNumbers | None) -> list[str]:
+    return [POSITION_FLAG] if numbers and numbers.position_bias else []
 
 
 @project_view(Verb.VIEW)
@@ -160,7 +202,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "line": person_line(found),
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
-        "tables": [page_table(table)] if table.rows else [],
+        "tables": [page_table(without_undefined(table))] if table.rows else [],
         "answers": answers_of(found, study=study, differing=differing, page=page),
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],

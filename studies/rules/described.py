@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
+from studies.rules.votes import of_answers, still_to_come
 
 
 class Described:
@@ -20,19 +21,23 @@ class Described:
     def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
         if asked.wanted < 1:
             raise ValueError(f"wanted is {asked.wanted}; a question wants at least 1 answer.")
-        said = f"{len(answers)} {'answer' if len(answers) == 1 else 'answers'}"
+        of = len(answers)
         accepted = sum(State.ACCEPTED in vote.downstream_states for vote in answers)
         if accepted:
-            return Verdict(State.ACCEPTED, None, f"{accepted} of {said} passed in the studies that asked about it.")
+            said = "passed in the studies that asked about it"
+            return Verdict(State.ACCEPTED, None, of_answers(accepted, of, said, said))
         missing = asked.wanted - len(answers)
         if missing > 0:
-            return Verdict(State.UNDECIDED, None, f"{missing} of {asked.wanted} answers are still to come.", more=True)
+            return Verdict(State.UNDECIDED, None, still_to_come(missing, asked.wanted), more=True)
         waiting = sum(
             vote.is_source and (not vote.downstream_states or State.UNDECIDED in vote.downstream_states)
             for vote in answers
         )
         if waiting:
-            return Verdict(State.UNDECIDED, None, f"What becomes of {waiting} of {said} is still open.")
+            said = "still being asked about"
+            return Verdict(State.UNDECIDED, None, of_answers(waiting, of, f"is {said}", f"are {said}"))
         if len(answers) >= asked.most:
-            return Verdict(State.REJECTED, None, f"None of {said} passed, and no more may be asked for.")
-        return Verdict(State.UNDECIDED, None, f"None of {said} passed: somebody else is asked.", more=True)
+            reason = of_answers(0, of, "did not pass", "passed, and no more may be asked for")
+            return Verdict(State.REJECTED, None, reason)
+        reason = of_answers(0, of, "did not pass; somebody else is asked", "passed; somebody else is asked")
+        return Verdict(State.UNDECIDED, None, reason, more=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
-from studies.rules.votes import majority
+from studies.rules.votes import majority, of_answers
 
 
 class Majority:
@@ -42,5 +42,6 @@ class MajorityV2:
         verdict = majority(labels, asked.wanted, rejecting=asked.rejecting)
         if verdict.state is State.REJECTED:
             votes = sum(label in asked.rejecting for label in labels)
-            return replace(verdict, reason=f"{votes} of {max(asked.wanted, len(labels))} answers reject it.")
+            of = max(asked.wanted, len(labels))
+            return replace(verdict, reason=of_answers(votes, of, "rejects it", "reject it"))
         return verdict

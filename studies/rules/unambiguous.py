@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from studies.kinds.base import NONE
 from studies.rules.base import Needs, State, Verdict, Vote, VoteContext
-from studies.rules.votes import majority
+from studies.rules.votes import majority, of_answers
 
 ORIGINAL = "original"
 
@@ -28,5 +28,6 @@ class Unambiguous:
         verdict = majority(labels, asked.wanted)
         if verdict.state is State.REJECTED:
             missed, of = labels.count(NONE), max(asked.wanted, len(labels))
-            return replace(verdict, reason=f"{missed} of {of} answers did not tell the original image apart.")
+            said = "did not tell the original image apart"
+            return replace(verdict, reason=of_answers(missed, of, said, said))
         return verdict

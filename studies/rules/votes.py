@@ -9,6 +9,11 @@ from studies.rules.base import State, Verdict, VoteContext
 ONLY_NONE = frozenset({NONE})
 
 
+def of_answers(votes: int, of: int, one: str, several: str) -> str:
+    """Return that `votes` of `of` answers say something, as a sentence: `one` or `several` is its predicate."""
+    return f"The only answer {one}." if of == 1 else f"{votes} of {of} answers {several}."
+
+
 def majority(labels: Sequence[str], wanted: int, *, rejecting: Set[str] = ONLY_NONE) -> Verdict:
     """Return the verdict of the strict majority of `labels`; `rejecting` labels count together.
 
@@ -20,14 +25,20 @@ def majority(labels: Sequence[str], wanted: int, *, rejecting: Set[str] = ONLY_N
     together = (None if label in rejecting else label for label in labels)
     for label, votes in Counter(together).most_common(1):
         if votes >= of // 2 + 1:
-            share = f"{votes} of {of} answers"
             if label is None:
-                return Verdict(State.REJECTED, None, f"{share} say that no option will do.")
-            return Verdict(State.ACCEPTED, label, f"{share} chose it.")
+                reason = of_answers(votes, of, "says that no option fits", "say that no option fits")
+                return Verdict(State.REJECTED, None, reason)
+            return Verdict(State.ACCEPTED, label, of_answers(votes, of, "chose it", "chose it"))
     missing = wanted - len(labels)
     if missing > 0:
-        return Verdict(State.UNDECIDED, None, f"{missing} of {wanted} answers are still to come.", more=True)
-    return Verdict(State.UNDECIDED, None, f"No option has a majority of {len(labels)} answers.", more=True)
+        return Verdict(State.UNDECIDED, None, still_to_come(missing, wanted), more=True)
+    reason = f"No option was chosen by more than half of the {len(labels)} answers."
+    return Verdict(State.UNDECIDED, None, reason, more=True)
+
+
+def still_to_come(missing: int, wanted: int) -> str:
+    """Return as a sentence how many of the answers wanted are missing."""
+    return f"{missing} of {wanted} answers still to come." if wanted > 1 else "No answer yet."
 
 
 def retrieved(labels: Sequence[str], asked: VoteContext, *, needed: int, of: int) -> Verdict:
@@ -43,9 +54,17 @@ def retrieved(labels: Sequence[str], asked: VoteContext, *, needed: int, of: int
     if (most := max(asked.wanted, len(labels))) > of:
         needed, of = most // 2 + 1, most
     found = sum(label == asked.right for label in labels)
-    share = f"{found} of {len(labels)} answers found it"
     if found >= needed:
-        return Verdict(State.ACCEPTED, asked.right, f"{share}.")
+        return Verdict(State.ACCEPTED, asked.right, of_answers(found, len(labels), "found it", "found it"))
     if len(labels) - found >= needed:
-        return Verdict(State.REJECTED, None, f"{share}; {needed} of {of} had to.")
-    return Verdict(State.UNDECIDED, None, f"{share}; {needed} of {of} have to.", more=True)
+        reason = of_answers(found, len(labels), "did not find it", f"found it; {needed} of {of} had to")
+        return Verdict(State.REJECTED, None, reason)
+    if not labels:
+        return Verdict(State.UNDECIDED, None, "No answer yet.", more=True)
+    reason = of_answers(
+        found,
+        len(labels),
+        f"{'found' if found else 'did not find'} it; {needed} of {of} have to find it",
+        f"found it; {needed} of {of} have to",
+    )
+    return Verdict(State.UNDECIDED, None, reason, more=True)

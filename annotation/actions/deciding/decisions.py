@@ -1,7 +1,7 @@
 """Decisions on questions from their counted answers, updated with every answer."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -121,6 +121,22 @@ def _votes(questions: Sequence[int], *, with_outcomes: bool) -> dict[int, list[V
         is_source = source is None or get_kind(source.kind).as_source(source.content, whole) is not None
         given[question].append(Vote(label, whole, became.get(pk, ()), is_source))
     return given
+
+
+def explain(questions: Collection[int]) -> dict[int, str]:
+    """Return question -> what its rule says about its counted answers, as a sentence.
+
+    Reads only. Decisions that a researcher made are explained as if they had not.
+    """
+    found = Question.objects.filter(pk__in=questions).select_related("study")
+    rules = {question.pk: question.study.rule for question in found}
+    given = _votes(
+        list(rules), with_outcomes=any(get_rule(rule).needs.downstream_outcome for rule in set(rules.values()))
+    )
+    return {
+        question.pk: decide(rules[question.pk], rule_input(question, question.study), given[question.pk]).reason
+        for question in found
+    }
 
 
 def votes_of(given: Iterable[Vote]) -> dict[str, int]:

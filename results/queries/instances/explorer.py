@@ -9,12 +9,14 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 
-from analytics.outcomes import Outcome, Progress, outcome_of_instance
+from analytics.outcomes import LOST, Outcome, Progress, outcome_of_instance
+from annotation.actions.deciding.decisions import explain
 from annotation.models import Decision, Report, Response
 from annotation.models.outcomes import instances_with, is_at, question_is
 from predictions.models import Prediction
 from results.models import InstanceFigures, Pseudonym
 from results.queries.instances.caption_search import captions_containing
+from results.queries.instances.instance_history import reason_of
 from results.queries.instances.instance_list import images_of, tags_of
 from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
@@ -27,11 +29,14 @@ from studies.models import Instance, InstanceImage, Project, Question, Study, Su
 PER_PAGE = 24
 # Maximum number of ids in a query.
 FEW = 500
-NOT_ASKED = "not-asked"
+NOT_ASKED, NOT_ACCEPTED = "not-asked", "lost"
 # Outcomes: in addresses -> as displayed.
 STATES = {in_address(outcome): OUTCOME_WORDS.get(outcome, outcome).capitalize() for outcome in Outcome}
 STATES[NOT_ASKED] = "Not asked about"
+STATES[NOT_ACCEPTED] = "Lost: rejected, conflicting or undone"
 _OUTCOMES = {in_address(outcome): outcome for outcome in Outcome}
+# State -> the outcomes that it stands for.
+_STANDS_FOR = {**{name: (outcome,) for name, outcome in _OUTCOMES.items()}, NOT_ACCEPTED: tuple(sorted(LOST))}
 # Progress of the answers to all questions about an instance.
 PROGRESS = {progress.value: progress.capitalize() for progress in Progress}
 # Progress or outcome of a question, or that it was adjudicated.
@@ -100,7 +105,7 @@ class Wanted:
     @property
     def needs_figures(self) -> bool:
         """Whether a filter uses precomputed figures (`InstanceFigures`)."""
-        return self.state in _OUTCOMES or bool(_figures(self, ()))
+        return self.state in _STANDS_FOR or bool(_figures(self, ()))
 
 
 ABOUT_ANSWERS = {
@@ -142,10 +147,11 @@ class InstanceSelection:
 
 @dataclass(frozen=True)
 class Standing:
-    """The outcome of an instance in a study."""
+    """The outcome of an instance in a study. `why`: how the answers led to it, if it is lost; else ""."""
 
     study: Study
     outcome: Outcome
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -263,11 +269,13 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
         asked.append(_spoken_against(studies, wanted.reason))
     if wanted.state == NOT_ASKED:
         asked.append(~_asked_by(studies))
-    elif wanted.state in _OUTCOMES and not wanted.study:
-        asked.append(_in_project(project, studies, _OUTCOMES[wanted.state]))
+    elif wanted.state in _STANDS_FOR and not wanted.study:
+        asked.append(reduce(or_, (_in_project(project, studies, each) for each in _STANDS_FOR[wanted.state])))
     elif _is_of_parts(wanted, studies):
         # Several items of an instance may have different outcomes.
-        asked += [_one_of(instances_with(_OUTCOMES[wanted.state], study), "pk") for study in studies]
+        for study in studies:
+            of_items = [_one_of(instances_with(each, study), "pk") for each in _STANDS_FOR[wanted.state]]
+            asked.append(reduce(or_, of_items))
     elif wanted.study and not asked and not are_asked:
         # Filters on answers and questions match no instance that the study does not ask about.
         asked.append(_asked_by(studies))
@@ -290,7 +298,7 @@ def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
 
 def _is_of_parts(wanted: Wanted, studies: Sequence[Study]) -> bool:
     """Whether the outcome filter is about items that are parts of their instances."""
-    is_of_study = bool(wanted.study) and wanted.state in _OUTCOMES
+    is_of_study = bool(wanted.study) and wanted.state in _STANDS_FOR
     return is_of_study and any(study.design.asks_about_parts for study in studies)
 
 
@@ -302,8 +310,8 @@ def _figures(wanted: Wanted, studies: Sequence[Study]) -> dict[str, Any]:
             figures[lookup] = float(text)
     if wanted.progress in PROGRESS:
         figures["progress"] = wanted.progress
-    if wanted.study and wanted.state in _OUTCOMES and not _is_of_parts(wanted, studies):
-        figures["outcome"] = _OUTCOMES[wanted.state].value
+    if wanted.study and wanted.state in _STANDS_FOR and not _is_of_parts(wanted, studies):
+        figures["outcome__in"] = [outcome.value for outcome in _STANDS_FOR[wanted.state]]
     return figures
 
 
@@ -342,11 +350,14 @@ def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) ->
     """Match the instances with this outcome in the project.
 
     The outcome in a study of its dataset or, if none has asked about them yet, in the last study before it. Instances
-    accepted only there have no outcome yet.
+    accepted only there have no outcome yet. Other studies count only where none of these asks about an instance.
     """
     declared = dataset_studies(project)
-    if not declared or outcome is Outcome.AGREED:
+    if not declared:
         return _in_any(studies, outcome)
+    if outcome is Outcome.AGREED:
+        on_the_way = [each for study in declared for each in (study, *above(study))]
+        return _in_any(studies, outcome) & ~_asked_by(on_the_way)
     return reduce(or_, (_on_the_way_to(study, outcome) for study in declared))
 
 
@@ -362,19 +373,32 @@ def _on_the_way_to(study: Study, outcome: Outcome) -> Q:
 
 
 def _standings(instances: Iterable[Instance], studies: Sequence[Study]) -> Mapping[int, Sequence[Standing]]:
-    outcomes: dict[tuple[int, int], set[tuple[str, Outcome]]] = {}
+    found: dict[tuple[int, int], list[Decision]] = {}
     by_id = {study.pk: study for study in studies}
     ids = [instance.pk for instance in instances]
     decisions = Decision.objects.filter(question__instance__in=ids, study__in=by_id).select_related("question")
-    for decision in decisions.order_by().defer("question__content", "question__won"):
+    for decision in decisions.order_by("question_id").defer("question__content", "question__won"):
         decision.question.study = by_id[decision.study_id]
-        of_one = outcomes.setdefault((decision.question.instance_id, decision.study_id), set())
-        of_one.add((decision.question.item, decision.outcome))
+        found.setdefault((decision.question.instance_id, decision.study_id), []).append(decision)
+    outcomes = {
+        key: outcome_of_instance((each.question.item, each.outcome) for each in of_one) for key, of_one in found.items()
+    }
+    # The first question with the outcome explains it.
+    lost = {
+        key: next((each for each in found[key] if each.outcome is outcome and not each.settled_choice), None)
+        for key, outcome in outcomes.items()
+        if outcome in LOST
+    }
+    reasons = explain([decision.question_id for decision in lost.values() if decision]) if lost else {}
+    why = {
+        key: reason_of(decision.outcome, reasons[decision.question_id]) for key, decision in lost.items() if decision
+    }
     return {
         instance: [
-            Standing(study, outcome_of_instance(outcomes[instance, study.pk]))
+            Standing(study, outcomes[key], why.get(key, ""))
             for study in studies
-            if (instance, study.pk) in outcomes
+            for key in [(instance, study.pk)]
+            if key in outcomes
         ]
         for instance in ids
     }

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from django.db.models import Q
 
-from analytics.outcomes import Outcome
+from analytics.outcomes import LOST, Outcome
 from annotation.models.outcomes import instances_with
 from results.models import InstanceFigures
 from results.queries.instances.explorer import (
@@ -23,6 +23,7 @@ from results.queries.instances.explorer import (
     AWAITED,
     BY_FIGURES,
     IMAGES,
+    NOT_ACCEPTED,
     NOT_ASKED,
     STATES,
     THERE,
@@ -292,17 +293,18 @@ class _States:
             found = {outcomes[self._ids[study]]}
         else:
             found = self._in_project(outcomes)
-        return {in_address(Outcome(outcome)) for outcome in found}
+        states = {in_address(Outcome(outcome)) for outcome in found}
+        return states | {NOT_ACCEPTED} if found & LOST else states
 
     def _in_project(self, outcomes: Mapping[int, str]) -> set[str]:
         everywhere = set(outcomes.values())
         if not self._ways:
             return everywhere
-        found = everywhere & {Outcome.AGREED}
+        found = set()
         for way in self._ways:
             asked = next((study for study in way if study in outcomes), None)
             if asked is not None:
                 # Accepted only upstream of the dataset is no outcome yet.
                 is_early = asked != way[0] and outcomes[asked] == Outcome.ACCEPTED
-                found |= {Outcome.NONE_YET.value if is_early else outcomes[asked]} - {Outcome.AGREED.value}
-        return found
+                found.add(Outcome.NONE_YET.value if is_early else outcomes[asked])
+        return found or everywhere & {Outcome.AGREED}

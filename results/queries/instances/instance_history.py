@@ -9,12 +9,15 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from analytics.outcomes import Outcome, Progress, outcome_of_instance, progress_of
+from annotation.actions.deciding.decisions import explain
 from annotation.models import Decision, Removal, Response
 from annotation.models.responses import RESPONSE
 from results.models import Pseudonym, Release
 from studies.kinds import Picture, QuestionContent, get_kind
 from studies.kinds.base import digits_of
 from studies.models import Project, Question, Study
+
+UNDONE = "What it asks about is no longer accepted upstream."
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class History:
     """A question: what it showed, who chose what, and its outcome.
 
     `used`: a later study builds on it. `right_said`: the right answer in words if it is not one option, else "".
+    `why`: what its rule says about the answers, if `with_reasons` added it.
     """
 
     question: Question
@@ -81,6 +85,7 @@ class History:
     answers: Sequence[GivenAnswer]
     used: bool
     right_said: str = ""
+    why: str = ""
 
     @property
     def counted(self) -> Sequence[GivenAnswer]:
@@ -144,6 +149,11 @@ class Stage:
     @property
     def only(self) -> History | None:
         return self.asked[0] if len(self.asked) == 1 else None
+
+    @property
+    def why(self) -> str:
+        """The reason of its outcome: that of the first question with this outcome."""
+        return next((one.why for one in self.asked if one.outcome is self.outcome), "")
 
     @property
     def answers(self) -> int:
@@ -250,6 +260,18 @@ def histories(questions: QuerySet[Question], *, project: Project) -> list[Histor
     named = Pseudonym.objects.filter(project=project, annotator__in=annotators)
     names = dict(named.values_list("annotator_id", "name"))
     return [_history(question, given[question.pk], names) for question in asked]
+
+
+def with_reasons(history: Iterable[History]) -> list[History]:
+    """Return `history` with the reason of each outcome in words; "" where a researcher decided."""
+    asked = list(history)
+    reasons = explain([one.question.pk for one in asked if not one.decision.settled_choice])
+    return [replace(one, why=reason_of(one.outcome, reasons.get(one.question.pk, ""))) for one in asked]
+
+
+def reason_of(outcome: Outcome, reason: str) -> str:
+    """Return why a question has its outcome; reason: what its rule says about the answers."""
+    return UNDONE if outcome is Outcome.UNDONE else reason
 
 
 def _history(question: Any, responses: Iterable[Response], names: Mapping[int, str]) -> History:

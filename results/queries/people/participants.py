@@ -1,7 +1,9 @@
 """Participants of a study or of a whole project: name, number of answers, and whether they count."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -13,6 +15,7 @@ from annotation.models import Removal, Response, Session, SessionState
 from annotation.models.responses import counts
 from annotation.models.sessions import has_unlikely_times
 from results.models import Pseudonym
+from results.queries.people.payments_due import owed_by_person
 from studies.models import Project, Study
 
 PER_PAGE = 50
@@ -24,6 +27,8 @@ class PersonLine:
 
     answers: given; counted: those that count; slots: those that no longer count and still have a slot. `removal`: why.
     `studies`: the studies of their sessions, in order of arrival. `flags`: what is unusual about these sessions.
+    sessions: how many; early: how many of them they stopped early. owed: by currency, on the page of
+    a project.
     """
 
     name: str
@@ -33,26 +38,40 @@ class PersonLine:
     removal: Removal | None
     studies: Sequence[str]
     flags: Sequence[str] = ()
+    sessions: int = 0
+    early: int = 0
+    owed: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-def people_lines(project: Project, *, study: Study | None = None, who: str, page: Any) -> Page[PersonLine]:
+def people_lines(
+    project: Project, *, study: Study | None = None, who: str, page: Any, order: Callable[[str], Any] | None = None
+) -> Page[PersonLine]:
     """Return one page of the participants of `project` or of one `study`, or only the one called `who`.
 
-    People whose answers do not count come first. All have names (`results.actions.pseudonyms`).
+    order: what they are sorted by, from their name; without it those whose answers do not count come first. All have
+    names (`results.actions.pseudonyms`).
     """
     studies = Study.objects.filter(project=project) if study is None else Study.objects.filter(pk=study.pk)
     named = Pseudonym.objects.filter(project=project)
     named = named.filter(Exists(Session.objects.filter(study__in=studies, annotator=OuterRef("annotator_id"))))
     if who:
         named = named.filter(name=who)
-    removed = Removal.objects.in_force().filter(project=project, annotator=OuterRef("annotator_id"))
-    ordered = named.annotate(removed=Exists(removed)).order_by("-removed", "name")
+    if order is None:
+        removed = Removal.objects.in_force().filter(project=project, annotator=OuterRef("annotator_id"))
+        ordered: Any = named.annotate(removed=Exists(removed)).order_by("-removed", "name")
+    else:
+        by_key = order
+        ordered = sorted(named, key=lambda each: by_key(each.name))
     found: Page[Any] = Paginator(ordered, PER_PAGE).get_page(page)
-    found.object_list = _lines(project, studies, list(found.object_list))
+    shown = list(found.object_list)
+    owed = owed_by_person(project, [each.annotator_id for each in shown]) if study is None else {}
+    found.object_list = _lines(project, studies, shown, owed)
     return found
 
 
-def _lines(project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym]) -> list[PersonLine]:
+def _lines(
+    project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym], owed: Mapping[int, Mapping[str, Decimal]]
+) -> list[PersonLine]:
     people = [each.annotator_id for each in named]
     mine = Response.objects.filter(study__in=studies, annotator__in=people, is_current=True).order_by()
     numbers = mine.values_list("annotator_id").annotate(
@@ -62,9 +81,13 @@ def _lines(project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym
     )
     given = {annotator: (answers, counted, left) for annotator, answers, counted, left in numbers}
     took_part: dict[int, dict[str, None]] = {}
+    sessions, early = Counter[int](), Counter[int]()
     theirs = Session.objects.filter(study__in=studies, annotator__in=people)
-    for annotator, slug in theirs.order_by("arrived_at", "pk").values_list("annotator_id", "study__slug"):
+    arrived = theirs.order_by("arrived_at", "pk").values_list("annotator_id", "study__slug", "state")
+    for annotator, slug, state in arrived:
         took_part.setdefault(annotator, {})[slug] = None
+        sessions[annotator] += 1
+        early[annotator] += state == SessionState.GIVEN_UP
     why, flags = removals_of(people, project=project), flags_of(theirs)
     return [
         PersonLine(
@@ -73,6 +96,9 @@ def _lines(project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym
             why.get(each.annotator_id),
             list(took_part.get(each.annotator_id, ())),
             flags.get(each.annotator_id, ()),
+            sessions[each.annotator_id],
+            early[each.annotator_id],
+            owed.get(each.annotator_id, {}),
         )
         for each in named
     ]
@@ -80,7 +106,7 @@ def _lines(project: Project, studies: QuerySet[Study], named: Sequence[Pseudonym
 
 def person_line(person: Pseudonym) -> PersonLine:
     """Return the line of `person` over all studies of their project."""
-    return _lines(person.project, Study.objects.filter(project=person.project_id), [person])[0]
+    return _lines(person.project, Study.objects.filter(project=person.project_id), [person], {})[0]
 
 
 def named_flags(study: Study) -> dict[str, list[str]]:

@@ -104,6 +104,16 @@ def session_lines(study: Study, people: Collection[int] | None = None) -> list[S
     return lines
 
 
+def owed_by_person(project: Project, people: Collection[int]) -> dict[int, dict[str, Decimal]]:
+    """Return the id of each of these annotators -> what is due to them over all studies of `project`, by currency."""
+    found: dict[int, dict[str, Decimal]] = {person: defaultdict(Decimal) for person in people}
+    studies = Study.objects.filter(project=project, sessions__annotator__in=people).distinct().defer("source")
+    for study in studies:
+        for line in session_lines(study, people):
+            found[line.annotator][study.design.pay.currency] += line.owed.amount()
+    return {person: {currency: due for currency, due in owed.items() if due} for person, owed in found.items()}
+
+
 @dataclass(frozen=True)
 class OwedSums:
     """The cost of a study: pay of sessions, including waiting, and the number of paid answers."""

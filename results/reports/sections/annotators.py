@@ -52,6 +52,9 @@ ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be me
 # Of 1,000 annotators without a habit, one gets the flag.
 UNLIKELY_POSITIONS = 0.001
 POSITION_FLAG = "Position bias"
+NO_ANSWER = "No answer of this person counts."
+NOT_KNOWN = "No right answer is known to this person's questions."
+ONE_INSTANCE = "All about one instance, which gives no interval."
 TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."
 TOO_MANY = f"More than {MOST_MODELLED:,} answers can be compared with others; run the models on the exported responses."
 
@@ -166,6 +169,106 @@ def person_table(name: str, studies: Sequence[PersonInStudy]) -> Table:
     return _without_empty(table, one_kind=len({row[_KIND] for row in rows}) == 1)
 
 
+@dataclass(frozen=True)
+class PersonNumbers:
+    """The numbers of one person over several studies, for comparing people.
+
+    answers: those that count. agreement: the share of answers of others to the same questions that are the same. right:
+    the mean score of their answers. Both from 0 to 1, with their 95 % intervals (low, high), all None if unknown.
+    seconds: median time per question, None if nobody timed them. position_bias: whether a table of a study flags it.
+    """
+
+    answers: int
+    agreement: float | None
+    agreement_range: Sequence[float] | None
+    right: float | None
+    right_range: Sequence[float] | None
+    seconds: float | None
+    position_bias: bool
+
+
+def people_numbers(studies: Iterable[Sequence[PersonsAnswer]]) -> dict[str, PersonNumbers]:
+    """Return the name of each annotator -> their numbers over `studies`: the counted answers of each.
+
+    As in `annotators_table`, but over all studies and kinds together.
+    """
+    mine: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
+    same: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    flagged: set[str] = set()
+    for answers in studies:
+        subjects = {one.question: one.instance for one in answers}
+        with_others = agreement_with_others(
+            ((one.question, unit), one.annotator, label)
+            for one in answers
+            if not one.added
+            for unit, label in one.labels.items()
+        )
+        for name, beside in with_others.items():
+            same[name] += _same_answers(beside, subjects)
+        by_kind: defaultdict[tuple[str, str], list[PersonsAnswer]] = defaultdict(list)
+        for one in answers:
+            mine[one.annotator].append(one)
+            by_kind[one.annotator, one.kind].append(one)
+        flagged |= {name for (name, _), of_kind in by_kind.items() if _is_flagged(_position_habit(of_kind))}
+    return {
+        name: PersonNumbers(
+            len(theirs),
+            *_share_and_range(same.get(name, [])),
+            *_share_and_range([(one.credit, one.instance) for one in theirs if one.credit is not None]),
+            _median_seconds(theirs),
+            name in flagged,
+        )
+        for name, theirs in mine.items()
+    }
+
+
+def _share_and_range(found: Sequence[tuple[float, int]]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return `_with_range` as plain numbers."""
+    share, interval = _with_range(found)
+    limits = (interval.low, interval.high) if isinstance(interval, Range) else None
+    return (share if isinstance(share, float) else None), limits
+
+
+def _median_seconds(mine: Iterable[PersonsAnswer]) -> float | None:
+    seconds = [one.seconds for one in mine if one.seconds is not None]
+    return percentile(seconds, Fraction(1, 2)) if seconds else None
+
+
+def _is_flagged(positions: Cell) -> bool:
+    return isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS
+
+
+def people_table(people: Iterable[tuple[str, PersonNumbers | None]]) -> Table:
+    """Return a row with the numbers of each of these people; None for somebody without a counted answer."""
+    rows = list(people)
+    slowest = max((numbers.seconds or 0 for _, numbers in rows if numbers), default=0)
+    columns = [
+        *(Column("Annotator"), Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
+        *(Column("Right", "share"), Column(RIGHT_RANGE, "share"), Column("Median seconds", "coefficient")),
+    ]
+    cells = [(AnnotatorName(name), *_numbers_shown(numbers, slowest)) for name, numbers in rows]
+    return Table("people", "People", columns, cells, [ABOUT_PEOPLE])
+
+
+def _numbers_shown(numbers: PersonNumbers | None, slowest: float) -> tuple[Cell, ...]:
+    if numbers is None:
+        return (Undefined(NO_ANSWER),) * 5
+    seconds = Undefined(NOBODY_TIMED) if numbers.seconds is None else Bar(numbers.seconds, most=slowest)
+    return (
+        *_bar_and_range(numbers.agreement, numbers.agreement_range, ALONE),
+        *_bar_and_range(numbers.right, numbers.right_range, NOT_KNOWN),
+        seconds,
+    )
+
+
+def _bar_and_range(share: float | None, limits: Sequence[float] | None, reason: str) -> tuple[Cell, Cell]:
+    if share is None:
+        return Undefined(reason), Undefined(reason)
+    low, high = limits or (None, None)
+    interval = Undefined(ONE_INSTANCE) if low is None or high is None else Range(low, high)
+    return Bar(share, low=low, high=high), interval
+
+
 def _kinds_of(study: PersonInStudy, name: str) -> Iterable[str]:
     """Return the kinds of the questions that the annotator called `name` answered."""
     return dict.fromkeys(one.kind for one in study.answers if one.annotator == name)
@@ -194,7 +297,7 @@ def _finished(
     seconds, positions = cells[_SECONDS], cells[_POSITIONS]
     if isinstance(seconds, Bar):
         cells[_SECONDS] = Bar(seconds, low=seconds.low, high=seconds.high, most=slowest)
-    if isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS:
+    if _is_flagged(positions):
         flags = [*flags, POSITION_FLAG]
     cells[_FLAGS] = ", ".join(flags) or None
     return tuple(cells)
@@ -294,16 +397,20 @@ def _agreement(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, i
 
     beside: question and unit -> same answers of others. subjects: question -> id of its instance.
     """
-    same = [
-        (float(place < found.count), subjects[question])
-        for (question, _), found in beside.items()
-        for place in range(found.n)
-    ]
-    share, interval = _with_range(same)
+    share, interval = _with_range(_same_answers(beside, subjects))
     if interval is None:
         return Undefined(alone), Undefined(alone)
     limits = (interval.low, interval.high) if isinstance(interval, Range) else (None, None)
     return Bar(cast(float, share), low=limits[0], high=limits[1]), interval
+
+
+def _same_answers(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, int]) -> Sequence[tuple[float, int]]:
+    """Return for each answer of others 1 if it is the same, else 0, with the id of its instance."""
+    return [
+        (float(place < found.count), subjects[question])
+        for (question, _), found in beside.items()
+        for place in range(found.n)
+    ]
 
 
 def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
@@ -432,6 +539,14 @@ ABOUT_NUMBERS = (
     "positions are chosen equally often (Monte Carlo for small counts); under 0.001 it is a flag."
 )
 
+ABOUT_PEOPLE = (
+    "Counted answers of all studies and question types together. Agreement with others: over all answers of others to "
+    "the same questions, without answers added because others differed. Right: where the right answer is known, or the "
+    "mean score where answers can be partly right. Intervals are Wilson's, clustered by instance if one has several "
+    "answers. Low agreement alone is not evidence of carelessness: compare people within one study on its Annotators "
+    "page."
+)
+
 
 def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     has_labels = any(one.labels for one in several)
@@ -451,6 +566,7 @@ def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
     Answers that were added because others differed are left out, as in the table.
     """
     series = []
+    shown: set[str] = set()
     for kind in dict.fromkeys(one.kind for one in answers):
         first = [one for one in answers if one.kind == kind and not one.added]
         with_others = agreement_with_others(
@@ -468,9 +584,11 @@ def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
             if agreed.share is not None and seconds:
                 median = percentile(seconds, Fraction(1, 2))
                 points.append(Point(f"{name}, median {median:.1f} s", agreed.share, x=median))
+                shown.add(name)
         series.append(Series(kind, points))
     series = [each for each in series if each.points]
-    n = sum(len(each.points) for each in series)
-    words = f"{n:,} annotators. Fast annotators who seldom agree with others may not read the questions."
+    every = {one.annotator for one in answers}
+    n = f"{len(every):,}" if shown == every else f"{len(shown):,} of {len(every):,}"
+    words = f"{n} annotators. Fast annotators who seldom agree with others may not read the questions."
     title, axis = "Agreement and speed of annotators", "Agreement with others"
     return Chart("speed", title, words, "scatter", "share", axis, series, x_axis="Median seconds per question")

@@ -251,7 +251,7 @@ def test_more_instances_take_no_more_queries(
     # images, decisions, tags; rights, who is simulated, all tags, dataset, models; places and studies in the rail.
     for more in ("late", "later"):
         client.get(LIST)
-        with django_assert_num_queries(26):
+        with django_assert_num_queries(28):
             client.get(LIST)
         for number in range(10):
             make_instance(project, f"{more}-{number}")

@@ -1,5 +1,6 @@
 from dataclasses import asdict
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from analytics.work.answer_times import TimeEvidence
-from annotation.models import Annotator, PracticeAnswer, Response, Session, Skip
+from annotation.actions import sessions
+from annotation.models import Annotator, PracticeAnswer, Response, Session, SessionState, Skip
 from results.actions.erasure import forget
 from results.models import Pseudonym
 from studies.models import Membership, PracticeQuestion, Project, Study
@@ -40,16 +42,44 @@ def name(person: str) -> str:
 
 
 @pytest.mark.usefixtures("project")
-def test_people_stand_there_once_with_their_studies_and_answers_those_excluded_first(client: Client) -> None:
+def test_people_stand_there_once_with_their_studies_and_answers_those_excluded_last(client: Client) -> None:
     lines = client.get(PAGE).context["people"].object_list
-    assert [(line.name, line.studies, line.counted, line.answers) for line in lines] == [
-        (name("ben"), ["step-3"], 0, 4),
-        (name("ann"), ["step-3", "again"], 8, 8),
+    assert [(line.name, line.studies, line.sessions, line.counted, line.answers) for line in lines] == [
+        (name("ann"), ["step-3", "again"], 2, 8, 8),
+        (name("ben"), ["step-3"], 1, 0, 4),
     ]
     page = words_of(client.get(PAGE))
-    assert "8 of 8" in page
-    assert f"/studies/vases/again/annotators/?who={name('ann')}#people" in page
+    assert "0 <small>of 4</small>" in page
+    assert f"/studies/vases/step-3/annotators/?who={name('ben')}#people" in page
     assert "Excluded" in page
+
+
+def test_people_are_compared_and_sorted_over_all_studies(client: Client, researcher: User) -> None:
+    """Ann and ben agree on all four questions, cleo with neither of them on any, and dora stops before the first.
+
+    Of the 8 answers of others to her questions, 4 are the same as ann's, and none as cleo's.
+    """
+    project = project_of(researcher)
+    pay = {"per_session": "2.50", "currency": "EUR"}
+    study = open_study(project, STEP_3 | {"study": "step-3", "answers": 4, "pay": pay})
+    for person, choice in (("ann", "none"), ("ben", "none"), ("cleo", "candidate-1")):
+        sit_through(study, person, lambda question, choice=choice: choice)
+    sessions.leave(session=arrive_at_work(study, "dora"), to=SessionState.GIVEN_UP, now=NOON)
+    page = client.get(PAGE)
+    shares = {line.name: [cell.text for cell in cells[:2]] for line, cells, _ in page.context["rows"]}
+    first, second = sorted([name("ann"), name("ben")])
+    assert list(shares) == [name("cleo"), first, second, name("dora")]
+    assert (shares[name("cleo")][0], shares[name("ann")][0], shares[name("dora")][0]) == ("0.00", "50.00", "—")
+    lines = {line.name: line for line in page.context["people"].object_list}
+    assert (lines[name("dora")].sessions, lines[name("dora")].early) == (1, 1)
+    assert {who: dict(line.owed) for who, line in lines.items()} == {
+        **{name(person): {"EUR": Decimal("2.50")} for person in ("ann", "ben", "cleo")},
+        name("dora"): {},
+    }
+    by_answers = client.get(PAGE, {"order": "answers"}).context["people"].object_list
+    assert [line.counted for line in by_answers] == [4, 4, 4, 0]
+    # What no page offers is sorted as without it.
+    assert client.get(PAGE, {"order": "height"}).context["order"] == ""
 
 
 @pytest.mark.usefixtures("project")
@@ -129,7 +159,9 @@ def test_the_page_of_a_person_has_the_numbers_of_each_study(client: Client) -> N
     same = set(first) - {"Study"}
     assert {heading: shown[name("ann")][heading] for heading in same} == {heading: first[heading] for heading in same}
     (alone,) = numbers_of(client, "dora")
-    assert (alone["Answers"], alone["Agreement with others (%)"]) == ("1", "—")
+    assert alone["Answers"] == "1"
+    # Nobody else answered: the column is left out, and a note says why.
+    assert "Agreement with others (%)" not in alone
 
 
 @pytest.mark.usefixtures("three")
@@ -166,7 +198,7 @@ def test_answers_of_somebody_excluded_are_shown_and_do_not_count(client: Client,
     assert page.context["tables"] == []
     assert "clicked through" in words_of(page)
     # Nobody is left to agree with.
-    assert {row["Agreement with others (%)"] for row in numbers_of(client, "ann")} == {"—"}
+    assert not any("Agreement with others (%)" in row for row in numbers_of(client, "ann"))
 
 
 def test_a_withdrawn_persons_page_shows_their_sessions_and_no_answers(client: Client, project: Project) -> None:
@@ -242,7 +274,8 @@ def test_flags_stand_in_words_until_the_times_are_accepted(client: Client, proje
     assert page.context["line"].flags == ["Unlikely times"]
     assert [row["Flags"] for row in numbers_of(client, "ann")] == ["", "Unlikely times"]
     assert "4 of 4 answers were too fast" in words_of(page)
-    assert [line.flags for line in client.get(PAGE).context["people"].object_list] == [(), ["Unlikely times"]]
+    lines = client.get(PAGE).context["people"].object_list
+    assert sorted(list(line.flags) for line in lines) == [[], ["Unlikely times"]]
     sessions.update(times_accepted_at=NOON)
     assert page_of(client, "ann").context["line"].flags == ()
 

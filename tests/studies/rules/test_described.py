@@ -52,9 +52,9 @@ def test_the_fate_of_the_answers_decides(wanted: int, most: int, answers: list[V
     ("answers", "sentence"),
     [
         ([FOUND, MISSED], "1 of 2 answers passed in the studies that asked about it."),
-        ([WAITS], "What becomes of 1 of 1 answer is still open."),
-        ([MISSED, MISSED], "None of 2 answers passed: somebody else is asked."),
-        ([MISSED, MISSED, MISSED], "None of 3 answers passed, and no more may be asked for."),
+        ([WAITS], "The only answer is still being asked about."),
+        ([MISSED, MISSED], "0 of 2 answers passed; somebody else is asked."),
+        ([MISSED, MISSED, MISSED], "0 of 3 answers passed, and no more may be asked for."),
     ],
 )
 def test_people_are_told_why(answers: list[Vote], sentence: str) -> None:
