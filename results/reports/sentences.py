@@ -34,6 +34,8 @@ EFFECT = "Cohen's w"
 COULD_REPLACE = "Could replace an annotator"
 # More parts than these stand in the table only.
 MOST_NAMED = 3
+# A difference with a larger p-value is not called one.
+SIGNIFICANT = 0.05
 
 
 def rows_of(table: Table) -> list[Row]:
@@ -196,6 +198,11 @@ def _difference(closest: Row, models: int) -> str:
     which = f"the best of {models} models" if models > 1 else "the model"
     p = closest["p (Holm)"]
     tested = f" (p = {_text(p, 'p')} after Holm's correction)".replace("= <", "<") if _is_number(p) else ""
+    if _is_number(p) and _number(p) >= SIGNIFICANT and points != "0.0":
+        return (
+            f"No clear difference between people and {which}, {closest['Model']}: people are {points} percentage "
+            f"points {better} on the same instances, which may be chance{tested}"
+        )
     return f"People are {far} {which}, {closest['Model']}, on the same instances{tested}"
 
 

@@ -1,13 +1,24 @@
 """Outcomes as researchers' pages word them."""
 
+import re
+
 from django import template
 
 from results.reports.explorer_links import OUTCOME_WORDS
 
 register = template.Library()
+# Between the parts of a sentence, not within its brackets.
+_BETWEEN = re.compile(r"; (?![^()]*\))")
 
 
 @register.filter
 def outcome_word(outcome: object) -> str:
     """Return the word for an outcome. Example: "none yet" is "undecided"."""
     return OUTCOME_WORDS.get(str(outcome), str(outcome))
+
+
+@register.filter
+def said_apart(sentence: str) -> list[str]:
+    """Return the parts of a sentence that says something of several studies, each "name: something"; else all of it."""
+    parts = _BETWEEN.split(sentence)
+    return parts if len(parts) > 1 and all(": " in part for part in parts) else [sentence]

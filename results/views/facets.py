@@ -26,6 +26,7 @@ LABELS: Mapping[str, str] = {
     "model": "Answered by model",
     "person": "Answered by annotator",
     "survey": "In survey",
+    "without": "Not asked about by",
     "longer": "Seconds, from",
     "shorter": "Seconds, to",
 }

@@ -39,6 +39,8 @@ from studies.permissions import Verb
 
 # The value of the filter for answers that others differ from.
 DIFFERING = "differ"
+# The value that opens all answers, which are closed at first.
+ALL_OPEN = "all"
 # Changes after which others can be asked the same questions.
 REPLACEABLE = frozenset({"withdraw", "exclude"})
 PROVIDERS = {prolific.PROVIDER: "Prolific", invite.PROVIDER: "Invitation (the name in the link)"}
@@ -194,7 +196,12 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
     studies = list({each.session.study_id: each.session.study for each in reversed(sessions)}.values())
     study = next((each for each in studies if each.slug == request.GET.get("study")), None)
     differing = request.GET.get("answers") == DIFFERING
-    filters = {"study": study.slug if study else "", "answers": DIFFERING if differing else ""}
+    all_open = request.GET.get("open") == ALL_OPEN
+    filters = {
+        "study": study.slug if study else "",
+        "answers": DIFFERING if differing else "",
+        "open": ALL_OPEN if all_open else "",
+    }
     page = request.GET.get("page")
     table = person_table(found.name, person_by_study(found, studies))
     context = {
@@ -207,6 +214,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],
         "differing": differing,
+        "all_open": all_open,
         "query": urlencode({name: value for name, value in filters.items() if value}),
         "simulated": notice_of(simulated_studies(studies)),
         "may": may_do(request, project),

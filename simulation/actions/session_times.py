@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db.models import F, Sum
 
 from annotation.models import Session
-from studies.models import Study
+from studies.models import Instance, Study
 
 READING = timedelta(minutes=1)
 # So that no session begins before the study opened.
@@ -16,7 +16,7 @@ OPEN_BEFORE = timedelta(hours=1)
 
 
 def stretch_sessions(study: Study) -> None:
-    """Move the start of `study`'s sessions, and its opening, back in time."""
+    """Move the start of `study`'s sessions, its opening, and the import of its instances back in time."""
     for session in Session.objects.filter(study=study, first_question_at__isnull=False):
         answering = timedelta(milliseconds=session.responses.aggregate(ms=Sum("send_ms", default=0))["ms"])
         session.arrived_at -= READING + answering
@@ -26,3 +26,7 @@ def stretch_sessions(study: Study) -> None:
             session.first_question_at -= answering
         session.save(update_fields=["arrived_at", "consented_at", "first_question_at"])
     Study.objects.filter(pk=study.pk).update(launched_at=F("launched_at") - OPEN_BEFORE)
+    study.refresh_from_db()
+    if study.launched_at is not None:
+        imported = Instance.objects.filter(project=study.project_id, created_at__gt=study.launched_at)
+        imported.update(created_at=study.launched_at)

@@ -63,6 +63,7 @@ class InstanceQuery(PageQuery):
     reason = _one_of(REASONS, "What annotators said against a question.")
     parted = _one_of(PARTED, "Who is right where people and all models part.")
     model = _text("One that answered a question about it, as results name it: name, version and (weights).")
+    without = _text("A study that does not ask about it.")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         """Refuse unknown names: ignoring them would return all instances, as if all matched."""
@@ -80,6 +81,8 @@ def read_instance_filters(project: Project, given: Mapping[str, Any]) -> Wanted:
     """
     studies = Study.objects.filter(project=project).values_list("slug", flat=True)
     _check_exists(project, given, "study", studies)
+    if "without" in given:
+        _check_exists(project, {"study": given["without"]}, "study", studies)
     _check_exists(project, given, "model", (str(model) for model in project.models.all()))
     _check_exists(project, given, "person", Pseudonym.objects.filter(project=project).values_list("name", flat=True))
     return Wanted(**{name: str(given[name]) for name in Wanted.__dataclass_fields__.keys() & given.keys()})

@@ -80,7 +80,7 @@ class Wanted:
     empty. progress: of the answers to all questions about an instance. question: state of one of its questions. longer,
     shorter: bounds on the median answer time in seconds, as typed, inclusive. person: pseudonym of somebody who gave a
     counted answer. survey: number of a survey that asks about it. model: as displayed, with a prediction for any
-    question about the instance.
+    question about the instance. without: a study that does not ask about it, by slug.
     """
 
     words: str = ""
@@ -101,6 +101,7 @@ class Wanted:
     reason: str = ""
     parted: str = ""
     model: str = ""
+    without: str = ""
 
     @property
     def needs_figures(self) -> bool:
@@ -180,6 +181,8 @@ def listed(
     sorted_by = by.columns[0] if order in BY_FIGURES else ""
     figures = _figures(wanted, among) | ({f"{sorted_by}__isnull": False} if sorted_by else {})
     others = [*_of_instances(project, wanted, said), *_of_studies(project, among, wanted, are_asked=bool(figures))]
+    if wanted.without:
+        others.append(~_asked_by([study for study in studies if study.slug == wanted.without]))
     found = Instance.objects.filter(*others, project=project)
     if not figures and len(others) == 1 and wanted.question in QUESTIONS:
         return InstanceSelection(found, by, _with_question(among, wanted.question), "question__instance")

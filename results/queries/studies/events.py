@@ -233,6 +233,12 @@ def _invited(template: str) -> Callable[[str, Details], str]:
     return lambda study, told: template.format(whom=told["whom"] or "somebody", role=told["role"])
 
 
+def _launched(study: str, told: Details) -> str:
+    if not told["questions"]:
+        return f"launched {study}, which gets its questions while it is open"
+    return _simple("launched {study} with {questions:question}")(study, told)
+
+
 def _deletion(study: str, told: Details) -> str:
     settled = f", and said to have settled what people were owed: {told['pay_settled']}" if told["pay_settled"] else ""
     return f"asked for the deletion of the project on {told['due_on']}{settled}"
@@ -270,7 +276,7 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.STUDY_CHANGED: _simple("changed the draft {study}"),
     What.STUDY_DELETED: _simple("deleted the draft {study}"),
     What.LAUNCH_REQUESTED: _simple("asked for the launch of {study}"),
-    What.STUDY_LAUNCHED: _simple("launched {study} with {questions:question}"),
+    What.STUDY_LAUNCHED: _launched,
     What.STUDY_PAUSED: _simple("paused {study}"),
     What.STUDY_RESUMED: _simple("resumed {study}"),
     What.STUDY_CLOSED: _simple("closed {study}"),

@@ -18,11 +18,6 @@ class StudyLink:
     filled: int
     places: int
 
-    @property
-    def percent(self) -> int | None:
-        """The share of places filled, rounded down; None without places."""
-        return 100 * self.filled // self.places if self.places else None
-
 
 def study_links(project: Project) -> list[StudyLink]:
     """Return the studies of `project`, latest first. Takes two queries, however many answers there are."""

@@ -7,11 +7,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Self
 
+from django.conf import settings
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, TruncDate
 
 from analytics.outcomes import Outcome
-from analytics.work.pay import projected_cost, rewards
+from analytics.work.pay import platform_fee, projected_cost, rewards
 from annotation.models import Decision, Response, Seat, Session, Slot
 from annotation.models.outcomes import accepted_items, question_is
 from results.queries.instances.instance_list import images_of
@@ -171,16 +172,37 @@ def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[Instanc
 
 
 @dataclass(frozen=True)
-class Spending:
-    """Money of a project in one currency, major units, without platform fees.
+class StudySpending:
+    """Money of a study in its currency, major units.
 
-    spent: due for what was done so far, as in the table of costs. to_come: due in addition once all places of the
-    studies under way are filled.
+    spent: due for what was done so far, as in the table of costs. to_come: due in addition once all places are filled,
+    if the study is under way. fee: the platform's on both, if it recruits there; else 0.
     """
 
-    currency: str
+    study: str
     spent: Decimal
     to_come: Decimal
+    fee: Decimal
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Money of a project in one currency: the sums of its studies that pay in it."""
+
+    currency: str
+    studies: Sequence[StudySpending]
+
+    @property
+    def spent(self) -> Decimal:
+        return sum((each.spent for each in self.studies), Decimal(0))
+
+    @property
+    def to_come(self) -> Decimal:
+        return sum((each.to_come for each in self.studies), Decimal(0))
+
+    @property
+    def fee(self) -> Decimal:
+        return sum((each.fee for each in self.studies), Decimal(0))
 
 
 def project_spending(project: Project) -> list[Spending]:
@@ -193,17 +215,18 @@ def project_spending(project: Project) -> list[Spending]:
     by_answer = [study for study in live if study.design.pay.per_answer]
     slots = Slot.objects.filter(seat__study__in=by_answer).order_by().values_list("seat__study_id")
     answers = dict(slots.annotate(n=Count("pk")))
-    found: dict[str, Spending] = {}
+    found: dict[str, list[StudySpending]] = {}
     for study in studies:
         pay, due = study.design.pay, owed[study.pk]
         spent = due.for_sessions + projected_cost(pay.per_answer, due.answers_paid)
         places = rewards(
             pay.per_session, pay.per_answer, seats=seats.get(study.pk, 0), answers=answers.get(study.pk, 0)
         )
-        before = found.get(pay.currency, Spending(pay.currency, Decimal(0), Decimal(0)))
-        to_come = before.to_come + max(Decimal(0), places - spent)
-        found[pay.currency] = Spending(pay.currency, before.spent + spent, to_come)
-    return [found[currency] for currency in sorted(found)]
+        to_come = max(Decimal(0), places - spent)
+        recruits = study.design.recruitment.prolific
+        fee = platform_fee(spent + to_come, settings.PLATFORM_FEE_PERCENT) if recruits else Decimal(0)
+        found.setdefault(pay.currency, []).append(StudySpending(study.slug, spent, to_come, fee))
+    return [Spending(currency, found[currency]) for currency in sorted(found)]
 
 
 def answers_by_day(project: Project, *, today: date) -> list[tuple[date, int]]:
@@ -240,7 +263,10 @@ class Totals:
             "conflicts": dict(self.conflicts),
             "accepted": list(self.accepted),
             "dataset": self.dataset,
-            "spending": [[each.currency, str(each.spent), str(each.to_come)] for each in self.spending],
+            "spending": [
+                [each.currency, [[of.study, str(of.spent), str(of.to_come), str(of.fee)] for of in each.studies]]
+                for each in self.spending
+            ],
             "days": [[day.isoformat(), n] for day, n in self.days],
         }
 
@@ -249,7 +275,10 @@ class Totals:
         """Return the totals from their JSON."""
         answers = {int(study): Answers(**each) for study, each in stored["answers"].items()}
         conflicts = {int(study): n for study, n in stored["conflicts"].items()}
-        spending = [Spending(currency, Decimal(spent), Decimal(come)) for currency, spent, come in stored["spending"]]
+        spending = [
+            Spending(currency, [StudySpending(study, *map(Decimal, money)) for study, *money in studies])
+            for currency, studies in stored["spending"]
+        ]
         days = [(date.fromisoformat(day), n) for day, n in stored["days"]]
         return cls(answers, conflicts, stored["accepted"], stored["dataset"], spending, days)
 

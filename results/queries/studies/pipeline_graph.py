@@ -44,8 +44,7 @@ class Edge:
 class PipelineGraph:
     """The launched studies of a project, each at the right of its upstream study.
 
-    `dataset`: the box of the dataset, None if the project has none. `asks_all_by_one`: whether one study takes from the
-    import, so that instances that it does not ask about are asked about nowhere.
+    `dataset`: the box of the dataset, None if the project has none.
     """
 
     width: int
@@ -54,7 +53,6 @@ class PipelineGraph:
     boxes: Sequence[Box]
     edges: Sequence[Edge]
     dataset: Box | None
-    asks_all_by_one: bool
 
 
 def pipeline_graph(funnel: Funnel) -> PipelineGraph:
@@ -70,8 +68,7 @@ def pipeline_graph(funnel: Funnel) -> PipelineGraph:
     everything = [*boxes, *([layout.dataset] if layout.dataset else [])]
     width = max((box.x + WIDTH for box in everything), default=IMPORTED_WIDTH)
     height = max((box.y + HEIGHT for box in everything), default=HEIGHT)
-    roots = [step for step in funnel.steps if step.study.fed_by_id is None]
-    return PipelineGraph(width, height, funnel.imported, boxes, layout.edges, layout.dataset, len(roots) == 1)
+    return PipelineGraph(width, height, funnel.imported, boxes, layout.edges, layout.dataset)
 
 
 class _Layout:

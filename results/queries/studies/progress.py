@@ -47,8 +47,12 @@ class Answers:
 
     @property
     def percent(self) -> int:
-        """Whole percent, rounded down so that only a complete study shows 100."""
-        return self.given * 100 // self.wanted if self.wanted else 0
+        """Whole percent, halves up; 100 only if all answers are there, and 0 only if none is."""
+        if not self.wanted or not self.given:
+            return 0
+        if self.given >= self.wanted:
+            return 100
+        return min(99, max(1, (200 * self.given + self.wanted) // (2 * self.wanted)))
 
 
 @dataclass(frozen=True)

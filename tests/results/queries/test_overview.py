@@ -2,12 +2,20 @@
 
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Response
-from results.queries.studies.overview import Spending, Totals, answers_by_day, count_totals, project_spending
+from results.queries.studies.overview import (
+    Spending,
+    StudySpending,
+    Totals,
+    answers_by_day,
+    count_totals,
+    project_spending,
+)
 from studies.actions.studies import change_state
 from studies.models import Project, Study, StudyState
 from tests.factories import NOON, TESTS, answer, make_project, questions, sit_down
@@ -23,15 +31,28 @@ def project(researcher: User) -> Project:
 
 
 def test_spending_is_what_is_due_and_what_open_places_will_cost(project: Project) -> None:
-    """Two places at 2.00, one of them finished; four answers at 0.10 to come, one of them given."""
+    """Two places at 2.00, one of them finished; four answers at 0.10 to come, one of them given; a third as fee."""
     by_session = open_study(project, STEP_3 | PER_SESSION)
     sit_through(by_session, "ann", "none")
     by_answer = open_study(project, STEP_3 | PER_ANSWER)
     sit_through(by_answer, "ben", by_key(vase_0="none"))
-    euro = Spending("EUR", Decimal("0.10"), Decimal("0.30"))
-    assert project_spending(project) == [euro, Spending("USD", Decimal("2.00"), Decimal("2.00"))]
+    euro = Spending("EUR", [StudySpending("other", Decimal("0.10"), Decimal("0.30"), Decimal("0.13"))])
+    dollars = Spending("USD", [StudySpending("step-3", Decimal("2.00"), Decimal("2.00"), Decimal("1.33"))])
+    assert project_spending(project) == [euro, dollars]
     change_state(study=by_session, to=StudyState.CLOSED, by=TESTS, now=NOON)
-    assert project_spending(project) == [euro, Spending("USD", Decimal("2.00"), Decimal(0))]
+    closed = Spending("USD", [StudySpending("step-3", Decimal("2.00"), Decimal(0), Decimal("0.67"))])
+    assert project_spending(project) == [euro, closed]
+
+
+def test_the_fee_of_prolific_is_estimated_for_what_is_spent_and_to_come(project: Project, settings: Any) -> None:
+    """Two places at 2.00, and one without Prolific: a third of 4.00, to the cent."""
+    settings.PLATFORM_FEE_PERCENT = Decimal("33.33")
+    sit_through(open_study(project, STEP_3 | PER_SESSION), "ann", "none")
+    by_link = {"study": "links", "kind": "best_of_n", "surveys": {"size": 4}, "recruitment": {"prolific": False}}
+    open_study(project, PER_SESSION | by_link)
+    (dollars,) = project_spending(project)
+    assert [(each.study, each.fee) for each in dollars.studies] == [("links", 0), ("step-3", Decimal("1.33"))]
+    assert (dollars.spent, dollars.to_come, dollars.fee) == (Decimal("2.00"), Decimal("4.00"), Decimal("1.33"))
 
 
 def test_nothing_is_spent_where_nobody_is_paid(project: Project) -> None:

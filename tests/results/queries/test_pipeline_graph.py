@@ -53,7 +53,7 @@ def test_each_study_is_at_the_right_of_the_one_that_feeds_it(project: Project) -
     found = graph(project)
     assert cells(found) == {"step-3": (1, 0), "step-4": (2, 0), "baseline": (3, 0), "another": (1, 1)}
     assert (found.width, found.height) == (IMPORTED_WIDTH + 3 * (GAP_X + WIDTH), 2 * HEIGHT + GAP_Y)
-    assert (found.dataset, found.asks_all_by_one) == (None, False)
+    assert found.dataset is None
 
 
 def test_the_dataset_takes_the_row_of_its_study_and_pushes_others_down(project: Project) -> None:
@@ -71,7 +71,6 @@ def test_the_dataset_takes_the_row_of_its_study_and_pushes_others_down(project: 
 
 def test_an_edge_says_what_was_imported_or_accepted_and_is_not_asked_about(project: Project) -> None:
     assert lost(graph(project)) == {"step-3": 1}
-    assert graph(project).asks_all_by_one
     sit_through(open_study(project, STEP_4), "ben", by_key(vase_0="original", vase_1="both"))
     assert lost(graph(project)) == {"step-3": 1, "step-4": 0}
 

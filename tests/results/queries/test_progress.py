@@ -40,6 +40,16 @@ from tests.factories import (
 )
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted", "percent"),
+    [(0, 0, 0), (0, 8, 0), (1, 1000, 1), (4, 7, 57), (2, 3, 67), (999, 1000, 99), (8, 8, 100), (9, 8, 100)],
+)
+def test_only_a_complete_study_is_at_100_percent_and_only_an_unanswered_one_at_0(
+    given: int, wanted: int, percent: int
+) -> None:
+    assert Answers(given, wanted).percent == percent
+
+
 def test_a_fresh_study_has_everything_still_to_come(study: Study) -> None:
     progress = study_progress(study)
     assert progress.answers == Answers(0, 4)
@@ -61,7 +71,8 @@ def test_progress_counts_answers_seats_and_decisions_per_survey(draft: Study) ->
     sit_down(study, "three", now=NOON + timedelta(hours=1))
     progress = study_progress(study)
     assert progress.answers == Answers(3, 8)
-    assert progress.answers.percent == 37
+    # 37.5, halves up.
+    assert progress.answers.percent == 38
     assert [(row.number, row.answers, row.seats) for row in progress.surveys] == [
         (1, Answers(3, 4), Seats(free=0, taken=1, filled=1)),
         (2, Answers(0, 4), Seats(free=1, taken=1, filled=0)),

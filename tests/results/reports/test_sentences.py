@@ -186,6 +186,11 @@ COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
             "(p < 0.001 after Holm's correction).",
         ),
         (
+            [("s", "A", "Group", 0.25, 0.803), ("s", "B", "Group", 0.3, 0.0001)],
+            "No clear difference between people and the best of 2 models, A: people are 25.0 percentage points better "
+            "on the same instances, which may be chance (p = 0.803 after Holm's correction).",
+        ),
+        (
             [("s", "A", "Right (check)", -0.05, NOTHING)],
             "People are 5.0 percentage points worse than the model, A, on the same instances.",
         ),
@@ -195,7 +200,13 @@ COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
             "t: People are as good as the model, A, on the same instances.",
         ),
     ],
-    ids=["nothing", "the closest model by Group", "a better model without a test", "two studies and no difference"],
+    ids=[
+        "nothing",
+        "the closest model by Group",
+        "a difference by chance",
+        "a better model without a test",
+        "two studies and no difference",
+    ],
 )
 def test_comparison_is_with_the_model_closest_to_people(rows: list[Sequence[Cell]], sentence: str) -> None:
     assert sentences.say_comparison(table(COMPARISON, *rows)) == sentence

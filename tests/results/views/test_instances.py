@@ -8,6 +8,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.actions.deciding.adjudication import settle
+from annotation.actions.deciding.decisions import recount
 from annotation.models import Annotator, Response
 from background.models import Job
 from predictions.models import Model, Prediction
@@ -49,6 +50,12 @@ NARROWED: list[tuple[dict[str, str], list[str]]] = [
     ({"state": "accepted", "study": "step-3"}, ["vase-0", "vase-1"]),
     ({"state": "rejected"}, ["vase-1"]),
     ({"state": "rejected", "study": "step-3"}, []),
+    ({"state": "lost"}, ["vase-1"]),
+    ({"state": "lost", "study": "step-4"}, ["vase-1"]),
+    ({"state": "lost", "study": "step-3"}, []),
+    ({"without": "step-4"}, ["vase-2", "vase-3"]),
+    ({"without": "step-4", "state": "accepted", "study": "step-3"}, []),
+    ({"without": "step-3"}, []),
     ({"state": "none-yet"}, ["vase-2", "vase-3"]),
     ({"state": "not-asked"}, []),
     ({"state": "not-asked", "study": "step-4"}, ["vase-2", "vase-3"]),
@@ -111,12 +118,43 @@ def test_the_list_is_narrowed_whether_few_match_or_many(
     assert listed(client, **query) == keys
 
 
+def test_a_lost_instance_says_why_on_its_card_and_on_its_page(client: Client) -> None:
+    why = "The only answer did not tell the original image apart."
+    rejected = words_of(client.get(LIST, {"state": "lost"}))
+    assert rejected.count(why) == 1
+    assert words_of(client.get(LIST, {"state": "lost", "look": "table"})).count(why) == 1
+    # In the timeline, and at the question.
+    assert words_of(client.get(f"{LIST}vase-1/")).count(why) == 2
+    kept = words_of(client.get(f"{LIST}vase-0/"))
+    assert why not in kept
+    assert "The only answer chose it." in kept
+    question = Question.objects.get(study__slug="step-4", instance__key="vase-1")
+    Response.objects.filter(question=question).update(left_out="excluded")
+    recount(questions=[question.pk], now=NOON)
+    assert why not in words_of(client.get(LIST))
+
+
+def test_the_outcomes_of_a_project_with_one_dataset_add_up_to_its_instances(client: Client, project: Project) -> None:
+    """Also with a baseline, in which people agree on what the dataset has accepted."""
+    baseline = open_study(project, BASELINE | {"answers": 1})
+    sit_through(baseline, "cleo", lambda question: question.right)
+    Study.objects.filter(slug="step-4").update(in_dataset=True)
+    Study.objects.exclude(slug="step-4").update(in_dataset=False)
+    (facet,) = [facet for facet in client.get(LIST).context["facets"] if facet.name == "state"]
+    counts = {value.text: value.count for value in facet.values}
+    assert counts == {"Undecided": 2, "Accepted": 1, "Rejected": 1}
+    assert listed(client, state="agreed") == []
+    assert listed(client, state="agreed", study="baseline") == ["vase-0"]
+
+
 # Filters whose facets are followed.
 FACETED: list[dict[str, str]] = [
     {},
     {"type": "swap"},
     {"study": "step-4"},
     {"state": "accepted"},
+    {"state": "lost"},
+    {"without": "step-4", "type": "swap"},
     {"state": "none-yet", "study": "step-3"},
     {"state": "not-asked", "study": "step-4", "split": "(none)"},
     {"tag": "odd", "images": "there"},
@@ -468,13 +506,13 @@ def test_more_answers_take_no_more_queries(
     key = "vase-0"
     client.get(f"{LIST}{key}/")
     # Session, user, project; names to give, instance, studies, questions, responses, names,
-    # images, who is simulated; where it stands in the list, the ones beside it, tags; predictions, releases; what they
-    # may do; places and studies in the rail.
-    with django_assert_num_queries(21):
+    # images, who is simulated; where it stands in the list, the ones beside it, tags; predictions, releases; why
+    # it has its outcome (two); what they may do; places and studies in the rail.
+    with django_assert_num_queries(23):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(23):
         client.get(f"{LIST}{key}/")
 
 

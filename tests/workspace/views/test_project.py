@@ -52,8 +52,8 @@ def test_the_home_page_says_what_each_project_accepted_and_marks_one_that_needs_
     sit_through(study, "ann", by_key(vase_0="candidate-0", vase_1="none"))
     make_project("empty", members=[researcher])
     page = words_of(client.get("/"))
-    assert "<dt>Accepted</dt><dd>1</dd>" in page
-    assert page.count("<dt>Accepted</dt>") == 1, "the other has no dataset"
+    assert "<dt>Accepted items</dt><dd>1</dd>" in page
+    assert page.count("<dt>Accepted items</dt>") == 1, "the other has no dataset"
     assert "needs-hand" not in page
     Study.objects.update(completed_at=NOON)
     assert words_of(client.get("/")).count("needs-hand") == 1

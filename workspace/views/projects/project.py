@@ -4,6 +4,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -124,6 +125,7 @@ def project(request: HttpRequest, project: Project) -> HttpResponse:
         "graph": pipeline_graph(pipeline),
         "figures": figures_of(project, lines),
         "totals": totals,
+        "fee_percent": settings.PLATFORM_FEE_PERCENT,
         "days": _bars(totals.days),
         "accepted": with_pictures(totals.accepted),
         "events": latest_events(project, EVENTS_SHOWN),
