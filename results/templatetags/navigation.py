@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from results.queries.studies.navigation import COMPLETE, stage_of, study_links
 from results.views.guards import may_do, visible_projects
+from studies.kinds import get_kind
 from studies.models import Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Verb
 
@@ -104,6 +105,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     return {
         "study": study,
         "project": study.project,
+        "kinds": [get_kind(part.kind).title for part in study.design.parts],
         "stage": stage,
         "here": here,
         "may": may,

@@ -107,6 +107,8 @@ def problems_with_mapping(mapping: ColumnMapping, columns: Sequence[str]) -> dic
 
 
 _CAPTION_NAMES = re.compile(r"caption|text|sentence|description|prompt|title|question|statement")
+# Names of false captions, and of other things: only where the values are prose.
+_FOIL_NAMES = re.compile(r"negative|foil|distractor|counterfactual")
 _KEY_NAMES = re.compile(r"(.*_)?(key|id|uid|uuid|idx|index)|")
 _PICTURE_NAMES = {"file", "filename", "file_name", "filepath", "file_path", "path", "img", "image_path", "photo"}
 _TEXT_NAMES = {"text", "title", "sentence", "prompt", "description", "captions"}
@@ -153,10 +155,9 @@ def _guess_images(columns: Sequence[str], values: Mapping[str, list[Any]]) -> di
 
 def _guess_captions(columns: Sequence[str], values: Mapping[str, list[Any]]) -> dict[str, str]:
     texts = [column for column in columns if values[column] and all(map(_is_caption, values[column]))]
-    named = [column for column in texts if _CAPTION_NAMES.search(_slug(column))]
-    if not named:
-        # The first column that looks like prose.
-        named = [column for column in texts if all(" " in str(text).strip() for text in values[column])][:1]
+    prose = [column for column in texts if all(" " in str(text).strip() for text in values[column])]
+    named = [column for column in texts if _CAPTION_NAMES.search(_slug(column))] or prose[:1]
+    named += [column for column in prose if column not in named and _FOIL_NAMES.search(_slug(column))]
     return {column: f"{CAPTION}:{role}" for column, role in _roles(named, "caption", _TEXT_NAMES).items()}
 
 

@@ -2,8 +2,9 @@
 
 import os
 import stat
-from collections.abc import Mapping
-from functools import lru_cache, partial
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from django.conf import settings
@@ -18,7 +19,7 @@ from studies.importing.pictures import LARGEST_FILE, NotAPicture, cut
 class ImageFolder:
     """An image folder; each folder in it is listed once, at first use."""
 
-    remedy = "Put it there, or let it come later (--images-later)."
+    remedy = "Add what is missing, or choose to let images come later (in a command: --images-later)."
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -62,9 +63,30 @@ class ImageFolder:
                 )
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
-            return UnusableImage(f"The file {filename} is not in the image folder.", absent=True)
+            return self._read_below(path_inside, filename)
         except OSError as error:
             return UnusableImage(f"The file {filename} cannot be read ({error.strerror}).")
+
+    def _read_below(self, path_inside: str, filename: str) -> bytes | UnusableImage:
+        """Return the only file with these last folders and name: rows often leave out the folder that was zipped."""
+        found = files_ending_with(path_inside, self._below.get(path_inside.rpartition("/")[2], ()))
+        if not found:
+            return UnusableImage(f"The file {filename} is not among the images.", absent=True)
+        if len(found) > 1:
+            some = " and ".join(found[:2])
+            return UnusableImage(f"{len(found)} images are called {filename}, such as {some}. Name the folder too.")
+        return self._read(found[0], filename)
+
+    @cached_property
+    def _below(self) -> Mapping[str, Sequence[str]]:
+        """Name of a file -> its paths in the folders below, links left out."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for folder, _, names in os.walk(self._path):
+            inside = os.path.relpath(folder, self._path)
+            for name in names if inside != "." else ():
+                if not os.path.islink(os.path.join(folder, name)):
+                    found[name].append(f"{inside}/{name}")
+        return found
 
     def _inside(self, name: str) -> Path | None:
         path = Path(os.path.realpath(self._path / name))
@@ -85,11 +107,16 @@ class ImageFolder:
         try:
             return in_order(place.folder, os.listdir(path), place.size)
         except FileNotFoundError:
-            return UnusableImage(f"The folder {place.folder} is not in the image folder.", absent=True)
+            return UnusableImage(f"The folder {place.folder} is not among the images.", absent=True)
         except OSError as error:
             return UnusableImage(f"The folder {place.folder} cannot be read ({error.strerror}).")
         except NoSuchPlace as error:
             return UnusableImage(str(error), absent=error.absent)
+
+
+def files_ending_with(name: str, paths: Iterable[str]) -> list[str]:
+    """Return the paths that end with `name`, a file with or without folders, sorted. Example: "1.jpg" and "a/1.jpg"."""
+    return sorted(path for path in paths if path.endswith(f"/{name}"))
 
 
 class TableImages:

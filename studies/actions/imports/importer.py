@@ -243,8 +243,8 @@ def _record(sources: list[Source], project: Project, *, by: Actor, now: datetime
 def _stop_if_refused(source: Source) -> None:
     if source.tally["without folder"]:
         reason = (
-            "The rows name images, but there are none. Choose their folder or zip (--images), or let them come later "
-            "(--images-later)."
+            "The rows name images, but there are none. Choose their folder or zip, or choose to let images come later "
+            "(in a command: --images, --images-later)."
         )
         source.refuse(RowProblem(0, "", reason))
     if source.problem_count:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from studies.actions.imports.image_folder import ImageFolder, TableImages
+from studies.actions.imports.image_folder import ImageFolder, TableImages, files_ending_with
 from studies.actions.imports.import_state import UnusableImage
 from studies.actions.imports.importer import by_name_below, folder_below
 from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, is_archive, received, rows_of
@@ -93,11 +93,14 @@ class SmallPictures:
 
 
 def _member(archive: Path, filename: str) -> bytes:
-    """Return a file of an archive, which may lie in a folder called like the archive, or b""."""
+    """Return a file of an archive, whose folders the name may leave out, or b""."""
     try:
         with zipfile.ZipFile(archive) as opened:
             known = set(opened.namelist())
-            for name in (filename, f"{archive.stem}/{filename}", filename.removeprefix(f"{archive.stem}/")):
+            names = [filename, filename.removeprefix(f"{archive.stem}/")]
+            if len(below := files_ending_with(filename, known)) == 1:
+                names += below
+            for name in names:
                 if name in known:
                     with opened.open(name) as member:
                         return member.read(LARGEST_SHOWN + 1)

@@ -63,7 +63,7 @@ def test_people_are_compared_and_sorted_over_all_studies(client: Client, researc
     pay = {"per_session": "2.50", "currency": "EUR"}
     study = open_study(project, STEP_3 | {"study": "step-3", "answers": 4, "pay": pay})
     for person, choice in (("ann", "none"), ("ben", "none"), ("cleo", "candidate-1")):
-        sit_through(study, person, lambda question, choice=choice: choice)
+        sit_through(study, person, choice)
     sessions.leave(session=arrive_at_work(study, "dora"), to=SessionState.GIVEN_UP, now=NOON)
     page = client.get(PAGE)
     shares = {line.name: [cell.text for cell in cells[:2]] for line, cells, _ in page.context["rows"]}

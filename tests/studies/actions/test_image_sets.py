@@ -99,13 +99,13 @@ def test_sets_wait_for_their_folders_and_are_filled_by_the_same_file(
     [
         (
             lambda cups: (cups / "img30.jpg").unlink(),
-            f"The folder {CUPS} has 9 images called img and a number; an image set has 10. Put it there,",
+            f"The folder {CUPS} has 9 images called img and a number; an image set has 10. Add what is missing,",
         ),
         (
             lambda cups: (cups / "img31.jpg").write_bytes(picture_bytes()),
             f"The folder {CUPS} has 11 images called img and a number; an image set has 10.",
         ),
-        (lambda cups: cups.rename(cups.with_name("other")), f"The folder {CUPS} is not in the image folder. Put it"),
+        (lambda cups: cups.rename(cups.with_name("other")), f"The folder {CUPS} is not among the images. Add what"),
         (lambda cups: (cups / "img30.jpg").write_bytes(b"no picture"), f"{CUPS}/#4of10: The file is not an image"),
         (
             lambda cups: cups.rename(cups.parents[1] / "elsewhere") and cups.symlink_to(cups.parents[1] / "elsewhere"),

@@ -15,6 +15,7 @@ from PIL import Image as Pillow
 from background.errors import Cancelled
 from studies.actions import images as image_actions
 from studies.actions.imports import importer
+from studies.actions.imports.image_folder import ImageFolder
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.importer import import_files
 from studies.models import Image, Instance, InstanceImage, Project
@@ -174,9 +175,28 @@ def test_a_refused_import_leaves_the_files_of_other_imports(manifest: Path, fold
     other = manifest.with_name("other.jsonl")
     (folder / "new.jpg").write_bytes(picture_bytes("pink"))
     other.write_bytes(json_lines({"key": "x", "caption": "A cat.", "images": ["0.jpg", "new.jpg", "none.jpg"]}))
-    with pytest.raises(ImportRefused, match=r"none\.jpg is not in the image folder"):
+    with pytest.raises(ImportRefused, match=r"none\.jpg is not among the images"):
         import_file(other, folder, format="jsonl")
     assert stored_files() == before
+
+
+def test_a_name_may_leave_out_the_folders_above_a_file_that_is_the_only_one_with_it(tmp_path: Path) -> None:
+    """As in a zip of a folder called pictures, and rows with the names of the files alone."""
+    for path, colour in (("pictures/a/1.jpg", "red"), ("pictures/a/2.jpg", "green"), ("pictures/b/2.jpg", "blue")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(picture_bytes(colour))
+    (tmp_path / "elsewhere.jpg").symlink_to("/etc/hostname")
+    (tmp_path / "pictures" / "4.jpg").symlink_to("/etc/hostname")
+    images = ImageFolder(tmp_path)
+    assert images.read("1.jpg") == images.read("a/1.jpg") == picture_bytes("red")
+    assert images.read("b/2.jpg") == picture_bytes("blue")
+    reasons = [getattr(images.read(name), "reason", "") for name in ("2.jpg", "c/1.jpg", "4.jpg", "icture/a/1.jpg")]
+    assert reasons == [
+        "2 images are called 2.jpg, such as pictures/a/2.jpg and pictures/b/2.jpg. Name the folder too.",
+        "The file c/1.jpg is not among the images.",
+        "The file 4.jpg is not among the images.",
+        "The file icture/a/1.jpg is not among the images.",
+    ]
 
 
 def test_only_the_first_hundred_problems_are_listed(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ BAD_FILES = [
     in_manifest("an index that is no number", "index: '1b' is not a whole number.", index="1b"),
     in_manifest("an index twice", "Record 2, key: The key 0 is that of record 1", index="0"),
     in_manifest("an image without a name", "Record 2, hn_img_1: The field is empty.", hn_img_1=""),
-    in_manifest("a missing image", "Record 2, candidate: The file 9.jpg is not in the image folder.", hn_img_1="9.jpg"),
+    in_manifest("a missing image", "Record 2, candidate: The file 9.jpg is not among the images.", hn_img_1="9.jpg"),
     in_manifest("a way up", "The file name ../0.jpg leads out of the image folder.", hn_img_1="../0.jpg"),
     in_manifest("an absolute path", "The file name /etc/hostname is absolute.", hn_img_1="/etc/hostname"),
     in_manifest("a drive", "The file name C:0.jpg is absolute.", hn_img_1="C:0.jpg"),
@@ -176,7 +176,7 @@ BAD_IMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     ("a TIFF of several pages", frames("TIFF"), SEVERAL),
     ("a folder", Path.mkdir, "bad.jpg is not a file. Name an image file."),
     ("a link out of the folder", link("/etc/hostname"), "bad.jpg is a link out of the image folder."),
-    ("a link to nothing", link("nothing.jpg"), "The file bad.jpg is not in the image folder."),
+    ("a link to nothing", link("nothing.jpg"), "The file bad.jpg is not among the images."),
     ("a link to itself", link("bad.jpg"), "The file bad.jpg "),
 ]
 

@@ -110,7 +110,7 @@ def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path
     heading, *problems = str(refused.value).splitlines()
     assert (refused.value.returncode, heading) == (1, "Nothing was imported from manifest.csv.")
     assert [problem[:9] for problem in problems] == ["Record 1,", "Record 2,"]
-    assert all("The file 1.jpg is not in the image folder. Put it there, or let it" in problem for problem in problems)
+    assert all("The file 1.jpg is not among the images. Add what is missing" in problem for problem in problems)
     assert not Project.objects.exists()
     assert not Instance.objects.exists()
 
@@ -119,7 +119,7 @@ def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path
     ("arguments", "options", "sentence"),
     [
         (("cats", "{tmp}/none.csv"), {}, r"none.csv cannot be opened \(No such file or directory\)\. Check the name\."),
-        (("cats", "{file}"), {}, "Choose their folder or zip \\(--images\\), or let them come later"),
+        (("cats", "{file}"), {}, "Choose their folder or zip, or choose to let images come later"),
         (("cats", "{tmp}"), {}, "is a folder. Name the file inside it."),
         (("cats", "/dev/null"), {}, "is not a regular file."),
         (("cats", "{file}", "--images", "{tmp}/none"), {}, "none is not there or is no folder."),

@@ -37,6 +37,10 @@ from studies.importing.mapping import guess_mapping
         # Without a telling name, the first column with prose.
         ({"en": "A red vase.", "code": "x1"}, {"en": "caption:en", "code": "other"}),
         ({"text": "A red vase.", "caption": "A vase."}, {"text": "caption:text", "caption": "caption:caption"}),
+        (
+            {"caption": "A red vase.", "hard negative": "A blue vase.", "negative": "yes"},
+            {"caption": "caption:caption", "hard negative": "caption:hard_negative", "negative": "other"},
+        ),
         # Names that are no roles, and values that fit no name.
         ({"字幕 caption": "A."}, {"字幕 caption": "caption:caption"}),
         ({"id": {"a": 1}, "caption": 3, "license": "MIT"}, {"id": "other", "caption": "other", "license": "licence"}),

@@ -59,7 +59,7 @@ def test_a_part_of_a_picture_is_a_picture_of_its_own(
 @pytest.mark.parametrize(
     ("filename", "sentence", "absent"),
     [
-        ("b.png#xywh=0,0,1,1", "The file b.png is not in the image folder.", True),
+        ("b.png#xywh=0,0,1,1", "The file b.png is not among the images.", True),
         ("a.png#xywh=8,0,2,2", "The region 8,0,2,2 is not in the image, which has 8 x 6 pixels.", False),
         ("a.png#xywh=0,0,0,2", "The region 0,0,0,2 is not in the image, which has 8 x 6 pixels.", False),
         ("broken.png#xywh=0,0,2,2", "The image is cut short or damaged. Copy it again from its source.", False),
