@@ -52,7 +52,7 @@ ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be me
 # Of 1,000 annotators without a habit, one gets the flag.
 UNLIKELY_POSITIONS = 0.001
 POSITION_FLAG = "Position bias"
-NO_ANSWER = "No answer of this person counts."
+NO_ANSWER = "No numbers of this person yet."
 NOT_KNOWN = "No right answer is known to this person's questions."
 ONE_INSTANCE = "All about one instance, which gives no interval."
 TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."

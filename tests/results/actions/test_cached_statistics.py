@@ -100,7 +100,7 @@ def test_settling_makes_them_old(draft: Study, researcher: User) -> None:
 
 @pytest.mark.parametrize("page", list(Page))
 def test_predictions_make_results_old_and_nothing_else(study: Study, page: KeptNumbers.Page) -> None:
-    about = None if page in {Page.PROJECT_RESULTS, Page.INSTANCES} else study
+    about = None if page in {Page.PROJECT_PEOPLE, Page.PROJECT_RESULTS, Page.INSTANCES} else study
     make(cached_statistics.look_up(page=page, project=study.project, study=about, now=NOON))
     Prediction.objects.create(
         model=make_model(study.project),

@@ -56,6 +56,20 @@ def test_what_has_few_answers_is_made_at_once(
     assert sent == []
 
 
+def test_people_of_a_large_project_are_compared_by_numbers_made_in_the_background(
+    client: Client, sent: list[Job]
+) -> None:
+    page = client.get("/projects/birds/people/")
+    assert "computed in the background" in page.content.decode()
+    ((line, cells, _),) = page.context["rows"]
+    assert (line.counted, cells[4].text) == (1, "—")
+    run_now(sent.pop())
+    page = client.get("/projects/birds/people/")
+    assert "nothing has changed since" in page.content.decode()
+    ((line, cells, _),) = page.context["rows"]
+    assert (line.counted, cells[4].text) == (1, "4.00")
+
+
 @pytest.mark.parametrize("address", PAGES)
 def test_numbers_that_could_not_be_made_say_why(client: Client, sent: list[Job], address: str) -> None:
     client.get(address)

@@ -49,7 +49,7 @@ def test_the_page_names_every_kind_that_the_study_asks(client: Client, study: St
         study,
         parts=(asked.model_copy(update={"kind": "image_to_text"}), asked.model_copy(update={"kind": "text_to_image"})),
     )
-    assert "· image_to_text, text_to_image ·" in text(client)
+    assert "· Pick the caption that describes an image; Pick the image that a caption describes ·" in text(client)
 
 
 def test_the_page_names_nobody(client: Client, study: Study) -> None:
