@@ -89,6 +89,9 @@ QUERIES = {
     "reported as broken": "reason=broken",
     "people right, models wrong": "parted=people",
     "not asked about": "state=not-asked",
+    "not asked about by the study": f"without={STUDY}",
+    "lost": "state=lost",
+    "lost in the study": f"study={STUDY}&state=lost",
     "complete as a whole": f"study={STUDY}&progress=complete",
     "with an answered question": "question=answered",
     "with one, of a study": f"study={STUDY}&question=answered",
@@ -151,7 +154,7 @@ def count_figures() -> float:
     project, study = Project.objects.get(), Study.objects.get()
     seconds = 0.0
     for page in KeptNumbers.Page:
-        is_of_project = page in {KeptNumbers.Page.INSTANCES, KeptNumbers.Page.PROJECT_RESULTS}
+        is_of_project = page == KeptNumbers.Page.INSTANCES or page.startswith("project")
         kept = KeptNumbers.objects.create(page=page, project=project, study=None if is_of_project else study)
         started = time.perf_counter()
         make(kept=kept, now=timezone.now())
