@@ -54,7 +54,11 @@ def test_every_page_is_accessible_and_none_is_wider_than_the_window(signed_in: P
     signed_in.goto(f"{live_server.url}/projects/vases/people/")
     assert_accessible(signed_in)
     signed_in.get_by_role("table").get_by_role("link").first.click()
-    expect(signed_in.get_by_text("their answer").first).to_be_visible()
+    shown = signed_in.get_by_text("their answer").first
+    expect(shown).to_be_hidden()
+    signed_in.get_by_label("All open").check()
+    signed_in.get_by_role("button", name="Apply").click()
+    expect(shown).to_be_visible()
     assert_no_wider_than_the_window(signed_in)
     assert_accessible(signed_in)
 

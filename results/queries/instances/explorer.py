@@ -273,7 +273,7 @@ def _of_studies(project: Project, studies: Sequence[Study], wanted: Wanted, *, a
     if wanted.state == NOT_ASKED:
         asked.append(~_asked_by(studies))
     elif wanted.state in _STANDS_FOR and not wanted.study:
-        asked.append(reduce(or_, (_in_project(project, studies, each) for each in _STANDS_FOR[wanted.state])))
+        asked.append(_in_project(project, studies, _STANDS_FOR[wanted.state]))
     elif _is_of_parts(wanted, studies):
         # Several items of an instance may have different outcomes.
         for study in studies:
@@ -345,33 +345,33 @@ def _spoken_against(studies: Sequence[Study], name: str) -> Q:
     return _one_of(reports if name == ANY else reports.filter(reason=name), "question__instance")
 
 
-def _in_any(studies: Iterable[Study], outcome: Outcome) -> Q:
-    return _one_of(InstanceFigures.objects.filter(study__in=studies, outcome=outcome.value), "instance")
+def _in_any(studies: Iterable[Study], outcomes: Sequence[Outcome]) -> Q:
+    return _one_of(InstanceFigures.objects.filter(study__in=studies, outcome__in=outcomes), "instance")
 
 
-def _in_project(project: Project, studies: Sequence[Study], outcome: Outcome) -> Q:
-    """Match the instances with this outcome in the project.
+def _in_project(project: Project, studies: Sequence[Study], outcomes: Sequence[Outcome]) -> Q:
+    """Match the instances with one of these outcomes in the project.
 
     The outcome in a study of its dataset or, if none has asked about them yet, in the last study before it. Instances
     accepted only there have no outcome yet. Other studies count only where none of these asks about an instance.
     """
     declared = dataset_studies(project)
     if not declared:
-        return _in_any(studies, outcome)
-    if outcome is Outcome.AGREED:
+        return _in_any(studies, outcomes)
+    if Outcome.AGREED in outcomes:
         on_the_way = [each for study in declared for each in (study, *above(study))]
-        return _in_any(studies, outcome) & ~_asked_by(on_the_way)
-    return reduce(or_, (_on_the_way_to(study, outcome) for study in declared))
+        return _in_any(studies, outcomes) & ~_asked_by(on_the_way)
+    return reduce(or_, (_on_the_way_to(study, outcomes) for study in declared))
 
 
-def _on_the_way_to(study: Study, outcome: Outcome) -> Q:
+def _on_the_way_to(study: Study, outcomes: Sequence[Outcome]) -> Q:
     way = [study, *above(study)]
-    standing = _in_any(way[:1], outcome)
+    standing = _in_any(way[:1], outcomes)
+    # Accepted only upstream of the dataset is no outcome yet.
+    earlier = set(outcomes) - {Outcome.ACCEPTED} | ({Outcome.ACCEPTED} if Outcome.NONE_YET in outcomes else set())
     for index, study in enumerate(way[1:], start=1):
-        here = _in_any([study], outcome) if outcome is not Outcome.ACCEPTED else Q(pk__in=[])
-        if outcome is Outcome.NONE_YET:
-            here |= _in_any([study], Outcome.ACCEPTED)
-        standing |= here & ~_asked_by(way[:index])
+        if earlier:
+            standing |= _in_any([study], sorted(earlier)) & ~_asked_by(way[:index])
     return standing
 
 
