@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.actions.launching import launch_jobs
+from annotation.actions.launching import study_jobs
 from annotation.models import Seat
 from background.models import Job, JobState
 from studies.models import Event, Membership, Study, StudyState
@@ -23,7 +23,7 @@ PAGE = "/studies/birds/birds-step-3/"
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """Every launch is large; return the jobs that were sent to a worker."""
     sent: list[Job] = []
-    monkeypatch.setattr(launch_jobs, "LAUNCHED_AT_ONCE", 0)
+    monkeypatch.setattr(study_jobs, "DONE_AT_ONCE", 0)
     monkeypatch.setattr("workspace.views.studies.study.send", sent.append)
     return sent
 
@@ -46,21 +46,21 @@ def test_a_large_study_is_launched_by_a_job_that_the_page_follows(
     assert "Waiting for the worker" in words_of(page)
     assert state(draft) == StudyState.DRAFT
     assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
-    fragment = client.get(f"{PAGE}launching/")
+    fragment = client.get(f"{PAGE}job/")
     assert 'hx-trigger="every 2s"' in fragment.content.decode()
     (job,) = sent
     assert run_now(job).state == JobState.DONE
     assert (state(draft), draft.questions.count(), Seat.objects.count()) == (StudyState.OPEN, 4, 1)
     event = Event.objects.get(what="study launched")
     assert (event.by_name, event.study) == (researcher.get_username(), draft)
-    assert client.get(f"{PAGE}launching/")["HX-Refresh"] == "true"
+    assert client.get(f"{PAGE}job/")["HX-Refresh"] == "true"
     assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
 
 
 def test_a_small_study_is_launched_at_once(
     client: Client, draft: Study, sent: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch_jobs, "LAUNCHED_AT_ONCE", 8)
+    monkeypatch.setattr(study_jobs, "DONE_AT_ONCE", 8)
     press_launch(client)
     assert (state(draft), sent) == (StudyState.OPEN, [])
 
@@ -120,7 +120,7 @@ def test_a_draft_that_was_deleted_meanwhile_fails_with_a_sentence(
 ) -> None:
     press_launch(client)
     draft.delete()
-    assert run_now(sent[0]).error == "The draft was deleted before its launch."
+    assert run_now(sent[0]).error == "The study was deleted before it was launched."
 
 
 def test_a_problem_that_arose_meanwhile_is_said_and_nothing_is_launched(
@@ -158,7 +158,7 @@ def test_without_a_worker_the_page_says_whom_to_ask(client: Client, draft: Study
 def test_a_stranger_sees_no_progress_and_launches_nothing(client: Client, sent: list[Job]) -> None:
     press_launch(client)
     stranger = signed_in(make_person("stranger"))
-    assert stranger.get(f"{PAGE}launching/").status_code == 404
+    assert stranger.get(f"{PAGE}job/").status_code == 404
     assert stranger.post(f"{PAGE}launch/").status_code == 404
     assert len(sent) == 1
     assert "Launch of" not in words_of(stranger.get("/jobs/"))
