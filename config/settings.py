@@ -221,7 +221,8 @@ HUB_URL = env.read_site("HF_ENDPOINT", "https://huggingface.co")
 TOLD_OF_EVENTS = ["workspace.actions.webhooks.queue_event"]
 # Kinds of jobs: name in the database -> its `background.work.Work`.
 JOBS = {
-    "annotation.launch": "annotation.actions.launching.launch_jobs.LAUNCH",
+    "annotation.extension": "annotation.actions.launching.study_jobs.EXTENSION",
+    "annotation.launch": "annotation.actions.launching.study_jobs.LAUNCH",
     "results.chart": "results.actions.charts.CHART",
     "results.export": "results.actions.exports.EXPORT",
     "results.numbers": "results.actions.cached_statistics.NUMBERS",

@@ -19,7 +19,7 @@ from annotation.actions.deciding.adjudication import settle, unsettle
 from annotation.actions.ending.time_checks import accept_times
 from annotation.actions.launching import complete_study, extend_study
 from annotation.actions.launching.launch import launch
-from annotation.actions.launching.launch_jobs import request_launch
+from annotation.actions.launching.study_jobs import cancel_study_job, request_extension, request_launch
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import Session, SessionState
@@ -142,6 +142,12 @@ def running() -> Run:
     return request_run(study=visited(), **asked_of_model(), by=make_person("ben"), now=NOON)
 
 
+def _launching() -> Study:
+    draft = create_draft(dataset=False)
+    request_launch(study=draft, by=make_person("ben"), now=NOON)
+    return draft
+
+
 def _cancelled_run() -> Run:
     run = running()
     cancel_run(run=run, by=make_person("cora"), now=NOON)
@@ -195,6 +201,11 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     ),
     "note_completed": ("study completed", lambda _: _all_answered()),
     "request_launch": ("launch requested", lambda _: with_fixed(request_launch, study=create_draft(dataset=False))),
+    "request_extension": (
+        "extension requested",
+        lambda _: with_fixed(request_extension, study=visited(), way=extend_study.ExtensionKind.UNDECIDED, number=2),
+    ),
+    "cancel_study_job": ("launch cancelled", lambda _: with_fixed(cancel_study_job, study=_launching())),
     "request_download": (
         "dataset download requested",
         lambda _: with_fixed(

@@ -111,7 +111,8 @@ urlpatterns = [
     path("runs/<int:pk>/go-on/", models.resume, name="run_go_on"),
     path("studies/<slug:project>/<slug:slug>/", study.study, name="study"),
     path("studies/<slug:project>/<slug:slug>/recruit/", study.recruit, name="study_recruit"),
-    path("studies/<slug:project>/<slug:slug>/launching/", study.launching, name="study_launching"),
+    path("studies/<slug:project>/<slug:slug>/job/", study.job, name="study_job"),
+    path("studies/<slug:project>/<slug:slug>/job/cancel/", study.cancel_job, name="study_job_cancel"),
     path("studies/<slug:project>/<slug:slug>/progress/", study.progress, name="study_progress"),
     *(
         path(f"studies/<slug:project>/<slug:slug>/{name}/", study.change, {"name": name}, name=f"study_{name}")

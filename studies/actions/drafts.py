@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from background.models import UNFINISHED, Job, JobState
 from studies.actions.events import Actor, What, person, record
 from studies.actions.projects.roles import check_roles
 from studies.actions.studies import check_name, columns, create_study, feeding_study, new_draft
@@ -17,10 +18,16 @@ from studies.names import LONGEST_SLUG
 
 # A file with this many lines can still be edited by hand.
 MOST_NAMED = 5_000
+# The work that launches a large draft: a draft does not change while such a job waits or runs.
+LAUNCH_JOB = "annotation.launch"
 
 
 class DraftChanged(StudyError):
     """The draft was changed since the edited text was read."""
+
+
+class LaunchPending(StudyError):
+    """The draft has a launch that waits or runs."""
 
 
 def fingerprint(source: str) -> str:
@@ -68,7 +75,8 @@ def update_draft(*, study: Study, source: str, by: Actor, now: datetime, edited_
     """Replace the study file of a draft. Its links and codes stay.
 
     `edited_from`: fingerprint of the text that was edited into `source`, to detect concurrent changes. Raises
-    DesignRefused, DraftChanged for a concurrent change, or StudyError for a launched study or a name that is taken.
+    DesignRefused, DraftChanged for a concurrent change, LaunchPending, or StudyError for a launched study or a name
+    that is taken.
     """
     draft = _locked(study, "Duplicate it to ask otherwise.")
     # Save pressed twice is no conflict.
@@ -126,7 +134,10 @@ def ask_again(*, study: Study, slug: str, title: str, instances: Sequence[int], 
 
 @transaction.atomic
 def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
-    """Delete a draft with its links and codes; its events stay. Raises StudyError for a study that is no draft."""
+    """Delete a draft with its links and codes; its events stay.
+
+    Raises LaunchPending, or StudyError for a study that is no draft.
+    """
     draft = _locked(study, "What people answered stays. Close it, so that nobody comes in any more.")
     if fed := _fed_by(draft):
         raise StudyError(
@@ -137,8 +148,22 @@ def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
     draft.delete()
 
 
+def pending_launch(study: Study) -> str:
+    """Return why the draft `study` cannot be changed: its launch waits or runs; "" if it can."""
+    job = Job.objects.filter(kind=LAUNCH_JOB, key=str(study.pk), state__in=UNFINISHED).first()
+    if job is None:
+        return ""
+    if job.cancel_asked_at is not None:
+        return "Its launch is being cancelled. Try again in a minute."
+    what = "Its launch is waiting" if job.state == JobState.WAITING else "It is being launched"
+    return f"{what}. Cancel the launch to change the study."
+
+
 def _locked(study: Study, instead: str) -> Study:
     """Lock and return the draft, so that nobody launches or deletes it meanwhile. Raises StudyError."""
+    # Before the lock, which a running launch holds until it is done.
+    if pending := pending_launch(study):
+        raise LaunchPending(pending)
     locked = Study.objects.select_for_update(of=("self",)).select_related("project").filter(pk=study.pk).first()
     if locked is None:
         raise StudyError("Somebody else has just deleted this draft.")

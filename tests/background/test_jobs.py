@@ -53,7 +53,7 @@ def test_every_registered_piece_of_work_is_there() -> None:
 
 
 def test_work_that_is_not_registered_cannot_be_asked_for() -> None:
-    with pytest.raises(UnknownWork, match=r"No work is called tests\.sum\. Known: annotation\.launch, "):
+    with pytest.raises(UnknownWork, match=r"No work is called tests\.sum\. Known: annotation\.extension, "):
         jobs.request_job(kind="tests.sum", arguments={}, by=None, now=NOON)
     assert not Job.objects.exists()
 

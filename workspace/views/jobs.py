@@ -15,18 +15,20 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.actions.launching import launch_jobs
+from annotation.actions.launching.study_jobs import EXTENSION_JOB
 from background.models import UNFINISHED, Job, JobState
 from predictions.models import Run
 from results.models import Export
 from results.views.guards import signed_in, visible_projects
 from simulation.actions import demo_project
+from studies.actions.drafts import LAUNCH_JOB
 from studies.models import Import, Project, Study
 from workspace.models import HubDownload, HubPush
 
 # Until when this browser was told which jobs had ended.
 COOKIE = "jobs_told"
 MOST_SHOWN = 5
+STUDY_JOBS = {LAUNCH_JOB: "Launch", EXTENSION_JOB: "Extension"}
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,14 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     if not jobs:
         return
     of_jobs = here | {"job__in": list(jobs)}
-    of_studies = {job.arguments["study"]: job for job in jobs.values() if job.kind == launch_jobs.KIND}
-    for study in Study.objects.filter(**here, pk__in=of_studies).select_related("project"):
-        address = reverse("study", args=[study.project.slug, study.slug])
-        yield _own(f"Launch of {study.slug}", f"{address}#launching", of_studies[study.pk])
+    of_studies = [job for job in jobs.values() if job.kind in STUDY_JOBS]
+    studies = (
+        Study.objects.filter(**here).select_related("project").in_bulk([job.arguments["study"] for job in of_studies])
+    )
+    for job in of_studies:
+        if study := studies.get(job.arguments["study"]):
+            address = reverse("study", args=[study.project.slug, study.slug])
+            yield _own(f"{STUDY_JOBS[job.kind]} of {study.slug}", f"{address}#study-job", job)
     of_projects = {job.arguments["project"]: job for job in jobs.values() if job.kind == demo_project.KIND}
     for project in Project.objects.filter(pk__in=of_projects):
         yield _own(project.name, f"{reverse('home')}#start", of_projects[project.pk])

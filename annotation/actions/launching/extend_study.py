@@ -3,6 +3,7 @@
 See docs/decisions/0044-growing-a-launched-study.md.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -23,7 +24,7 @@ from studies.design.model import MOST_ANSWERS
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
 from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
-from studies.survey_plan import CannotPlan, in_parts, plan_surveys
+from studies.survey_plan import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 500
 
@@ -53,6 +54,41 @@ class ExtensionResult:
     restored: int = 0
 
 
+@dataclass(frozen=True)
+class ExtensionPlan:
+    """What an extension would add at most. `questions`: those that it adds or decides again.
+
+    Reading every question takes long, so `added` counts neither changed decisions nor instances that are left out.
+    """
+
+    questions: int
+    added: ExtensionResult
+
+    @property
+    def answers(self) -> int:
+        return self.added.answers
+
+
+def plan(study: Study, way: ExtensionKind, number: int, beyond: int | None = None) -> ExtensionPlan:
+    """Return what `extend` would add at most, without adding it. Raises StudyError."""
+    _check_under_way(study)
+    match way:
+        case ExtensionKind.ANSWERS:
+            _check_more(study, number, beyond)
+            questions = Decision.objects.filter(study=study).count()
+            seats = number * len(set(_first_surveys(study).values()))
+            return ExtensionPlan(questions, ExtensionResult(seats=seats, answers=number * questions))
+        case ExtensionKind.UNDECIDED:
+            _check_limit(study, number)
+            return ExtensionPlan(Decision.objects.filter(study=study).count(), ExtensionResult())
+        case ExtensionKind.INSTANCES:
+            surveys = _new_surveys(study, _unasked(study))
+            questions = study.design.questions_per_instance * sum(len(survey.items) for survey in surveys)
+            seats = sum(survey.seats for survey in surveys)
+            return ExtensionPlan(questions, ExtensionResult(seats, questions * study.answers, questions))
+    assert_never(way)
+
+
 def extend(
     *, study: Study, way: ExtensionKind, number: int, by: Actor, now: datetime, beyond: int | None = None
 ) -> ExtensionResult:
@@ -78,17 +114,7 @@ def add_answers(*, study: Study, more: int, by: Actor, now: datetime, beyond: in
     repeated with `more` seats, so that nobody gets a survey again. Decisions are recomputed. Raises StudyError.
     """
     study = _locked(study)
-    if beyond is not None and study.answers != beyond:
-        raise StudyError(
-            f"More was asked for meanwhile: each question gets {study.answers} answers by now, not {beyond}. Look at "
-            "what follows once more."
-        )
-    if more < 1:
-        raise StudyError("Say how many more answers each question is to get: 1 or more.")
-    if study.answers + more > MOST_ANSWERS:
-        raise StudyError(
-            f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
-        )
+    _check_more(study, more, beyond)
     Study.objects.filter(pk=study.pk).update(more_answers=F("more_answers") + more)
     surveys = _repeat_surveys(study, more)
     seats.open_seats(study=study, surveys=surveys)
@@ -109,10 +135,7 @@ def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> Extension
     Raises StudyError.
     """
     study = _locked(study)
-    if to <= study.most_answers:
-        raise StudyError(f"Undecided questions get up to {study.most_answers} answers already. Give a larger number.")
-    if to > MOST_ANSWERS:
-        raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
+    _check_limit(study, to)
     Study.objects.filter(pk=study.pk).update(raised_to=to, completed_at=None)
     # All of them: an edit in transit may undo what is decided now.
     grown = _recount(_mark(Decision.objects.filter(study=study), now=now), now=now)
@@ -127,28 +150,8 @@ def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
     Instances that cannot be asked about yet, such as those without an image, are left out. Raises StudyError.
     """
     study = _locked(study)
-    if why_not := why_no_new_instances(study):
-        raise StudyError(why_not)
-    ready, left_out = _new_instances(study)
-    if not ready:
-        nothing_new = "It asks about every instance that it selects already. Import more first."
-        if left_out:
-            nothing_new = (
-                f"{left_out} instances that it selects are new, but none can be asked about yet: look on the project's "
-                "page which images are still missing."
-            )
-        raise StudyError(nothing_new)
-    try:
-        planned = plan_surveys(
-            ready,
-            size=max(1, study.design.surveys.size // study.design.questions_per_instance),
-            answers=study.answers,
-            double_seats=0,
-            seed=f"{study.seed}|{study.surveys.count()}",
-        )
-    except CannotPlan as error:
-        raise StudyError(str(error)) from error
-    surveys = add_surveys(study=study, planned=planned)
+    ready, left_out = _askable(study, _unasked(study))
+    surveys = add_surveys(study=study, planned=_new_surveys(study, ready))
     seats.open_seats(study=study, surveys=surveys)
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     questions = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys]).count()
@@ -162,6 +165,27 @@ def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
     return grown
 
 
+def _check_more(study: Study, more: int, beyond: int | None) -> None:
+    if beyond is not None and study.answers != beyond:
+        raise StudyError(
+            f"More was asked for meanwhile: each question gets {study.answers} answers by now, not {beyond}. Look at "
+            "what follows once more."
+        )
+    if more < 1:
+        raise StudyError("Say how many more answers each question is to get: 1 or more.")
+    if study.answers + more > MOST_ANSWERS:
+        raise StudyError(
+            f"Each question gets {study.answers} answers; with {more} more it would be over {MOST_ANSWERS}."
+        )
+
+
+def _check_limit(study: Study, to: int) -> None:
+    if to <= study.most_answers:
+        raise StudyError(f"Undecided questions get up to {study.most_answers} answers already. Give a larger number.")
+    if to > MOST_ANSWERS:
+        raise StudyError(f"A question gets {MOST_ANSWERS} answers at most.")
+
+
 def why_no_new_instances(study: Study) -> str:
     """Return why new instances cannot be added to `study` by hand; "" if they can."""
     if study.fed_by_id is not None and study.design.instances.sample is None:
@@ -171,21 +195,49 @@ def why_no_new_instances(study: Study) -> str:
     return ""
 
 
-def _new_instances(study: Study) -> tuple[list[About], int]:
-    """Return new instances that `study` selects and can ask about, and the number that it cannot yet."""
+def _unasked(study: Study) -> list[About]:
+    """Return what `study` selects and does not ask about yet. Raises StudyError if there is nothing."""
+    if why_not := why_no_new_instances(study):
+        raise StudyError(why_not)
     asked = set(study.questions.order_by().values_list("instance_id", "source_type", "source_id"))
     new = [
         about
         for about in everything_asked(study)
         if (about.instance, *((about.source.type, about.source.id) if about.source else ("", 0))) not in asked
     ]
+    if not new:
+        raise StudyError("It asks about every instance that it selects already. Import more first.")
+    return new
+
+
+def _askable(study: Study, new: Sequence[About]) -> tuple[list[About], int]:
+    """Return those that `study` can ask about, and the number of instances that it cannot yet. Raises StudyError."""
     ready, left_out = [], set()
     for about, made in unsaved_questions(study, new):
         if isinstance(made, CannotAsk):
             left_out.add(about.instance)
         else:
             ready.append(about)
+    if not ready:
+        raise StudyError(
+            f"{len(left_out)} instances that it selects are new, but none can be asked about yet: look on the "
+            "project's page which images are still missing."
+        )
     return ready, len(left_out)
+
+
+def _new_surveys(study: Study, new: Sequence[About]) -> list[PlannedSurvey[About]]:
+    """Plan surveys about new instances. Raises StudyError."""
+    try:
+        return plan_surveys(
+            new,
+            size=max(1, study.design.surveys.size // study.design.questions_per_instance),
+            answers=study.answers,
+            double_seats=0,
+            seed=f"{study.seed}|{study.surveys.count()}",
+        )
+    except CannotPlan as error:
+        raise StudyError(str(error)) from error
 
 
 def _locked(study: Study) -> Study:
@@ -194,10 +246,14 @@ def _locked(study: Study) -> Study:
     Raises StudyError if it is not under way.
     """
     locked = Study.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=study.pk)
-    if locked.state not in UNDER_WAY:
-        state = locked.get_state_display().lower()
-        raise StudyError(f"Study {locked.slug} is {state}: more is asked only of one that is open or paused.")
+    _check_under_way(locked)
     return locked
+
+
+def _check_under_way(study: Study) -> None:
+    if study.state not in UNDER_WAY:
+        state = study.get_state_display().lower()
+        raise StudyError(f"Study {study.slug} is {state}: more is asked only of one that is open or paused.")
 
 
 def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:
@@ -211,10 +267,9 @@ def _mark(decisions: QuerySet[Decision], *, now: datetime) -> list[int]:
 
 def _repeat_surveys(study: Study, more: int) -> list[Survey]:
     """Create each planned survey of `study` again, with the same questions and `more` seats."""
-    places = SurveyQuestion.objects.filter(survey__study=study, survey__round=1).order_by()
-    first = dict(places.values_list("question_id").annotate(Min("survey__number")))
+    first = _first_surveys(study)
     planned: dict[int, list[Question]] = {}
-    asked = Question.objects.filter(study=study, pk__in=places.values("question"))
+    asked = Question.objects.filter(study=study, pk__in=_planned_places(study).values("question"))
     for question in asked.only("part").order_by("pk"):
         planned.setdefault(first[question.pk], []).append(question)
     last = study.surveys.aggregate(number=Max("number"), round=Max("round"))
@@ -224,6 +279,15 @@ def _repeat_surveys(study: Study, more: int) -> list[Survey]:
         fill_survey(survey=survey, questions=in_parts(questions, seed=f"{study.seed}|{number}"))
         surveys.append(survey)
     return surveys
+
+
+def _planned_places(study: Study) -> QuerySet[SurveyQuestion]:
+    return SurveyQuestion.objects.filter(survey__study=study, survey__round=1).order_by()
+
+
+def _first_surveys(study: Study) -> dict[int, int]:
+    """Return the number of the first planned survey of each question that has one."""
+    return dict(_planned_places(study).values_list("question_id").annotate(Min("survey__number")))
 
 
 def _recount(questions: list[int], *, now: datetime) -> ExtensionResult:

@@ -86,7 +86,8 @@ PRIVATE = {
     "/studies/birds/birds-step-3/disagreements/1/unsettle/": changing((NOT_ALLOWED, 409)),
     "/studies/birds/birds-step-3/": all_alike(LOOK),
     "/studies/birds/birds-step-3/progress/": all_alike(LOOK),
-    "/studies/birds/birds-step-3/launching/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/job/": all_alike(LOOK),
+    "/studies/birds/birds-step-3/job/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     # From before the project stood in it.
     "/studies/birds-step-3/": all_alike((ELSEWHERE, 307)),
     # Without a study file; without a name.

@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.actions.launching import launch_jobs
+from annotation.actions.launching import study_jobs
 from annotation.models import Seat
 from background.models import Job, JobState
 from studies.models import Event, Membership, Study, StudyState
-from tests.factories import NOON, make_person
+from tests.factories import NOON, make_member, make_person
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
 from workspace.actions.project_deletion import due_jobs, request_deletion
@@ -23,7 +23,7 @@ PAGE = "/studies/birds/birds-step-3/"
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """Every launch is large; return the jobs that were sent to a worker."""
     sent: list[Job] = []
-    monkeypatch.setattr(launch_jobs, "LAUNCHED_AT_ONCE", 0)
+    monkeypatch.setattr(study_jobs, "DONE_AT_ONCE", 0)
     monkeypatch.setattr("workspace.views.studies.study.send", sent.append)
     return sent
 
@@ -46,21 +46,21 @@ def test_a_large_study_is_launched_by_a_job_that_the_page_follows(
     assert "Waiting for the worker" in words_of(page)
     assert state(draft) == StudyState.DRAFT
     assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
-    fragment = client.get(f"{PAGE}launching/")
+    fragment = client.get(f"{PAGE}job/")
     assert 'hx-trigger="every 2s"' in fragment.content.decode()
     (job,) = sent
     assert run_now(job).state == JobState.DONE
     assert (state(draft), draft.questions.count(), Seat.objects.count()) == (StudyState.OPEN, 4, 1)
     event = Event.objects.get(what="study launched")
     assert (event.by_name, event.study) == (researcher.get_username(), draft)
-    assert client.get(f"{PAGE}launching/")["HX-Refresh"] == "true"
+    assert client.get(f"{PAGE}job/")["HX-Refresh"] == "true"
     assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
 
 
 def test_a_small_study_is_launched_at_once(
     client: Client, draft: Study, sent: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch_jobs, "LAUNCHED_AT_ONCE", 8)
+    monkeypatch.setattr(study_jobs, "DONE_AT_ONCE", 8)
     press_launch(client)
     assert (state(draft), sent) == (StudyState.OPEN, [])
 
@@ -120,7 +120,7 @@ def test_a_draft_that_was_deleted_meanwhile_fails_with_a_sentence(
 ) -> None:
     press_launch(client)
     draft.delete()
-    assert run_now(sent[0]).error == "The draft was deleted before its launch."
+    assert run_now(sent[0]).error == "The study was deleted before it was launched."
 
 
 def test_a_problem_that_arose_meanwhile_is_said_and_nothing_is_launched(
@@ -158,7 +158,103 @@ def test_without_a_worker_the_page_says_whom_to_ask(client: Client, draft: Study
 def test_a_stranger_sees_no_progress_and_launches_nothing(client: Client, sent: list[Job]) -> None:
     press_launch(client)
     stranger = signed_in(make_person("stranger"))
-    assert stranger.get(f"{PAGE}launching/").status_code == 404
+    assert stranger.get(f"{PAGE}job/").status_code == 404
     assert stranger.post(f"{PAGE}launch/").status_code == 404
     assert len(sent) == 1
     assert "Launch of" not in words_of(stranger.get("/jobs/"))
+
+
+def test_a_waiting_launch_can_be_cancelled_and_asked_for_again(client: Client, draft: Study, sent: list[Job]) -> None:
+    page = press_launch(client)
+    assert "Cancel the launch</button>" in words_of(page)
+    page = client.post(f"{PAGE}job/cancel/", follow=True)
+    assert page.redirect_chain == [(PAGE, 302)]
+    assert "The study is being launched." not in words_of(page)
+    assert (run_now(sent[0]).state, state(draft)) == (JobState.CANCELLED, StudyState.DRAFT)
+    assert Event.objects.get(what="launch cancelled").by_name == "researcher"
+    assert "It is over already, so there was nothing to cancel." in words_of(
+        client.post(f"{PAGE}job/cancel/", follow=True)
+    )
+    press_launch(client)
+    run_now(sent[1])
+    assert state(draft) == StudyState.OPEN
+
+
+def test_a_running_launch_says_that_it_is_being_cancelled(client: Client, draft: Study) -> None:
+    press_launch(client)
+    Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=NOON, beat_at=NOON)
+    for _ in range(2):
+        page = words_of(client.post(f"{PAGE}job/cancel/", follow=True))
+        assert "Cancelling" in page
+        assert "Cancel the launch</button>" not in page
+    assert Event.objects.filter(what="launch cancelled", study=draft).count() == 1
+
+
+@pytest.mark.usefixtures("sent")
+def test_a_viewer_sees_a_launch_and_cannot_cancel_it(client: Client, draft: Study) -> None:
+    press_launch(client)
+    viewer = signed_in(make_member(draft.project, "viewer"))
+    page = words_of(viewer.get(PAGE))
+    assert "The study is being launched." in page
+    assert "Cancel the launch</button>" not in page
+    assert viewer.post(f"{PAGE}job/cancel/").status_code == 403
+    assert Job.objects.get().state == JobState.WAITING
+
+
+WAITS = "Its launch is waiting. Cancel the launch to change the study."
+# Where a draft is changed, and what is typed there.
+FORMS = {
+    "file": {"source": "study: birds-step-3\ntitle: Typed\nkind: best_of_n\n"},
+    "form": {"source": "study: birds-step-3\ntitle: Before\nkind: best_of_n\n", "title": "Typed"},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_draft_does_not_change_while_its_launch_waits_and_keeps_what_was_typed(
+    form: str, client: Client, draft: Study, sent: list[Job]
+) -> None:
+    press_launch(client)
+    refused = client.post(f"{PAGE}{form}/", FORMS[form])
+    assert refused.status_code == 409
+    assert WAITS in words_of(refused)
+    assert "Typed" in words_of(refused)
+    assert "Cancel the launch and save</button>" in words_of(refused)
+    assert Study.objects.get().source == draft.source
+    # Running, it is only asked to stop.
+    Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=NOON, beat_at=NOON)
+    refused = client.post(f"{PAGE}{form}/", FORMS[form] | {"cancel_launch": "yes"})
+    assert refused.status_code == 409
+    assert "Its launch is being cancelled. Try again in a minute." in words_of(refused)
+    assert "Typed" in words_of(refused)
+    Job.objects.update(state=JobState.WAITING, cancel_asked_at=None)
+    assert client.post(f"{PAGE}{form}/", FORMS[form] | {"cancel_launch": "yes"}).status_code == 302
+    assert Study.objects.get().title == "Typed"
+    assert run_now(sent[0]).state == JobState.CANCELLED
+
+
+def test_the_pages_of_a_draft_whose_launch_waits_say_so(client: Client, draft: Study) -> None:
+    page = words_of(client.get(PAGE))
+    assert "Save the study file</button>" in page
+    assert "Save</button>" in words_of(client.get(f"{PAGE}form/"))
+    press_launch(client)
+    page = words_of(client.get(PAGE))
+    assert "Save the study file</button>" not in page
+    assert " readonly>" in page
+    for form in ("form", "practice"):
+        assert WAITS in words_of(client.get(f"{PAGE}{form}/"))
+    assert "Cancel the launch and save</button>" in words_of(client.get(f"{PAGE}form/"))
+    assert WAITS in words_of(client.post(f"{PAGE}delete/"))
+    assert Study.objects.get() == draft
+
+
+def test_a_practice_question_is_added_once_the_launch_is_cancelled(client: Client, draft: Study) -> None:
+    Study.objects.update(source=FORMS["file"]["source"])
+    press_launch(client)
+    instance = draft.project.instances.order_by("pk")[0]
+    picked = {"pick": str(instance.pk), "right": "none", "feedback": "Typed"}
+    refused = client.post(f"{PAGE}practice/", picked)
+    assert refused.status_code == 409
+    assert WAITS in words_of(refused)
+    assert "Typed</textarea>" in words_of(refused)
+    assert client.post(f"{PAGE}practice/", picked | {"cancel_launch": "yes"}).status_code == 302
+    assert Study.objects.get().design.practice.questions[0].feedback == "Typed"

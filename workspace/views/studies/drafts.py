@@ -1,6 +1,7 @@
 """Drafts: edit the study file, delete one, copy a study."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,17 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import DraftChanged, create_once, delete_draft, duplicate_study, fingerprint, update_draft
+from annotation.actions.launching.study_jobs import cancel_study_job
+from results.views.guards import may_do, project_view, signed_in, study_view
+from studies.actions.drafts import (
+    DraftChanged,
+    create_once,
+    delete_draft,
+    duplicate_study,
+    fingerprint,
+    pending_launch,
+    update_draft,
+)
 from studies.actions.question_types import material_in_words, question_types
 from studies.design import DesignRefused, Problem
 from studies.design.form_fields import find_differences
@@ -33,13 +43,32 @@ class LocatedProblem:
     field: str = ""
 
 
-def file_form(study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = "") -> dict[str, Any]:
+def file_form(
+    request: HttpRequest, study: Study, typed: str, problems: Sequence[Problem] = (), edited_from: str = ""
+) -> dict[str, Any]:
     """Return the context of the study file's text form: the text, and its problems."""
     return {
+        **launch_pending(request, study),
         "typed": typed,
         "edited_from": edited_from or fingerprint(study.source),
         "complaints": complaints(typed, problems),
     }
+
+
+def launch_pending(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """Return why a draft cannot be saved now, because its launch waits or runs, and what the person may do."""
+    pending = pending_launch(study)
+    return {"launch_pending": pending, "may": may_do(request, study.project)} if pending else {}
+
+
+def save_draft(request: HttpRequest, study: Study, source: str, edited_from: str) -> None:
+    """Save the study file of a draft; first cancel its launch, if the person asks for it. Raises as `update_draft`."""
+    by, now = signed_in(request), timezone.now()
+    if "cancel_launch" in request.POST and pending_launch(study) and may_do(request, study.project)[Verb.RUN]:
+        # It may have ended in between: then saving says so.
+        with suppress(StudyError):
+            cancel_study_job(study=study, by=by, now=now)
+    update_draft(study=study, source=source, by=by, now=now, edited_from=edited_from)
 
 
 def complaints(typed: str, problems: Sequence[Problem]) -> list[LocatedProblem]:
@@ -109,12 +138,12 @@ def file(request: HttpRequest, study: Study) -> HttpResponse:
     typed = request.POST.get("source", "").replace("\r\n", "\n")
     edited_from = request.POST.get("edited_from", "")
     try:
-        update_draft(study=study, source=typed, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+        save_draft(request, study, typed, edited_from)
     except DraftChanged:
-        context = {"study": study} | file_form(study, typed) | changed_meanwhile(study, typed)
+        context = {"study": study} | file_form(request, study, typed) | changed_meanwhile(study, typed)
         return render(request, "workspace/drafts/file.html", context, status=409)
     except (DesignRefused, StudyError) as error:
-        context = {"study": study} | file_form(study, typed, problems_in(error), edited_from)
+        context = {"study": study} | file_form(request, study, typed, problems_in(error), edited_from)
         return render(request, "workspace/drafts/file.html", context, status=409)
     messages.success(request, "The study file is changed.")
     return redirect("study", study.project.slug, study.slug)

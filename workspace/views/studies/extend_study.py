@@ -15,6 +15,8 @@ from analytics.work.pay import rewards
 from annotation.actions.launching import extend_study
 from annotation.actions.launching.complete_study import set_completion
 from annotation.actions.launching.extend_study import ExtensionKind, ExtensionResult
+from annotation.actions.launching.study_jobs import is_large, last_study_job, request_extension
+from background.tasks import send
 from results.actions.participants import foresee
 from results.views.guards import signed_in, study_view
 from studies.actions.conditions import untried
@@ -72,7 +74,8 @@ EXTENSIONS: dict[str, Extension] = {
 class Preview:
     """Preview of an extension: its cost in the currency of pay, without the platform's fee.
 
-    untried: a sentence about launch conditions that are not tested for the new questions.
+    untried: a sentence about launch conditions that are not tested for the new questions. is_large: a job does it, and
+    counts the decisions that change.
     """
 
     extension: Extension
@@ -80,6 +83,7 @@ class Preview:
     grown: ExtensionResult
     cost: Decimal
     untried: str
+    is_large: bool
 
 
 @study_view(Verb.RUN)
@@ -88,6 +92,10 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the ways to extend a study, preview the chosen one, and extend on confirmation."""
     if study.state not in UNDER_WAY:
         messages.info(request, f"The study is {study.get_state_display().lower()}; nothing more can be asked of it.")
+        return redirect("study", study.project.slug, study.slug)
+    extending = last_study_job(study)
+    if extending and extending.job.is_unfinished:
+        messages.info(request, "The study is being extended.")
         return redirect("study", study.project.slug, study.slug)
     sent = request.POST if request.method == "POST" else request.GET
     extension = EXTENSIONS.get(sent.get("what", ""))
@@ -99,9 +107,7 @@ def ask_more(request: HttpRequest, study: Study) -> HttpResponse:
             if request.method == "POST":
                 seen = sent.get("beyond", "")
                 beyond = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < LONGEST_NUMBER else -1
-                by, now = signed_in(request), timezone.now()
-                extend_study.extend(study=study, way=extension.way, number=number, by=by, now=now, beyond=beyond)
-                messages.success(request, extension.done)
+                _extend(request, study, extension, number, beyond)
                 return redirect("study", study.project.slug, study.slug)
             preview = _preview(study, extension, number, signed_in(request))
         except StudyError as error:
@@ -127,13 +133,28 @@ def _read_number(typed: str, extension: Extension) -> int:
     return int(typed)
 
 
+def _extend(request: HttpRequest, study: Study, extension: Extension, number: int, beyond: int) -> None:
+    """Extend the study, a large one by a job. Raises StudyError."""
+    by, now, way = signed_in(request), timezone.now(), extension.way
+    if not is_large(extend_study.plan(study, way, number, beyond)):
+        extend_study.extend(study=study, way=way, number=number, by=by, now=now, beyond=beyond)
+        messages.success(request, extension.done)
+        return
+    job, is_new = request_extension(study=study, way=way, number=number, by=by, now=now, beyond=beyond)
+    if is_new:
+        send(job)
+
+
 def _preview(study: Study, extension: Extension, number: int, by: User) -> Preview:
-    grown = foresee(
-        lambda: extend_study.extend(study=study, way=extension.way, number=number, by=by, now=timezone.now())
-    )
+    plan = extend_study.plan(study, extension.way, number)
+    grown = plan.added
+    if not is_large(plan):
+        grown = foresee(
+            lambda: extend_study.extend(study=study, way=extension.way, number=number, by=by, now=timezone.now())
+        )
     pay = study.design.pay
     cost = rewards(pay.per_session, pay.per_answer, seats=grown.seats, answers=grown.answers)
-    return Preview(extension, number, grown, cost, untried(study) if grown.questions else "")
+    return Preview(extension, number, grown, cost, untried(study) if grown.questions else "", is_large(plan))
 
 
 def _extension_lines(study: Study) -> list[dict[str, Any]]:

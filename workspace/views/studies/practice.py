@@ -7,15 +7,14 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from results.queries.instances.explorer import Wanted, listed, page_of_instances
 from results.queries.instances.instance_list import categories_of
 from results.queries.instances.pages import row_id
 from results.views.form_values import typed
-from results.views.guards import signed_in, study_view
-from studies.actions.drafts import fingerprint, update_draft
+from results.views.guards import study_view
+from studies.actions.drafts import fingerprint
 from studies.actions.questions import practice_about
 from studies.design import DesignRefused
 from studies.design.editor import apply_changes
@@ -26,7 +25,7 @@ from studies.kinds import CannotAsk
 from studies.models import Instance, Study, StudyState
 from studies.permissions import Verb
 from studies.wording import counted
-from workspace.views.studies.drafts import problems_in
+from workspace.views.studies.drafts import launch_pending, problems_in, save_draft
 
 QUESTIONS = ("practice", "questions")
 
@@ -51,16 +50,20 @@ def practice(request: HttpRequest, study: Study) -> HttpResponse:
     page, _ = page_of_instances(listed(study.project, [], wanted), [], after=after, before=before)
     query = {name: value for name, value in asdict(wanted).items() if value}
     place = {name: value for name, value in (("after", after), ("before", before)) if value}
-    context = _chosen_question(request, study) | {
-        "project": study.project,
-        "study": study,
-        "problems": problems,
-        "wanted": wanted,
-        "query": urlencode(query),
-        "here": urlencode(query | place),
-        "types": sorted({type for type, _, _ in categories_of(study.project) if type}),
-        "page": page,
-    }
+    context = (
+        _chosen_question(request, study)
+        | launch_pending(request, study)
+        | {
+            "project": study.project,
+            "study": study,
+            "problems": problems,
+            "wanted": wanted,
+            "query": urlencode(query),
+            "here": urlencode(query | place),
+            "types": sorted({type for type, _, _ in categories_of(study.project) if type}),
+            "page": page,
+        }
+    )
     return render(request, "workspace/drafts/practice.html", context, status=409 if problems else 200)
 
 
@@ -113,7 +116,7 @@ def _save(request: HttpRequest, study: Study) -> None:
     source = apply_changes(study_file, {QUESTIONS: questions or None})
     # Keep what another tab has added: only an edit at this very moment conflicts.
     read = fingerprint(study_file)
-    update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=read)
+    save_draft(request, study, source, read)
     messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
     if lost := lost_comments(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)

@@ -23,7 +23,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from analytics.work.pay import PaidSession, Wage, hourly_wage, rewards
 from annotation.actions.launching import launch
-from annotation.actions.launching.launch_jobs import is_large, launch_progress, request_launch
+from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
 from annotation.models import EntryEvent, Session, SessionState, Slot
 from annotation.models.sessions import has_unlikely_times
@@ -265,27 +265,40 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
         "blind": _baseline_rows(study),
         "simulated": simulated_in_study(study),
     }
-    if study.state == StudyState.DRAFT:
-        context |= _launch_context(study)
-        if context["may"][Verb.DESIGN]:
-            context |= file_form(study, study.source)
+    if study.state == StudyState.DRAFT or study.state in UNDER_WAY:
+        context |= study_job_context(study)
+    if study.state == StudyState.DRAFT and context["may"][Verb.DESIGN]:
+        context |= file_form(request, study, study.source)
     return render(request, "workspace/study.html", context)
 
 
-def _launch_context(study: Study) -> dict[str, Any]:
-    """Return the context of a launch by a job."""
-    launching = launch_progress(study)
-    return {"launching": launching, "lacks_worker": launching is not None and launching.lacks_worker(timezone.now())}
+def study_job_context(study: Study) -> dict[str, Any]:
+    """Return the context of the launch or the extension by a job."""
+    found = last_study_job(study)
+    return {"study_job": found, "lacks_worker": found is not None and found.lacks_worker(timezone.now())}
 
 
 @study_view(Verb.VIEW)
 @require_safe
-def launching(request: HttpRequest, study: Study) -> HttpResponse:
-    """Progress fragment of a launch, polls until it ends; then the page is loaded anew."""
-    context = _launch_context(study)
-    if study.state != StudyState.DRAFT or context["launching"] is None or not context["launching"].job.is_unfinished:
+def job(request: HttpRequest, study: Study) -> HttpResponse:
+    """Progress fragment of a launch or an extension, polls until it ends; then the page is loaded anew."""
+    context = study_job_context(study)
+    if context["study_job"] is None or not context["study_job"].job.is_unfinished:
         return HttpResponseClientRefresh()
-    return render(request, "workspace/_launching.html#progress", {"study": study, **context})
+    context |= {"study": study, "may": may_do(request, study.project)}
+    return render(request, "workspace/_study_job.html#progress", context)
+
+
+@study_view(Verb.RUN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel_job(request: HttpRequest, study: Study) -> HttpResponse:
+    """Cancel a launch or an extension. A GET, such as after signing in again, redirects to the study."""
+    if request.method == "POST":
+        try:
+            cancel_study_job(study=study, by=signed_in(request), now=timezone.now())
+        except StudyError as error:
+            messages.error(request, str(error))
+    return redirect("study", study.project.slug, study.slug)
 
 
 @study_view(Verb.RUN)
@@ -395,8 +408,8 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Show what the change does, and do it on confirmation."""
     change = CHANGES[name]
     problems: tuple[str, ...] = ()
-    launched_by_job = launch_progress(study) if name == "launch" and study.state == StudyState.DRAFT else None
-    if launched_by_job and launched_by_job.job.is_unfinished:
+    launching = last_study_job(study) if name == "launch" and study.state == StudyState.DRAFT else None
+    if launching and launching.job.is_unfinished:
         messages.info(request, "The study is being launched.")
         return redirect("study", study.project.slug, study.slug)
     if request.method == "POST":

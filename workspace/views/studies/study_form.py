@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.actions.launching import launch
 from results.views.guards import project_view, signed_in, study_view
-from studies.actions.drafts import DraftChanged, create_once, fingerprint, update_draft
+from studies.actions.drafts import DraftChanged, create_once, fingerprint
 from studies.actions.question_types import QuestionType, names_in, question_type
 from studies.actions.studies import columns, feeding_study
 from studies.design import DesignRefused, Problem, read_design
@@ -34,7 +34,14 @@ from studies.models import Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
 from studies.shipped_designs import shipped
-from workspace.views.studies.drafts import LocatedProblem, changed_meanwhile, complaints, problems_in
+from workspace.views.studies.drafts import (
+    LocatedProblem,
+    changed_meanwhile,
+    complaints,
+    launch_pending,
+    problems_in,
+    save_draft,
+)
 from workspace.views.studies.launch_preview import launch_preview, precision_sentence
 
 # Buttons of the form, besides those of a list or a field.
@@ -52,11 +59,11 @@ def edit(request: HttpRequest, study: Study) -> HttpResponse:
     edited_from = request.POST.get("edited_from") or fingerprint(study.source)
 
     def save(source: str) -> Study:
-        update_draft(study=study, source=source, by=signed_in(request), now=timezone.now(), edited_from=edited_from)
+        save_draft(request, study, source, edited_from)
         messages.success(request, "The study is changed.")
         return study
 
-    about = {"project": study.project, "study": study, "edited_from": edited_from}
+    about = {"project": study.project, "study": study, "edited_from": edited_from, **launch_pending(request, study)}
     return _form(request, study.source, about, save)
 
 

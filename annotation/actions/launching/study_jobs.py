@@ -1,0 +1,160 @@
+"""Launches and extensions of large studies, done by a job: still all or nothing."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.actions.launching.extend_study import ExtensionKind, ExtensionPlan, extend
+from annotation.actions.launching.launch import launch
+from background.errors import Failed
+from background.jobs import cancel, request_job
+from background.models import Job, JobState
+from background.work import RunningJob, Work
+from studies.actions.drafts import LAUNCH_JOB
+from studies.actions.events import What, record
+from studies.actions.projects.members import may
+from studies.actions.studies import Plan
+from studies.errors import StudyError
+from studies.models import Event, Study, StudyState
+from studies.permissions import Verb
+
+EXTENSION_JOB = "annotation.extension"
+# Questions and places for answers that a request can create: about two seconds on SQLite.
+DONE_AT_ONCE = 20_000
+EXTENDED = (What.MORE_ANSWERS_WANTED, What.MOST_ANSWERS_RAISED, What.INSTANCES_TAKEN_UP)
+# A job that no worker has begun after this long may have none.
+SOON = timedelta(seconds=20)
+
+
+@dataclass(frozen=True)
+class StudyJob:
+    """The last launch of a draft, or the last extension of a launched study, by a job."""
+
+    job: Job
+
+    @property
+    def is_launch(self) -> bool:
+        return self.job.kind == LAUNCH_JOB
+
+    @property
+    def error(self) -> str:
+        return self.job.error if self.job.state == JobState.FAILED else ""
+
+    def lacks_worker(self, now: datetime) -> bool:
+        return self.job.state == JobState.WAITING and self.job.asked_at < now - SOON
+
+
+def is_large(plan: Plan | ExtensionPlan) -> bool:
+    """Whether a launch or an extension takes too long for a request."""
+    return plan.questions + plan.answers > DONE_AT_ONCE
+
+
+@transaction.atomic
+def request_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool]:
+    """Return the job that launches `study`, and whether it is new and has to be sent."""
+    return _request(LAUNCH_JOB, What.LAUNCH_REQUESTED, study, {"file": _checksum(study)}, by, now)
+
+
+@transaction.atomic
+def request_extension(
+    *, study: Study, way: ExtensionKind, number: int, by: User, now: datetime, beyond: int | None = None
+) -> tuple[Job, bool]:
+    """Return the job that extends `study`, and whether it is new and has to be sent. `number`, `beyond`: see `extend`.
+
+    A study has one at a time.
+    """
+    wanted = {way.value: number} | ({} if beyond is None else {"beyond": beyond})
+    return _request(EXTENSION_JOB, What.EXTENSION_REQUESTED, study, wanted, by, now)
+
+
+def _request(kind: str, what: What, study: Study, wanted: dict[str, int], by: User, now: datetime) -> tuple[Job, bool]:
+    # Whoever deletes the project finds the job by `project`.
+    arguments = {"study": study.pk, "project": study.project_id, "user": by.pk, **wanted}
+    job, is_new = request_job(kind=kind, arguments=arguments, by=by, now=now, key=str(study.pk))
+    if is_new:
+        record(project=study.project, study=study, what=what, by=by, now=now)
+    return job, is_new
+
+
+@transaction.atomic
+def cancel_study_job(*, study: Study, by: User, now: datetime) -> None:
+    """Cancel the launch or the extension of `study` that waits or runs. Raises StudyError if it is over."""
+    found = last_study_job(study)
+    if found is None or not found.job.is_unfinished:
+        raise StudyError("It is over already, so there was nothing to cancel.")
+    if found.job.cancel_asked_at is not None:
+        return
+    cancel(job=found.job, now=now)
+    if found.job.state == JobState.CANCELLED or found.job.cancel_asked_at is not None:
+        what = What.LAUNCH_CANCELLED if found.is_launch else What.EXTENSION_CANCELLED
+        record(project=study.project, study=study, what=what, by=by, now=now)
+
+
+def last_study_job(study: Study) -> StudyJob | None:
+    """Return the last launch of a draft, or the last extension of a launched study, by a job; None without one."""
+    kind = LAUNCH_JOB if study.state == StudyState.DRAFT else EXTENSION_JOB
+    job = Job.objects.filter(kind=kind, key=str(study.pk)).order_by("pk").last()
+    return StudyJob(job) if job and not _is_outdated(job, study) else None
+
+
+def _is_outdated(job: Job, study: Study) -> bool:
+    """Whether an extension failed and the study was extended since."""
+    if job.kind != EXTENSION_JOB or job.state != JobState.FAILED:
+        return False
+    return Event.objects.filter(study=study, what__in=EXTENDED, at__gt=job.finished_at).exists()
+
+
+def _checksum(study: Study) -> int:
+    """Return a number that changes with the study file."""
+    return zlib.crc32(study.source.encode())
+
+
+def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], None], *, verb: str) -> None:
+    """Do `act` to the job's study exactly once. `verb`: "launch" or "extend"."""
+    if job.step:
+        # An earlier worker was lost after it had done it.
+        return
+    study = Study.objects.select_related("project").filter(pk=job.arguments["study"]).first()
+    user = User.objects.filter(pk=job.arguments["user"]).first()
+    if study is None or user is None:
+        raise Failed(f"The study was deleted before it was {verb}ed.")
+    if not may(user, Verb.RUN, study.project):
+        raise Failed(f"{user.get_username()} may no longer {verb} studies in this project.")
+    try:
+        with transaction.atomic():
+            act(job, study, user)
+            # As late as possible: nobody can cancel from here on.
+            job.advance(step={"is_done": True})
+    except StudyError as error:
+        raise Failed(" ".join(error.problems)) from error
+
+
+def _launch(job: RunningJob) -> None:
+    def act(job: RunningJob, study: Study, user: User) -> None:
+        # Locked before its file is compared, so that nobody changes it in between.
+        locked = Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
+        if locked.state != StudyState.DRAFT:
+            # Somebody has launched it at once, by a script.
+            return
+        if _checksum(locked) != job.arguments["file"]:
+            raise Failed("The draft was changed after its launch was confirmed. Check it and launch it again.")
+        launch(study=study, by=user, now=job.now())
+
+    _run(job, act, verb="launch")
+
+
+def _extend(job: RunningJob) -> None:
+    def act(job: RunningJob, study: Study, user: User) -> None:
+        way = next(way for way in ExtensionKind if way in job.arguments)
+        beyond = job.arguments.get("beyond")
+        extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+
+    _run(job, act, verb="extend")
+
+
+LAUNCH = Work(run=_launch, trouble="The study could not be launched, and nothing was changed.", minutes=30)
+EXTENSION = Work(run=_extend, trouble="The study could not be extended, and nothing was changed.", minutes=30)

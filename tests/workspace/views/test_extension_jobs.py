@@ -1,0 +1,211 @@
+"""The extension of a large study from its page: a job with a bar, all or nothing."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotation.actions.launching import extend_study, study_jobs
+from annotation.actions.launching.extend_study import ExtensionKind
+from annotation.models import Seat
+from background.models import Job, JobState
+from studies.actions.studies import change_state
+from studies.models import Event, Membership, Study, StudyState
+from tests.annotation.test_pipeline import answer_all
+from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance, make_person
+from tests.jobs import run_now
+from tests.pages import signed_in, words_of
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/studies/vases/best-vase/"
+MORE = {"what": "answers", "number": "2", "beyond": "1"}
+
+
+@pytest.fixture
+def study() -> Study:
+    study = launch_study(instances=4, rule="majority-v1", pay={"per_session": "8.00", "per_answer": "0.05"})
+    answer_all(arrive_at_work(study, "ann"), "candidate-0")
+    return study
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """Every extension is large; return the jobs that were sent to a worker."""
+    sent: list[Job] = []
+    monkeypatch.setattr(study_jobs, "DONE_AT_ONCE", 0)
+    monkeypatch.setattr("workspace.views.studies.extend_study.send", sent.append)
+    return sent
+
+
+def confirm(client: Client, **wanted: str) -> Any:
+    return client.post(f"{PAGE}more/", wanted or MORE, follow=True)
+
+
+def test_a_large_study_is_extended_by_a_job_that_the_page_follows(editor: Client, sent: list[Job]) -> None:
+    page = confirm(editor)
+    assert page.redirect_chain == [(PAGE, 302)]
+    assert "<strong>The study is being extended.</strong>" in words_of(page)
+    assert "Waiting for the worker" in words_of(page)
+    assert (Seat.objects.count(), Study.objects.get().answers) == (1, 1)
+    assert "Extension of best-vase" in words_of(editor.get("/jobs/"))
+    assert 'hx-trigger="every 2s"' in editor.get(f"{PAGE}job/").content.decode()
+    assert run_now(sent[0]).state == JobState.DONE
+    assert (Seat.objects.count(), Study.objects.get().answers) == (3, 3)
+    assert [event.by_name for event in Event.objects.filter(what="more answers wanted")] == ["editor"]
+    assert editor.get(f"{PAGE}job/")["HX-Refresh"] == "true"
+    assert "The study is being extended." not in words_of(editor.get(PAGE))
+    assert "Extension of best-vase" in words_of(editor.get("/jobs/"))
+
+
+def test_the_preview_counts_what_is_added_without_adding_it(
+    editor: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_instance(study.project, "came-later")
+    monkeypatch.delattr(extend_study, "extend")
+    shown = words_of(editor.get(f"{PAGE}more/", MORE))
+    for told in ("<dt>New places</dt><dd>2</dd>", "<dt>More answers</dt><dd>8</dd>", "USD 16.40", "in the background"):
+        assert told in shown
+    assert "Decided questions open again until the new answers are in" in shown
+    shown = words_of(editor.get(f"{PAGE}more/", {"what": "instances"}))
+    assert "<dt>New questions</dt><dd>1</dd>" in shown
+    assert "an image is missing) are left out" in shown
+    assert "up to 5" in words_of(editor.get(f"{PAGE}more/", {"what": "undecided", "number": "5"}))
+
+
+@pytest.mark.parametrize(
+    ("way", "number"), [(ExtensionKind.ANSWERS, 2), (ExtensionKind.UNDECIDED, 5), (ExtensionKind.INSTANCES, 0)]
+)
+def test_the_plan_is_what_an_extension_adds(way: ExtensionKind, number: int, study: Study) -> None:
+    for key in ("came-later", "came-last"):
+        make_instance(study.project, key)
+    planned = extend_study.plan(study, way, number).added
+    added = extend_study.extend(study=study, way=way, number=number, by=TESTS, now=NOON)
+    assert (planned.seats, planned.answers, planned.questions) == (added.seats, added.answers, added.questions)
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("limit", [12, 11])
+def test_only_a_large_extension_is_a_job(
+    limit: int, editor: Client, sent: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 4 questions are decided again and get 8 answers.
+    monkeypatch.setattr(study_jobs, "DONE_AT_ONCE", limit)
+    confirm(editor)
+    assert (Study.objects.get().answers, len(sent)) == ((3, 0) if limit == 12 else (1, 1))
+
+
+def test_the_other_ways_to_extend_are_jobs_too(editor: Client, study: Study, sent: list[Job]) -> None:
+    make_instance(study.project, "came-later")
+    confirm(editor, what="instances")
+    run_now(sent[0])
+    confirm(editor, what="undecided", number="5")
+    run_now(sent[1])
+    assert (study.questions.count(), Study.objects.get().most_answers) == (5, 5)
+
+
+def test_pressed_twice_it_is_one_job(editor: Client, sent: list[Job]) -> None:
+    confirm(editor)
+    for page in (confirm(editor), editor.get(f"{PAGE}more/", follow=True)):
+        assert "The study is being extended." in words_of(page)
+    assert Job.objects.filter(kind=study_jobs.EXTENSION_JOB).count() == len(sent) == 1
+    run_now(sent[0])
+    # The first reply was lost, and it is sent again after the job.
+    assert "each question gets 3 answers by now, not 1" in words_of(confirm(editor))
+    assert len(sent) == 1
+
+
+def test_a_doubled_message_and_a_lost_worker_extend_it_once(editor: Client, sent: list[Job]) -> None:
+    confirm(editor)
+    run_now(sent[0])
+    # As if its worker had been lost after the extension, before it could say so.
+    Job.objects.update(state=JobState.WAITING, finished_at=None)
+    assert run_now(sent[0]).state == JobState.DONE
+    assert (Seat.objects.count(), Study.objects.get().answers) == (3, 3)
+
+
+def test_more_that_was_asked_for_meanwhile_is_not_added_to(editor: Client, study: Study, sent: list[Job]) -> None:
+    confirm(editor)
+    extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON)
+    assert run_now(sent[0]).state == JobState.FAILED
+    assert Study.objects.get().answers == 2
+    page = words_of(editor.get(PAGE))
+    assert "The last extension failed. More was asked for meanwhile: each question gets 2 answers by now" in page
+    # The page forgets it when the study is extended after all.
+    extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON + timedelta(days=9999))
+    assert "The last extension failed." not in words_of(editor.get(PAGE))
+
+
+def test_a_closed_study_is_not_extended(editor: Client, study: Study, sent: list[Job]) -> None:
+    confirm(editor)
+    change_state(study=study, to=StudyState.CLOSED, by=TESTS, now=NOON)
+    failed = run_now(sent[0])
+    assert (failed.state, Seat.objects.count()) == (JobState.FAILED, 1)
+    assert failed.error == "Study best-vase is closed: more is asked only of one that is open or paused."
+
+
+def test_somebody_who_may_no_longer_extend_does_not(editor: Client, sent: list[Job]) -> None:
+    confirm(editor)
+    Membership.objects.update(role="viewer")
+    assert run_now(sent[0]).error == "editor may no longer extend studies in this project."
+    assert Study.objects.get().answers == 1
+
+
+@pytest.mark.parametrize("number", ["0", "101"])
+@pytest.mark.usefixtures("study")
+def test_a_problem_that_is_there_already_is_said_at_once(number: str, editor: Client, sent: list[Job]) -> None:
+    page = editor.post(f"{PAGE}more/", MORE | {"number": number})
+    assert (page.status_code, sent) == (409, [])
+
+
+def test_new_instances_that_cannot_be_asked_about_are_said_by_the_job(
+    editor: Client, study: Study, sent: list[Job]
+) -> None:
+    make_instance(study.project, "lacking").images.update(image=None)
+    confirm(editor, what="instances")
+    assert run_now(sent[0]).error.startswith("1 instances that it selects are new, but none can be asked about yet")
+    assert study.questions.count() == 4
+
+
+def test_a_waiting_extension_can_be_cancelled(editor: Client, sent: list[Job]) -> None:
+    assert "Cancel the extension</button>" in words_of(confirm(editor))
+    editor.post(f"{PAGE}job/cancel/")
+    assert (run_now(sent[0]).state, Study.objects.get().answers) == (JobState.CANCELLED, 1)
+    assert Event.objects.get(what="extension cancelled").by_name == "editor"
+    confirm(editor)
+    run_now(sent[1])
+    assert Study.objects.get().answers == 3
+
+
+def test_an_extension_that_is_cancelled_while_it_runs_changes_nothing(
+    editor: Client, sent: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirm(editor)
+    real = extend_study.extend
+
+    def extend_and_be_cancelled(**wanted: Any) -> Any:
+        Job.objects.update(cancel_asked_at=NOON)
+        return real(**wanted)
+
+    monkeypatch.setattr("annotation.actions.launching.study_jobs.extend", extend_and_be_cancelled)
+    assert run_now(sent[0]).state != JobState.DONE
+    assert (Seat.objects.count(), Study.objects.get().answers) == (1, 1)
+
+
+@pytest.mark.usefixtures("study")
+def test_without_a_worker_the_page_says_whom_to_ask(editor: Client) -> None:
+    assert "No worker has started it yet" not in words_of(confirm(editor))
+    Job.objects.update(asked_at=NOON - timedelta(days=999))
+    assert "No worker has started it yet" in words_of(editor.get(PAGE))
+
+
+@pytest.mark.usefixtures("study")
+def test_a_stranger_sees_no_progress_and_extends_nothing(editor: Client, sent: list[Job]) -> None:
+    confirm(editor)
+    stranger = signed_in(make_person("stranger"))
+    for address in ("job/", "job/cancel/", "more/"):
+        assert stranger.post(f"{PAGE}{address}", MORE).status_code in {404, 405}
+    sent[0].refresh_from_db()
+    assert (len(sent), sent[0].state) == (1, JobState.WAITING)
+    assert "Extension of" not in words_of(stranger.get("/jobs/"))
