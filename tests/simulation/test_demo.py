@@ -115,6 +115,8 @@ def test_the_demo_has_an_open_study_with_finished_sessions_and_free_seats(demo_f
     assert SessionState.FINISHED in states
     assert Seat.objects.filter(study=study, session=None).exists()
     assert Instance.objects.filter(project__slug="demo").exclude(type="").count() == 70
+    # Nothing is asked before it was imported.
+    assert not Instance.objects.filter(project__slug="demo", created_at__gt=study.launched_at).exists()
     # The next studies ask about what came before, and somebody has answered in each.
     fed = Study.objects.filter(fed_by__isnull=False, project__slug="demo")
     assert {study.slug: study.fed_by.slug for study in fed if study.fed_by} == {

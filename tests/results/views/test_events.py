@@ -36,7 +36,9 @@ def test_it_is_told_in_plain_sentences_newest_first(client: Client, study: Study
     happened(study, What.STUDY_LAUNCHED, by=anna, minutes=122, questions=1)
     happened(study, What.SESSION_LAPSED, by="timetable", minutes=123, session=1, answers=2)
     happened(study, What.STUDY_CLOSED, minutes=124)
+    happened(study, What.STUDY_LAUNCHED, by=anna, minutes=125, questions=0)
     assert told(client) == [
+        "Anna launched birds-step-3, which gets its questions while it is open 20 Nov 2026, 14:05 UTC",
         "The command line closed birds-step-3 20 Nov 2026, 14:04 UTC",
         "The timetable released the place of a session of birds-step-3 whose time was up; 2 answers stayed "
         "20 Nov 2026, 14:03 UTC",

@@ -1,0 +1,19 @@
+"""Words and sentences of outcomes."""
+
+import pytest
+
+from results.templatetags.outcomes import said_apart
+
+
+@pytest.mark.parametrize(
+    ("sentence", "parts"),
+    [
+        ("a: alpha is 0.1 (95 % CI 0–0.2; 4 people); b: alpha is 0.3.", 2),
+        ("Humans get 87.5 % of groups right (4 people; 8 instances).", 1),
+        ("People are right on 5 questions; every model is right on 0.", 1),
+    ],
+    ids=["two studies", "a semicolon in brackets", "two halves without a name"],
+)
+def test_only_what_is_said_of_several_studies_comes_apart(sentence: str, parts: int) -> None:
+    assert len(said_apart(sentence)) == parts
+    assert "; ".join(said_apart(sentence)) == sentence
