@@ -178,8 +178,12 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def discard(upload: Upload) -> None:
     """Delete an upload and its files."""
-    shutil.rmtree(folder_of(upload, ROWS).parent, ignore_errors=True)
+    delete_files(upload)
     upload.delete()
+
+
+def delete_files(upload: Upload) -> None:
+    shutil.rmtree(folder_of(upload, ROWS).parent, ignore_errors=True)
 
 
 def discard_old(now: datetime) -> None:
