@@ -30,14 +30,21 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     const sending = form.querySelector("[data-sending]");
     const told = sending.querySelector("[role=status]");
     sending.hidden = false;
+    const files = filesOf(form);
+    const names = new Set();
+    const twice = files.find(({ part, name }) => names.size === names.add(`${part}/${name}`).size);
+    if (twice) {
+      told.textContent = `Two files are called ${twice.name}. Choose one of them.`;
+      return;
+    }
     // The rows can also lie in a zip.
-    if (!filesOf(form).some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
+    if (!files.some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
       told.textContent = "Choose the file with the rows to be imported.";
       return;
     }
     setBusy(form, true);
     try {
-      form.elements.upload.value = await send(form, (done, total, note) => {
+      form.elements.upload.value = await send(form, files, (done, total, note) => {
         sending.querySelector("progress").value = total ? done / total : 1;
         told.textContent = `${size(done)} of ${size(total)} sent. ${note}`;
       });
@@ -59,9 +66,8 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
 }
 
 // Returns the upload's id once all of it is there; `tell` hears how many bytes of how many, and what is the matter.
-async function send(form, tell) {
+async function send(form, files, tell) {
   const token = form.elements.csrfmiddlewaretoken.value;
-  const files = filesOf(form);
   const key = `upload ${form.dataset.upload}`;
   const { upload, address, have } = await begun(form.dataset.upload, token, key, digestOf(files), tell);
   const total = files.reduce((sum, { file }) => sum + file.size, 0);
@@ -245,9 +251,6 @@ async function sendFile({ part, name, file, from }, address, token, tell) {
     const answer = isJson(response) ? await response.json() : {};
     if (answer.problem || !("have" in answer)) {
       throw new Refused(answer.problem ?? NOT_TAKEN);
-    }
-    if (answer.have > file.size) {
-      throw new Refused(`Another file called ${name} was sent before. Load the page again, then send all of them anew.`);
     }
     at = answer.have;
     if (response.status === 409 && at === begin) {

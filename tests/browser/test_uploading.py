@@ -118,6 +118,20 @@ def test_other_files_after_a_break_come_without_the_first(
     assert (table.name, table.read_bytes()) == (name, mended)
 
 
+def test_two_files_of_one_name_are_not_mixed(signed_in: Page, live_server: LiveServer, tmp_path: Path) -> None:
+    rows, photo, folder = tmp_path / "vases.jsonl", tmp_path / "1.jpg", tmp_path / "set"
+    folder.mkdir()
+    rows.write_bytes(row("red", "1.jpg"))
+    for file in (photo, folder / "1.jpg"):
+        file.write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose_files(signed_in, rows, photo)
+    signed_in.set_input_files("#folder", folder)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("status")).to_have_text("Two files are called 1.jpg. Choose one of them.")
+    assert not Upload.objects.exists()
+
+
 def test_a_smaller_choice_after_a_refusal_comes_without_the_first(
     signed_in: Page, live_server: LiveServer, settings: Settings, tmp_path: Path
 ) -> None:
