@@ -40,6 +40,8 @@ class Hub:
     blobs: dict[str, bytes] = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
     before: Callable[[Request], tuple[int, Any] | None] = lambda request: None
+    # Answers a request by its handler, whatever it sends; returns whether it has.
+    instead: Callable[[BaseHTTPRequestHandler, Request], bool] = lambda handler, request: False
 
     def answer(self, request: Request) -> tuple[int, Any]:
         path = request.path.partition("?")[0]
@@ -179,9 +181,13 @@ def running_hub() -> Iterator[Hub]:
     hub = Hub()
 
     def answer(handler: BaseHTTPRequestHandler, request: Request) -> None:
+        if hub.instead(handler, request):
+            return
         status, told = hub.answer(request)
         if isinstance(told, bytes):
             about = {"ETag": f'"{_git_oid(told)}"', "X-Repo-Commit": request.path.split("/")[5]}
+            if span := request.headers.get("range"):
+                status, told = 206, told[int(span.removeprefix("bytes=").removesuffix("-")) :]
             answer_with(status, told, **about)(handler, request)
             return
         codes = [(NO_REPOSITORY, "RepoNotFound"), (NO_REVISION, "RevisionNotFound")]

@@ -30,14 +30,21 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     const sending = form.querySelector("[data-sending]");
     const told = sending.querySelector("[role=status]");
     sending.hidden = false;
+    const files = filesOf(form);
+    const names = new Set();
+    const twice = files.find(({ part, name }) => names.size === names.add(`${part}/${name}`).size);
+    if (twice) {
+      told.textContent = `Two files are called ${twice.name}. Choose one of them.`;
+      return;
+    }
     // The rows can also lie in a zip.
-    if (!filesOf(form).some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
+    if (!files.some(({ part, name }) => part === "rows" || /\.zip$/i.test(name))) {
       told.textContent = "Choose the file with the rows to be imported.";
       return;
     }
     setBusy(form, true);
     try {
-      form.elements.upload.value = await send(form, (done, total, note) => {
+      form.elements.upload.value = await send(form, files, (done, total, note) => {
         sending.querySelector("progress").value = total ? done / total : 1;
         told.textContent = `${size(done)} of ${size(total)} sent. ${note}`;
       });
@@ -59,17 +66,15 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
 }
 
 // Returns the upload's id once all of it is there; `tell` hears how many bytes of how many, and what is the matter.
-async function send(form, tell) {
+async function send(form, files, tell) {
   const token = form.elements.csrfmiddlewaretoken.value;
-  const files = filesOf(form);
   const key = `upload ${form.dataset.upload}`;
-  const { upload, address, have } = await begun(form.dataset.upload, token, key, tell);
+  const { upload, address, have } = await begun(form.dataset.upload, token, key, digestOf(files), tell);
   const total = files.reduce((sum, { file }) => sum + file.size, 0);
   let done = 0;
   const waiting = [];
   for (const entry of files) {
     const there = have[entry.part][entry.name] ?? 0;
-    // A file that is longer than ours is another one: the server says so when it is told where we are.
     entry.from = Math.min(there, entry.file.size);
     done += entry.from;
     if (there !== entry.file.size || there === 0) {
@@ -187,11 +192,21 @@ function listed(files) {
   return `Dropped: ${[...names("rows"), ...(images.length > 3 ? [`${images.length} images`] : images)].join(", ")}.`;
 }
 
-// The upload that this tab was at before, if the server still knows it; else a new one.
-async function begun(where, token, key, tell) {
+// A number for the chosen files, by their names, sizes and times.
+function digestOf(files) {
+  const lines = files.map(({ part, name, file }) => `${part}/${name}/${file.size}/${file.lastModified}`);
+  let digest = 0;
+  for (const character of lines.sort().join("\n")) {
+    digest = (Math.imul(digest, 31) + character.codePointAt(0)) | 0;
+  }
+  return digest;
+}
+
+// The upload of the same files that this tab was at before, if the server still knows it; else a new one.
+async function begun(where, token, key, digest, tell) {
   const note = (text) => tell(0, 0, text);
   const known = JSON.parse(sessionStorage.getItem(key) ?? "null");
-  if (known) {
+  if (known?.digest === digest) {
     const response = await patiently(() => fetch(known.address), note);
     if (response.ok && isJson(response)) {
       return { ...known, have: await response.json() };
@@ -204,7 +219,7 @@ async function begun(where, token, key, tell) {
   if (!response.ok || !isJson(response)) {
     throw new Refused(NOT_TAKEN);
   }
-  const made = await response.json();
+  const made = { ...(await response.json()), digest };
   sessionStorage.setItem(key, JSON.stringify(made));
   return { ...made, have: { rows: {}, images: {} } };
 }
@@ -236,9 +251,6 @@ async function sendFile({ part, name, file, from }, address, token, tell) {
     const answer = isJson(response) ? await response.json() : {};
     if (answer.problem || !("have" in answer)) {
       throw new Refused(answer.problem ?? NOT_TAKEN);
-    }
-    if (answer.have > file.size) {
-      throw new Refused(`Another file called ${name} was sent before. Load the page again, then send all of them anew.`);
     }
     at = answer.have;
     if (response.status === 409 && at === begin) {

@@ -21,6 +21,8 @@ LONGEST_PATH = 1000
 LONGEST_NAME = 255
 LONGEST_SHOWN = 100
 BLOCK = 1 << 20
+# The flag of a file with a password.
+_ENCRYPTED = 1
 
 
 # Errors for a damaged zip, one with a password (RuntimeError) and an unknown compression (NotImplementedError).
@@ -32,6 +34,10 @@ DAMAGED = (
 
 class BadArchive(Exception):
     """An archive cannot be unpacked; the message says why."""
+
+
+class LargeArchive(BadArchive):
+    """An archive holds more than is allowed."""
 
 
 def problem_with_path(name: str) -> str:
@@ -71,7 +77,7 @@ def unpack(archive: Path, folder: Path, *, most_bytes: int, advance: Callable[[i
                     for block in iter(partial(source.read, BLOCK), b""):
                         written += len(block)
                         if written > most_bytes:
-                            raise BadArchive(
+                            raise LargeArchive(
                                 f"{archive.name} holds more than {most_bytes:,} bytes. Send less at once, or import "
                                 "on the server."
                             )
@@ -126,6 +132,10 @@ def _problem_with_member(member: zipfile.ZipInfo, names: Container[str]) -> str:
         return problem
     if member.filename in names:
         return "Another file has the same name. Rename one of the two."
+    if member.flag_bits & _ENCRYPTED:
+        return "It has a password. Make the zip again, without one."
+    if member.filename.lower().endswith(".zip"):
+        return "It is a zip in a zip. Put its files themselves into the zip."
     # The upper 16 bits are the Unix mode, 0 for zips made on other systems.
     kind = stat.S_IFMT(member.external_attr >> 16)
     return "" if kind in {0, stat.S_IFREG} else "It is a link or a device. Put the file itself into the zip."

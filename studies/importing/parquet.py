@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, BinaryIO
 
 from studies.importing.base import RowProblem
-from studies.importing.rows import Row
+from studies.importing.rows import Row, records_before
 
 # How the name of a file ends, and what the file begins with.
 PARQUET = ".parquet"
@@ -92,7 +92,7 @@ def read_parquet(stream: BinaryIO, file: str) -> Iterator[Row | RowProblem]:
     except BadTable as error:
         yield RowProblem(0, "", str(error))
     except _failures() as error:
-        yield RowProblem(0, "", f"The Parquet file cannot be read ({_line(error)}). Records before it: {row:,}.")
+        yield RowProblem(0, "", f"The Parquet file cannot be read ({_line(error)}).{records_before(row)}")
 
 
 def write_as_parquet(source: Path, target: Path) -> None:

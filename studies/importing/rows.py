@@ -71,7 +71,7 @@ def read_table(stream: BinaryIO, required: Sequence[str], *, delimiter: str = ",
             else:
                 yield RowProblem(row, "", f"The row has {len(cells)} fields where the header has {len(header)}.")
     except _Unreadable as error:
-        yield RowProblem(0, "", f"{error} Records before it: {row:,}.")
+        yield RowProblem(0, "", f"{error}{records_before(row)}")
     except csv.Error as error:
         yield RowProblem(row + 1, "", f"The row cannot be read as CSV ({error}). Look for a stray or missing quote.")
     else:
@@ -99,7 +99,7 @@ def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
             else:
                 yield RowProblem(row, "", outcome)
     except _Unreadable as error:
-        yield RowProblem(0, "", f"{error} Records before it: {row:,}.")
+        yield RowProblem(0, "", f"{error}{records_before(row)}")
     else:
         if not row:
             yield RowProblem(0, "", "It is empty. Name a file with records.")
@@ -210,7 +210,8 @@ def text_of(row: int, fields: Mapping[str, Any], name: str, problems: list[RowPr
 
 # What files that are no text begin with.
 NO_TEXT = {
-    b"PK\x03\x04": "a zip archive",
+    b"PK\x03\x04": "a zip archive or an Excel file",
+    b"\xd0\xcf\x11\xe0": "an old Excel file",
     b"PAR1": "a Parquet file",
     b"\x1f\x8b": "a compressed file",
     b"\x89PNG": "an image",
@@ -235,7 +236,9 @@ def _decoded(data: bytes, position: int) -> str:
     if position == 0:
         for sign, what in NO_TEXT.items():
             if data.startswith(sign):
-                raise _Unreadable(f"It is {what}, not a text file. Choose the file with the rows.")
+                raise _Unreadable(
+                    f"It is {what}, not a text file. Choose the file with the rows, saved as CSV or JSON."
+                )
     try:
         return data[start:].decode("utf-8")
     except UnicodeDecodeError as error:
@@ -249,14 +252,24 @@ def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> li
     if header is None:
         return [RowProblem(0, "", "It is empty. Name a file with a header and records.")]
     missing = [name for name in required if name not in header]
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    nameless = header.count("")
     problems = []
     if missing:
         columns = "columns" if len(missing) > 1 else "column"
         problems.append(RowProblem(0, "", f"It lacks the {columns} {', '.join(missing)}."))
     if twice:
         problems.append(RowProblem(0, "", f"Its header names {', '.join(twice)} more than once."))
+    if nameless > 1:
+        problems.append(
+            RowProblem(0, "", f"Its header has {nameless} columns without a name. Give each a name, or delete it.")
+        )
     return problems
+
+
+def records_before(row: int) -> str:
+    """Return the end of a sentence about a file that cannot be read after record `row`."""
+    return f" Records before it: {row:,}." if row else ""
 
 
 def object_on_line(line: bytes) -> dict[str, Any] | None:

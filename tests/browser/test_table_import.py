@@ -132,3 +132,22 @@ def test_a_dropped_file_that_cannot_be_imported_is_told(
     signed_in.get_by_role("button", name="Upload and check").click()
     expect(signed_in.get_by_role("status")).to_have_text("Choose the file with the rows to be imported.")
     assert not Upload.objects.exists()
+
+
+def test_names_of_200_letters_in_any_script_stay_within_the_window(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    columns = ["key", "text", *(letter * 200 for letter in "x字ع😀")]
+    file = tmp_path / f"{'a' * 200}.csv"
+    file.write_text(f"{','.join(columns)}\none,A red vase.,{','.join(['y' * 500] * 4)}\n", encoding="utf-8")
+    signed_in.goto(f"{live_server.url}{NEW}")
+    signed_in.set_input_files("#rows", file)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/mapping/**")
+    assert_no_wider_than_the_window(signed_in)
+    signed_in.get_by_role("button", name="Check", exact=True).click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+    do_all_jobs()
+    signed_in.reload()
+    signed_in.get_by_text("Columns", exact=True).click()
+    assert_no_wider_than_the_window(signed_in)

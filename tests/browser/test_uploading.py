@@ -3,13 +3,14 @@
 import random
 import zipfile
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import FilePayload, Page, Request, Route, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from studies.actions.imports.uploads import IMAGES, ROWS, folder_of
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, received, rows_of
 from studies.models import Import, Membership, Upload
 from tests.browser.stage import assert_no_wider_than_the_window, hurry, sign_in
 from tests.browser.test_accessibility import assert_accessible
@@ -78,33 +79,109 @@ def test_a_line_that_breaks_costs_nothing(signed_in: Page, live_server: LiveServ
     assert (wanted.upload, wanted.format, wanted.dry_run) == (upload, "jsonl", True)
 
 
-def test_after_a_reload_only_what_is_missing_is_sent(signed_in: Page, live_server: LiveServer) -> None:
-    rows, images = row("red", "1.jpg"), large_zip()
+def choose_files(page: Page, *files: Path) -> None:
+    """Choose files on a disk, which keep their times: the first holds the rows, the others the images."""
+    page.get_by_label("Format", exact=True).select_option("jsonl")
+    page.set_input_files("#rows", files[0])
+    page.set_input_files("#images", files[1:])
+
+
+def break_off(page: Page, address: str, files: list[Path]) -> None:
+    """Send files until the table is there and the line breaks, then load the page again."""
+    page.route("**/uploads/*/images/?*", lambda route: route.abort())
+    page.goto(address)
+    choose_files(page, *files)
+    with page.expect_response("**/uploads/*/rows/?*"):
+        page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("status")).to_contain_text("The connection is away.")
+    page.goto(address)
+    page.unroute("**/uploads/*/images/?*")
+
+
+@pytest.mark.parametrize("name", ["right.jsonl", "wrong.jsonl"])
+def test_other_files_after_a_break_come_without_the_first(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path, name: str
+) -> None:
+    """Neither beside them nor, where a file was mended, as its beginning."""
+    wrong, images = tmp_path / "wrong.jsonl", tmp_path / "1.jpg"
+    wrong.write_bytes(row("wrong", "1.jpg"))
+    images.write_bytes(jpeg("red"))
+    break_off(signed_in, f"{live_server.url}{NEW}", [wrong, images])
+    mended = row("right", "1.jpg") + row("another", "1.jpg")
+    (tmp_path / name).write_bytes(mended)
+    choose_files(signed_in, tmp_path / name, images)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+    upload = Import.objects.get().upload
+    assert upload is not None
+    (table,) = rows_of(upload)
+    assert (table.name, table.read_bytes()) == (name, mended)
+
+
+def test_two_files_of_one_name_are_not_mixed(signed_in: Page, live_server: LiveServer, tmp_path: Path) -> None:
+    rows, photo, folder = tmp_path / "vases.jsonl", tmp_path / "1.jpg", tmp_path / "set"
+    folder.mkdir()
+    rows.write_bytes(row("red", "1.jpg"))
+    for file in (photo, folder / "1.jpg"):
+        file.write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose_files(signed_in, rows, photo)
+    signed_in.set_input_files("#folder", folder)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("status")).to_have_text("Two files are called 1.jpg. Choose one of them.")
+    assert not Upload.objects.exists()
+
+
+def test_a_smaller_choice_after_a_refusal_comes_without_the_first(
+    signed_in: Page, live_server: LiveServer, settings: Settings, tmp_path: Path
+) -> None:
+    settings.UPLOAD_MAX_BYTES = 100_000
+    rows, large, small = tmp_path / "vases.jsonl", tmp_path / "large.zip", tmp_path / "small.jpg"
+    rows.write_bytes(row("red", "small.jpg"))
+    large.write_bytes(large_zip())
+    small.write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose_files(signed_in, rows, large)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("status")).to_contain_text("At most 100,000 bytes are taken at once.")
+    choose_files(signed_in, rows, small)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+    upload = Import.objects.get().upload
+    assert upload is not None
+    assert received(upload, IMAGES) == {"small.jpg": small.stat().st_size}
+
+
+def test_after_a_reload_only_what_is_missing_is_sent(signed_in: Page, live_server: LiveServer, tmp_path: Path) -> None:
+    rows, images = tmp_path / "vases.jsonl", tmp_path / "some.zip"
+    rows.write_bytes(row("red", "1.jpg"))
+    images.write_bytes(large_zip())
     signed_in.goto(f"{live_server.url}{NEW}")
     # Half of it comes through, then nothing.
     sent: list[int] = []
 
     def half(route: Route, request: Request) -> None:
-        if sum(sent) > len(images) / 2:
+        if sum(sent) > images.stat().st_size / 2:
             route.abort()
         else:
             sent.append(len(request.post_data_buffer or b""))
             route.continue_()
 
     signed_in.route("**/uploads/*/*/?*", half)
-    choose(signed_in, rows, images)
+    choose_files(signed_in, rows, images)
     signed_in.get_by_role("button", name="Upload and import").click()
     expect(signed_in.get_by_role("status")).to_contain_text("The connection is away. This goes on by itself.")
+    # First, or what the line held up goes on before the page is left.
+    signed_in.goto(f"{live_server.url}{NEW}")
     signed_in.unroute("**/uploads/*/*/?*")
     again: list[int] = []
     signed_in.on("request", lambda request: again.append(len(request.post_data_buffer or b"")))
-    signed_in.goto(f"{live_server.url}{NEW}")
-    choose(signed_in, rows, images)
+    choose_files(signed_in, rows, images)
     signed_in.get_by_role("button", name="Upload and import").click()
     signed_in.wait_for_url("**/projects/vases/imports/", timeout=60_000)
     assert Import.objects.get().dry_run is False
-    assert (folder_of(Upload.objects.get(), IMAGES) / "some.zip").read_bytes() == images
-    assert sum(again) < len(images) * 0.75
+    assert (folder_of(Upload.objects.get(), IMAGES) / "some.zip").read_bytes() == images.read_bytes()
+    assert sum(again) < images.stat().st_size * 0.75
 
 
 def test_what_the_server_refuses_is_told_and_can_be_mended(

@@ -1,9 +1,10 @@
 """Download datasets from the Hugging Face Hub into uploads, as jobs; the mapping page follows."""
 
 import re
-import tempfile
+from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
+from time import sleep
+from typing import TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,18 +15,31 @@ from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
 from studies.actions.events import What, record
-from studies.actions.imports.uploads import IMAGES, ROWS, Misplaced, begin_upload, receive, received
+from studies.actions.imports.uploads import (
+    IMAGES,
+    ROWS,
+    Misplaced,
+    begin_upload,
+    delete_files,
+    folder_of,
+    receive,
+)
 from studies.errors import StudyError
 from studies.importing.archives import problem_with_path
-from studies.models import Project
+from studies.models import Project, Upload
 from workspace.actions.hub import CANCELLED, LONGEST_TOKEN, TOKEN_KEPT
-from workspace.hub_repository import HubFile, HubRefused, Source, download_file, is_repository, list_files
+from workspace.hub_repository import HubAway, HubFile, HubReader, HubRefused, Source, is_repository, reading
 from workspace.models import HubDownload
 from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
 KIND = "workspace.hub_download"
 # A branch, a tag or a commit, as Git has it.
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+# Seconds between attempts, and the longest that the Hub may ask for.
+PAUSES, LONGEST_PAUSE = (1, 4, 16), 60
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip")
+
+T = TypeVar("T")
 
 
 class DownloadRefused(Exception):
@@ -38,8 +52,9 @@ def request_download(
 ) -> HubDownload:
     """Record that `by` wants a dataset of the Hub in `project`; its job downloads it. Raises DownloadRefused.
 
-    revision: a branch, tag or commit, "" for the latest. folder: "" for all files. token: "" for a public dataset; it
-    is deleted when the job ends, however it ends.
+    Returns the download of the same dataset that `by` has under way, if any. revision: a branch, tag or commit, "" for
+    the latest. folder: "" for all files. token: "" for a public dataset; it is deleted when the job ends, however it
+    ends.
     """
     if not is_repository(repository):
         raise DownloadRefused("Write the dataset as OWNER/NAME, as the Hub has it: imirandam/BiVLC, for instance.")
@@ -50,14 +65,15 @@ def request_download(
         raise DownloadRefused("Write the folder as the Hub has it, such as data/en.")
     if len(token) > LONGEST_TOKEN or not token.isascii() or " " in token or (token and not token.isprintable()):
         raise DownloadRefused("The token is no token of the Hub. It begins with hf_. Public datasets need none.")
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    wanted = {"repository": repository, "revision": revision, "folder": folder, "requested_by": by}
+    if under_way := HubDownload.objects.filter(upload__project=project, finished_at=None, **wanted).first():
+        return under_way
     download = HubDownload.objects.create(
         upload=begin_upload(project, by, now),
-        repository=repository,
-        revision=revision,
-        folder=folder,
         sealed_token=seal(token) if token else "",
-        requested_by=by,
         requested_at=now,
+        **wanted,
     )
     download.job, _ = request_job(kind=KIND, arguments={"download": download.pk}, by=by, now=now, key=str(download.pk))
     download.save(update_fields=["job"])
@@ -66,7 +82,7 @@ def request_download(
 
 
 def cancel_download(download: HubDownload, *, now: datetime) -> None:
-    """Cancel a download: at once if it waits, else before its next file."""
+    """Cancel a download: at once if it waits, else as soon as its worker hears of it."""
     if download.job is not None and download.finished_at is None:
         cancel(job=download.job, now=now)
 
@@ -83,10 +99,11 @@ def _download(job: RunningJob) -> None:
         raise Failed("The token was kept for too long, or the site has another secret by now. Ask again.") from error
     source = Source(download.repository, download.commit or download.revision, download.folder, token)
     try:
-        commit, files = list_files(source)
-        # A later worker goes on with the same commit.
-        found.update(commit=commit)
-        _receive_all(job, download, source, commit, files)
+        with reading(source) as hub:
+            commit, files = _patiently(job, lambda: hub.list_files(lambda have: job.advance()))
+            # A later worker goes on with the same commit.
+            found.update(commit=commit)
+            _receive_all(job, download, hub, commit, files)
     except (HubRefused, StudyError) as error:
         raise Failed(str(error)) from error
     except Misplaced as error:
@@ -96,33 +113,62 @@ def _download(job: RunningJob) -> None:
         found.update(finished_at=job.now(), sealed_token="")
 
 
-def _receive_all(job: RunningJob, download: HubDownload, source: Source, commit: str, files: list[HubFile]) -> None:
+def _patiently(job: RunningJob, call: Callable[[], T]) -> T:
+    """Return what `call` returns; while the Hub is away, call it again after a pause. Raises HubRefused."""
+    for pause in PAUSES:
+        try:
+            return call()
+        except HubAway as error:
+            if error.wait > LONGEST_PAUSE:
+                raise
+            for _ in range(max(pause, error.wait)):
+                job.advance()
+                sleep(1)
+    return call()
+
+
+def _receive_all(job: RunningJob, download: HubDownload, hub: HubReader, commit: str, files: list[HubFile]) -> None:
     total = sum(file.size for file in files)
     if total > settings.UPLOAD_MAX_BYTES:
         raise HubRefused(
             f"The dataset has {total:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} are taken at once. Name a folder, "
             "or import it on the server."
         )
-    have = {part: received(download.upload, part) for part in (ROWS, IMAGES)}
     done = 0
-    for file in files:
+    for number, file in enumerate(files, start=1):
         job.advance(done=done, total=total)
-        is_table = not file.name.lower().endswith((".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip"))
-        part = ROWS if is_table else IMAGES
-        there = have[part].get(file.name, 0)
-        if there < file.size:
-            with tempfile.TemporaryDirectory() as folder:
-                path = download_file(source, commit, file.name, Path(folder))
-                with path.open("rb") as stream:
-                    stream.seek(there)
-                    receive(download.upload, part, file.name, stream, offset=there, most=file.size - there)
+        _receive_file(job, download.upload, hub, commit, file, done)
         done += file.size
-    job.advance(done=total, total=total)
+        # A job that runs out of time goes on from here.
+        job.advance(step={"files": number}, done=done, total=total)
+
+
+def _receive_file(job: RunningJob, upload: Upload, hub: HubReader, commit: str, file: HubFile, done: int) -> None:
+    """Receive what is not there yet of a file; `done`: bytes of the files before it."""
+    part = IMAGES if file.name.lower().endswith(PICTURES) else ROWS
+    path = folder_of(upload, part) / file.name
+
+    def receive_rest() -> None:
+        there = path.stat().st_size if path.is_file() else 0
+        if there == file.size:
+            return
+        with hub.open(commit, file.name, there, lambda have: job.advance(done=done + have)) as body:
+            have = receive(upload, part, file.name, body, offset=there, most=file.size - there)
+            if have < file.size:
+                raise HubAway(f"The Hub sent {have:,} of the {file.size:,} bytes of {file.name}. Try again later.")
+            if body.read(1):
+                raise HubRefused(
+                    f"The Hub sends more than the {file.size:,} bytes of {file.name} that it lists. Try again later."
+                )
+
+    _patiently(job, receive_rest)
 
 
 def _record_failure(job: Job) -> None:
-    """Record why a download failed or was cancelled, and delete its token."""
+    """Record why a download failed or was cancelled, and delete its token and what came of it."""
     found = HubDownload.objects.filter(pk=job.arguments["download"], finished_at=None)
+    for download in found.select_related("upload"):
+        delete_files(download.upload)
     found.update(finished_at=job.finished_at, error=job.error or CANCELLED, sealed_token="")
 
 

@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef
 
 from studies.errors import StudyError
-from studies.importing.archives import DAMAGED, BadArchive, problem_with_path, tables_in
+from studies.importing.archives import DAMAGED, BadArchive, LargeArchive, problem_with_path, tables_in
 from studies.importing.archives import unpack as unpack_archive
 from studies.importing.parquet import ARROW, PARQUET, BadTable, write_as_parquet
 from studies.models import Import, Project, Upload
@@ -40,6 +40,7 @@ BESIDE_ARROW = frozenset({"state.json", "dataset_info.json", "dataset_dict.json"
 KEPT_FOR = timedelta(days=7)
 # Bytes of disk space kept free for the site during uploads.
 LEFT_FREE = 1 << 30
+NEARLY_FULL = "The disk of the server is nearly full. Ask whoever runs it to make room; then go on."
 
 
 class Piece(Protocol):
@@ -117,15 +118,19 @@ def _make_room(upload: Upload, size: int) -> None:
     if not counted.update(byte_size=F("byte_size") + size):
         raise StudyError(f"At most {limit:,} bytes are taken at once. Send less, or import on the server.")
     if shutil.disk_usage(settings.MEDIA_ROOT).free - size < LEFT_FREE:
-        raise StudyError("The disk of the server is nearly full. Ask whoever runs it to make room; then go on.")
+        raise StudyError(NEARLY_FULL)
 
 
 def unpack(upload: Upload, advance: Callable[[int, int], None]) -> None:
     """Unpack archives next to the other images; delete each when it is unpacked completely. Raises StudyError."""
     folder = folder_of(upload, IMAGES)
+    left = settings.UPLOAD_MAX_BYTES
     for archive in sorted(path for path in _files(folder) if is_archive(path.name)):
+        room = shutil.disk_usage(settings.MEDIA_ROOT).free - LEFT_FREE
         try:
-            unpack_archive(archive, folder, most_bytes=settings.UPLOAD_MAX_BYTES, advance=advance)
+            left -= unpack_archive(archive, folder, most_bytes=min(left, room), advance=advance)
+        except LargeArchive as error:
+            raise StudyError(str(error) if left <= room else NEARLY_FULL) from error
         except BadArchive as error:
             raise StudyError(str(error)) from error
         archive.unlink()
@@ -178,8 +183,12 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def discard(upload: Upload) -> None:
     """Delete an upload and its files."""
-    shutil.rmtree(folder_of(upload, ROWS).parent, ignore_errors=True)
+    delete_files(upload)
     upload.delete()
+
+
+def delete_files(upload: Upload) -> None:
+    shutil.rmtree(folder_of(upload, ROWS).parent, ignore_errors=True)
 
 
 def discard_old(now: datetime) -> None:

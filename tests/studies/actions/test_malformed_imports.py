@@ -70,7 +70,7 @@ BAD_FILES = [
         "a zip as rows",
         "jsonl",
         b"PK\x03\x04\x14\x00",
-        "It is a zip archive, not a text file. Choose the file with the rows",
+        "It is a zip archive or an Excel file, not a text file. Choose the file with the rows, saved as CSV or JSON.",
     ),
     Bad("a JSON list", "jsonl", b"[\n{}\n]", "It is a JSON list. Write one JSON object on each line"),
     Bad("broken JSON", "jsonl", json_lines(SET) + b'{"key": ', "Record 2: The line is not JSON (Expecting value"),

@@ -1,7 +1,9 @@
+import shutil
 import zipfile
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
@@ -10,6 +12,8 @@ from pytest_django import Settings
 from background.jobs import request_job
 from studies.actions.imports import uploads
 from studies.actions.imports.uploads import (
+    IMAGES,
+    LEFT_FREE,
     Misplaced,
     begin_upload,
     discard_old,
@@ -116,6 +120,29 @@ def test_archives_are_unpacked_beside_the_other_images_and_go(upload: Upload) ->
     assert received(upload, "images") == {"1.jpg": 3, "2.jpg": 3}
     receive(upload, "images", "bad.zip", BytesIO(b"none"), offset=0)
     with pytest.raises(StudyError, match=r"bad\.zip cannot be unpacked"):
+        unpack(upload, lambda done, total: None)
+
+
+def zeros(count: int) -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(f"{count}.jpg", bytes(count))
+    return out.getvalue()
+
+
+def test_all_archives_together_unpack_to_no_more_than_the_site_allows(upload: Upload, settings: Settings) -> None:
+    settings.UPLOAD_MAX_BYTES = 10_000
+    for name, count in (("a.zip", 6000), ("b.zip", 5000)):
+        data = zeros(count)
+        receive(upload, IMAGES, name, BytesIO(data), offset=0)
+    with pytest.raises(StudyError, match=r"b\.zip holds more than 4,000 bytes\."):
+        unpack(upload, lambda done, total: None)
+
+
+def test_an_archive_fills_no_disk(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
+    receive(upload, IMAGES, "a.zip", BytesIO(zeros(6000)), offset=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=LEFT_FREE + 5999))
+    with pytest.raises(StudyError, match=r"The disk of the server is nearly full\."):
         unpack(upload, lambda done, total: None)
 
 

@@ -1,11 +1,11 @@
 import stat
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from studies.importing.archives import BadArchive, problem_with_path, unpack
+from studies.importing.archives import BadArchive, problem_with_path, tables_in, unpack
 
 
 def make_zip(path: Path, members: Mapping[str, bytes], *, compressed: bool = False) -> Path:
@@ -139,6 +139,26 @@ def test_a_link_or_a_device_is_refused(tmp_path: Path, kind: int) -> None:
     with pytest.raises(BadArchive, match=r"'secrets', is refused\. It is a link or a device\."):
         unpacked(tmp_path / "bad.zip")
     assert not (tmp_path / "images" / "secrets").exists()
+
+
+@pytest.mark.parametrize("read", [unpacked, tables_in])
+def test_a_file_with_a_password_is_refused(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    archive = make_zip(tmp_path / "bad.zip", {"1.csv": b"a"})
+    data = bytearray(archive.read_bytes())
+    # The flags of the file in its own header, and in the list at the end.
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    archive.write_bytes(data)
+    with pytest.raises(BadArchive) as refused:
+        read(archive)
+    sentence = "bad.zip: file 1, '1.csv', is refused. It has a password. Make the zip again, without one."
+    assert str(refused.value) == sentence
+
+
+def test_a_zip_in_a_zip_is_refused(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "bad.zip", {"a/In.ZIP": b"x"})
+    with pytest.raises(BadArchive, match=r"It is a zip in a zip\. Put its files themselves into the zip\."):
+        unpacked(archive)
 
 
 def test_a_bomb_is_refused_as_soon_as_it_holds_too_much(tmp_path: Path) -> None:

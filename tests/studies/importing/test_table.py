@@ -125,6 +125,11 @@ def test_a_right_answer_that_is_no_option_is_refused(cell: Any) -> None:
         ("", MAPPING, "The file: It is empty."),
         ("id,text,a,b,best\n", MAPPING, "The file: It has a header but no records."),
         ("id,id\n1,2\n", MAPPING, "The file: Its header names id more than once."),
+        (
+            ",id,\n0,1,2\n",
+            MAPPING,
+            "The file: Its header has 2 columns without a name. Give each a name, or delete it.",
+        ),
         ("id,text,a,b,best\n1,,a.jpg,b.jpg,\n", MAPPING, "Record 1, caption: The row has no caption."),
         ("id,text,a,b,best\n1,A vase.,,,\n", MAPPING, "Record 1, a: The row names no image."),
         ("id,text,a,b,best\n,A vase.,a.jpg,b.jpg,\n", MAPPING, "Record 1, key: The row has no key."),

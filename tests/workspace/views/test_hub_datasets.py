@@ -56,13 +56,32 @@ def test_a_dataset_is_asked_for_by_name_watched_and_its_columns_assigned(client:
 
 
 @pytest.mark.usefixtures("project")
-def test_a_failed_download_says_why_and_is_tried_again_with_what_was_typed(client: Client, hub: Hub) -> None:
-    client.post(NEW, {**WANTED, "repository": "lab/cubes", "folder": "en"})
+def test_a_failed_download_says_why_and_keeps_what_was_typed_to_be_changed_there(client: Client) -> None:
+    client.post(NEW, {**WANTED, "repository": "lab/cubes", "folder": "en", "revision": "v1"})
     run()
     page = words_of(client.get(f"/hub-downloads/{download().pk}/"))
-    assert "The Hub has no dataset lab/cubes that can be read without a token." in page
-    assert '<input type="hidden" name="repository" value="lab/cubes">' in page
-    assert '<input type="hidden" name="folder" value="en">' in page
+    assert "The Hub has no dataset lab/cubes that can be read without a token. Check the name." in page
+    for name, value in (("repository", "lab/cubes"), ("folder", "en"), ("revision", "v1")):
+        assert f'name="{name}" value="{value}"' in page
+    assert '<input id="token" name="token" type="password"' in page
+    assert "Try again</button>" in page
+
+
+@pytest.mark.usefixtures("project")
+def test_a_button_pressed_twice_downloads_once(client: Client) -> None:
+    first, second = client.post(NEW, WANTED), client.post(NEW, WANTED)
+    assert first["Location"] == second["Location"] == f"/hub-downloads/{download().pk}/"
+    assert Upload.objects.count() == 1
+
+
+@pytest.mark.usefixtures("project")
+def test_a_table_that_is_none_is_said_on_the_page_for_another_import(client: Client, hub: Hub) -> None:
+    hub.repositories["lab/balls"].files = {"balls.parquet": b"<html>Sign in</html>"}
+    client.post(NEW, WANTED)
+    run()
+    shown = client.get(f"/hub-downloads/{download().pk}/", follow=True)
+    assert shown.redirect_chain[-1] == ("/projects/vases/imports/new/", 302)
+    assert "balls.parquet: " in words_of(shown)
 
 
 @pytest.mark.usefixtures("project")

@@ -315,3 +315,11 @@ def test_an_arrow_file_that_is_too_large_is_refused(editor: Client, monkeypatch:
     monkeypatch.setattr("studies.actions.imports.uploads.LARGEST_ARROW", 10)
     answer = editor.post(NEW, {"rows": SimpleUploadedFile("data.arrow", arrow_bytes([{"text": "A vase."}]))})
     assert "data.arrow is too large to be converted here." in words_of(answer)
+
+
+def test_a_first_row_that_names_a_picture_may_be_no_header(editor: Client) -> None:
+    address = upload(editor, b"7,red.jpg,A red vase.\n8,blue.jpg,A blue vase.\n")["Location"]
+    assert "The first row was read as the names of the columns, and red.jpg looks like a file." in words_of(
+        editor.get(address)
+    )
+    assert "looks like a file" not in words_of(editor.get(upload(editor)["Location"]))

@@ -15,7 +15,7 @@ from studies.models import Project
 from studies.permissions import Verb
 from workspace.actions.hub_datasets import DownloadRefused, cancel_download, request_download
 from workspace.models import HubDownload
-from workspace.views.projects.imports import new_import_page
+from workspace.views.projects.imports import hub_name, new_import_page
 
 FIELDS = ("repository", "revision", "folder")
 
@@ -52,7 +52,8 @@ def download(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseClientRefresh()
     if found.finished_at is not None and not found.error:
         return redirect("upload_mapping", found.upload_id)
-    return render(request, "workspace/imports/hub_download.html", {"download": found, "project": found.upload.project})
+    context = {"download": found, "project": found.upload.project, "hub_name": hub_name()}
+    return render(request, "workspace/imports/hub_download.html", context)
 
 
 @never_cache

@@ -131,10 +131,15 @@ def new_import_page(request: HttpRequest, project: Project, *, status: int = 200
         "received": [list(received(upload, part)) for part in PARTS] if upload else [],
         "waiting": waiting_images(project),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
-        "hub_name": urlsplit(settings.HUB_URL).netloc,
+        "hub_name": hub_name(),
         **shown,
     }
     return render(request, "workspace/imports/new.html", context, status=status)
+
+
+def hub_name() -> str:
+    """Return the host of the Hub."""
+    return urlsplit(settings.HUB_URL).netloc
 
 
 def _upload_of(request: HttpRequest, project: Project) -> Upload:

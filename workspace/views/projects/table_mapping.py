@@ -83,6 +83,7 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         "project": upload.project,
         "files": [file.name for file in rows_of(upload)],
         "columns": columns,
+        "picture_in_header": next(filter(is_picture, shown.columns), ""),
         "lacks_images": not received(upload, IMAGES) and any(column["lacks_images"] for column in columns),
         "targets": TARGETS,
         "caption_rules": _caption_rules(shown.rows[0].get(captions[0][0]) if captions else ""),
