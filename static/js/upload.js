@@ -232,11 +232,11 @@ async function sendFile({ part, name, file, from }, address, token, tell) {
     const where = `${address}${part}/?name=${encodeURIComponent(name)}&offset=${begin}`;
     const response = await patiently(
       // Asked again after the line broke, the server has some of it already, and answers where to go on.
-      () =>
+      async () =>
         fetch(where, {
           method: "POST",
           headers: { "X-CSRFToken": token },
-          body: file.slice(begin, begin + piece),
+          body: await bytesOf(file, name, begin),
           // A line can also be dead without breaking.
           signal: AbortSignal.timeout(LONGEST_SILENCE),
         }),
@@ -261,6 +261,15 @@ async function sendFile({ part, name, file, from }, address, token, tell) {
   } while (at < file.size);
 }
 
+// Reads a piece before it is sent: a browser reports a file that it cannot read as a line that broke.
+async function bytesOf(file, name, begin) {
+  try {
+    return await file.slice(begin, begin + piece).arrayBuffer();
+  } catch {
+    throw new Refused(`${name} cannot be read: it was changed, moved or deleted since you chose it. Choose it again.`);
+  }
+}
+
 // Fetches until there is an answer that a retry would not change.
 async function patiently(fetching, note) {
   for (let wait = 250; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
@@ -269,7 +278,10 @@ async function patiently(fetching, note) {
       if (response.status < 500) {
         return response;
       }
-    } catch {
+    } catch (error) {
+      if (error instanceof Refused) {
+        throw error;
+      }
       // The line broke.
     }
     note("The connection is away. This goes on by itself.");

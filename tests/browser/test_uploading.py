@@ -118,6 +118,24 @@ def test_other_files_after_a_break_come_without_the_first(
     assert (table.name, table.read_bytes()) == (name, mended)
 
 
+def test_a_file_that_changed_since_it_was_chosen_is_told_and_chosen_again(
+    signed_in: Page, live_server: LiveServer, tmp_path: Path
+) -> None:
+    rows, photo = tmp_path / "vases.jsonl", tmp_path / "1.jpg"
+    rows.write_bytes(row("red", "1.jpg"))
+    photo.write_bytes(jpeg("red"))
+    signed_in.goto(f"{live_server.url}{NEW}")
+    choose_files(signed_in, rows, photo)
+    rows.write_bytes(row("red", "1.jpg") + row("blue", "1.jpg"))
+    signed_in.get_by_role("button", name="Upload and check").click()
+    expect(signed_in.get_by_role("status")).to_have_text(
+        "vases.jsonl cannot be read: it was changed, moved or deleted since you chose it. Choose it again."
+    )
+    choose_files(signed_in, rows, photo)
+    signed_in.get_by_role("button", name="Upload and check").click()
+    signed_in.wait_for_url("**/projects/vases/imports/")
+
+
 def test_two_files_of_one_name_are_not_mixed(signed_in: Page, live_server: LiveServer, tmp_path: Path) -> None:
     rows, photo, folder = tmp_path / "vases.jsonl", tmp_path / "1.jpg", tmp_path / "set"
     folder.mkdir()

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.contrib.auth.models import User
 from django.core import serializers
 from PIL import Image
@@ -19,7 +20,7 @@ from PIL import Image
 from background.job_runner import run
 from background.jobs import cancel
 from background.models import Job, JobState
-from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, received, rows_of
+from studies.actions.imports.uploads import IMAGES, ROWS, folder_of, receive, received, rows_of
 from studies.models import Event, Upload
 from tests.factories import NOON, make_person, make_project
 from tests.hub import TOKEN, Hub, Repository
@@ -455,6 +456,23 @@ def test_a_download_is_cancelled_within_a_file(hub: Hub) -> None:
     download.refresh_from_db()
     assert download.error == "It was cancelled."
     assert received(download.upload, ROWS) == {}
+
+
+@pytest.mark.usefixtures("balls")
+def test_a_download_that_runs_out_of_time_after_a_file_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+
+    def receive_one(upload: Upload, part: str, name: str, *rest: Any, **more: Any) -> int:
+        names.append(name)
+        if len(names) == 2:
+            raise SoftTimeLimitExceeded
+        return receive(upload, part, name, *rest, **more)
+
+    monkeypatch.setattr("workspace.actions.hub_datasets.receive", receive_one)
+    download = done(ask())
+    assert download.job
+    assert (download.job.state, download.error, download.finished_at) == (JobState.WAITING, "", None)
+    assert (done(download).error, names) == ("", ["data/train.csv", "data/one.png", "data/one.png"])
 
 
 @pytest.mark.usefixtures("balls")
