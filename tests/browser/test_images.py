@@ -303,17 +303,18 @@ def test_the_next_question_is_painted_at_once_on_a_slow_line(page: Page, live_se
     session = arrive_at_work(open_study(instances=6))
     line = page.context.new_cdp_session(page)
     line.send("Network.enable")
-    conditions = {"offline": False, "latency": 40, "downloadThroughput": 1_250_000, "uploadThroughput": 1_250_000}
+    latency = 1000
+    conditions = {"offline": False, "latency": latency, "downloadThroughput": 1_250_000, "uploadThroughput": 1_250_000}
     line.send("Network.emulateNetworkConditions", conditions)
     page.goto(f"{live_server.url}/s/{session.token}/")
     took = []
-    for number in range(1, 5):
+    for number in range(1, 4):
         assert question_number(page) == number
         wait_for_the_next(page)
         page.keyboard.press("1")
         took.append(page.evaluate(CLICK_TO_PAINT))
-    # The figure to reach is 30 ms at the median (benchmarks/page.py); a test machine under load gets some slack.
-    assert sorted(took)[1] < 100
+    # Sooner than anything can come over the line. How soon, benchmarks/page.py measures.
+    assert sorted(took)[1] < latency
 
 
 WHOLE_CAPTION = (
