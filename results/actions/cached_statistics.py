@@ -37,7 +37,8 @@ from results.reports.base import Chart, Report, Table
 from results.reports.build import report_of, report_of_study
 from results.reports.cards import StudyAnswers
 from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table, without_undefined
-from results.reports.sections.annotators import PersonNumbers, annotators_table, people_numbers, speed_chart
+from results.reports.sections.annotators import annotators_table, speed_chart
+from results.reports.sections.participants import PersonNumbers, people_numbers
 from studies.actions.projects.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 

@@ -16,7 +16,7 @@ from annotation.recruitment import invite
 from annotation.recruitment.prolific import entry as prolific
 from results import tasks
 from results.actions import participants
-from results.actions.cached_statistics import numbers_of_people
+from results.actions.cached_statistics import made_at_once
 from results.actions.participant_changes import ACTS
 from results.actions.participants import NamedAnnotator
 from results.actions.pseudonyms import name_annotators
@@ -28,7 +28,8 @@ from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
 from results.reports.page_tables import page_table, without_undefined
-from results.reports.sections.annotators import POSITION_FLAG, PersonNumbers, people_table, person_table
+from results.reports.sections.annotators import POSITION_FLAG, person_table
+from results.reports.sections.participants import PersonNumbers, people_table
 from results.reports.simulated_answers import notice_of
 from results.sentences import in_numbers, told
 from results.views.cached_statistics import numbers_for
@@ -128,6 +129,7 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
     return render(request, "results/people/change.html", context, status=409 if problem else 200)
 
 
+PEOPLE = KeptNumbers.Page.PROJECT_PEOPLE
 # In addresses -> as displayed, and what people are sorted by. Those without counted answers come last.
 ORDERS: Mapping[str, tuple[str, Callable[[PersonNumbers], float | None]]] = {
     "": ("Lowest agreement first", lambda numbers: numbers.agreement),
@@ -141,14 +143,11 @@ ORDERS: Mapping[str, tuple[str, Callable[[PersonNumbers], float | None]]] = {
 @require_safe
 def people(request: HttpRequest, project: Project) -> HttpResponse:
     """Show everybody who took part in the project, under their pseudonyms, with the numbers that compare them."""
+    name_annotators(project=project)
     # Reading all answers takes long before a study counts as large.
-    kept = numbers_for(KeptNumbers.Page.PROJECT_PEOPLE, project, answers=4 * answers_sent(project))
-    if kept is None:
-        numbers = numbers_of_people(project)
-    else:
-        numbers = {name: PersonNumbers(**each) for name, each in (kept.numbers or {}).items()}
-        # For small projects the numbers have done it.
-        name_annotators(project=project)
+    kept = numbers_for(PEOPLE, project, answers=4 * answers_sent(project))
+    stored = kept or made_at_once(page=PEOPLE, project=project, now=timezone.now())
+    numbers = {name: PersonNumbers(**each) for name, each in (stored.numbers or {}).items()}
     who, order = typed(request.GET, "who"), request.GET.get("order", "")
     order = order if order in ORDERS else ""
     by = ORDERS[order][1]

@@ -52,9 +52,6 @@ ONLY_ADDED = "Asked only where other answers differed, so agreement cannot be me
 # Of 1,000 annotators without a habit, one gets the flag.
 UNLIKELY_POSITIONS = 0.001
 POSITION_FLAG = "Position bias"
-NO_ANSWER = "No numbers of this person yet."
-NOT_KNOWN = "No right answer is known to this person's questions."
-ONE_INSTANCE = "All about one instance, which gives no interval."
 TOO_FEW = f"Needs a question with at least {LEAST_PER_TASK} answers; this annotator has none."
 TOO_MANY = f"More than {MOST_MODELLED:,} answers can be compared with others; run the models on the exported responses."
 
@@ -169,106 +166,6 @@ def person_table(name: str, studies: Sequence[PersonInStudy]) -> Table:
     return _without_empty(table, one_kind=len({row[_KIND] for row in rows}) == 1)
 
 
-@dataclass(frozen=True)
-class PersonNumbers:
-    """The numbers of one person over several studies, for comparing people.
-
-    answers: those that count. agreement: the share of answers of others to the same questions that are the same. right:
-    the mean score of their answers. Both from 0 to 1, with their 95 % intervals (low, high), all None if unknown.
-    seconds: median time per question, None if nobody timed them. position_bias: whether a table of a study flags it.
-    """
-
-    answers: int
-    agreement: float | None
-    agreement_range: Sequence[float] | None
-    right: float | None
-    right_range: Sequence[float] | None
-    seconds: float | None
-    position_bias: bool
-
-
-def people_numbers(studies: Iterable[Sequence[PersonsAnswer]]) -> dict[str, PersonNumbers]:
-    """Return the name of each annotator -> their numbers over `studies`: the counted answers of each.
-
-    As in `annotators_table`, but over all studies and kinds together.
-    """
-    mine: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
-    same: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
-    flagged: set[str] = set()
-    for answers in studies:
-        subjects = {one.question: one.instance for one in answers}
-        with_others = agreement_with_others(
-            ((one.question, unit), one.annotator, label)
-            for one in answers
-            if not one.added
-            for unit, label in one.labels.items()
-        )
-        for name, beside in with_others.items():
-            same[name] += _same_answers(beside, subjects)
-        by_kind: defaultdict[tuple[str, str], list[PersonsAnswer]] = defaultdict(list)
-        for one in answers:
-            mine[one.annotator].append(one)
-            by_kind[one.annotator, one.kind].append(one)
-        flagged |= {name for (name, _), of_kind in by_kind.items() if _is_flagged(_position_habit(of_kind))}
-    return {
-        name: PersonNumbers(
-            len(theirs),
-            *_share_and_range(same.get(name, [])),
-            *_share_and_range([(one.credit, one.instance) for one in theirs if one.credit is not None]),
-            _median_seconds(theirs),
-            name in flagged,
-        )
-        for name, theirs in mine.items()
-    }
-
-
-def _share_and_range(found: Sequence[tuple[float, int]]) -> tuple[float | None, tuple[float, float] | None]:
-    """Return `_with_range` as plain numbers."""
-    share, interval = _with_range(found)
-    limits = (interval.low, interval.high) if isinstance(interval, Range) else None
-    return (share if isinstance(share, float) else None), limits
-
-
-def _median_seconds(mine: Iterable[PersonsAnswer]) -> float | None:
-    seconds = [one.seconds for one in mine if one.seconds is not None]
-    return percentile(seconds, Fraction(1, 2)) if seconds else None
-
-
-def _is_flagged(positions: Cell) -> bool:
-    return isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS
-
-
-def people_table(people: Iterable[tuple[str, PersonNumbers | None]]) -> Table:
-    """Return a row with the numbers of each of these people; None for somebody without a counted answer."""
-    rows = list(people)
-    slowest = max((numbers.seconds or 0 for _, numbers in rows if numbers), default=0)
-    columns = [
-        *(Column("Annotator"), Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
-        *(Column("Right", "share"), Column(RIGHT_RANGE, "share"), Column("Median seconds", "coefficient")),
-    ]
-    cells = [(AnnotatorName(name), *_numbers_shown(numbers, slowest)) for name, numbers in rows]
-    return Table("people", "People", columns, cells, [ABOUT_PEOPLE])
-
-
-def _numbers_shown(numbers: PersonNumbers | None, slowest: float) -> tuple[Cell, ...]:
-    if numbers is None:
-        return (Undefined(NO_ANSWER),) * 5
-    seconds = Undefined(NOBODY_TIMED) if numbers.seconds is None else Bar(numbers.seconds, most=slowest)
-    return (
-        *_bar_and_range(numbers.agreement, numbers.agreement_range, ALONE),
-        *_bar_and_range(numbers.right, numbers.right_range, NOT_KNOWN),
-        seconds,
-    )
-
-
-def _bar_and_range(share: float | None, limits: Sequence[float] | None, reason: str) -> tuple[Cell, Cell]:
-    if share is None:
-        return Undefined(reason), Undefined(reason)
-    low, high = limits or (None, None)
-    interval = Undefined(ONE_INSTANCE) if low is None or high is None else Range(low, high)
-    return Bar(share, low=low, high=high), interval
-
-
 def _kinds_of(study: PersonInStudy, name: str) -> Iterable[str]:
     """Return the kinds of the questions that the annotator called `name` answered."""
     return dict.fromkeys(one.kind for one in study.answers if one.annotator == name)
@@ -297,7 +194,7 @@ def _finished(
     seconds, positions = cells[_SECONDS], cells[_POSITIONS]
     if isinstance(seconds, Bar):
         cells[_SECONDS] = Bar(seconds, low=seconds.low, high=seconds.high, most=slowest)
-    if _is_flagged(positions):
+    if is_flagged(positions):
         flags = [*flags, POSITION_FLAG]
     cells[_FLAGS] = ", ".join(flags) or None
     return tuple(cells)
@@ -363,9 +260,7 @@ def _rows_of(
     answers = [one for one in every if one.kind == kind]
     # People who are asked because others differ are bound to differ from some of them.
     first = [one for one in answers if not one.added]
-    with_others = agreement_with_others(
-        ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
-    )
+    with_others = same_as_others(first)
     several = _several(first)
     shared = Counter(one.annotator for one in several)
     labelled = (labels for labels in rule_labels(kind, label_space) if labels.title in compared)
@@ -386,7 +281,7 @@ def _rows_of(
             agreement, skills = (None, None), [None] * len(skills)
         row = (
             *(AnnotatorName(name), len(mine), kind, None, *agreement, shared[name]),
-            *(*_seconds(mine), _position_habit(mine), *_shares(mine, label_space), *_accepted(mine)),
+            *(*_seconds(mine), position_habit(mine), *_shares(mine, label_space), *_accepted(mine)),
             *(*_on_scale(uses.get(name), alone), *skills),
         )
         yield (*_first_the_odd(name, beside), kind), row
@@ -397,14 +292,24 @@ def _agreement(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, i
 
     beside: question and unit -> same answers of others. subjects: question -> id of its instance.
     """
-    share, interval = _with_range(_same_answers(beside, subjects))
+    share, interval = with_range(same_answers(beside, subjects))
     if interval is None:
         return Undefined(alone), Undefined(alone)
     limits = (interval.low, interval.high) if isinstance(interval, Range) else (None, None)
     return Bar(cast(float, share), low=limits[0], high=limits[1]), interval
 
 
-def _same_answers(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, int]) -> Sequence[tuple[float, int]]:
+def same_as_others(first: Iterable[PersonsAnswer]) -> Mapping[str, Mapping[tuple[int, str], Score]]:
+    """Return annotator -> question and unit -> how many answers of others are the same.
+
+    first: answers without those that were added because others differed: they are bound to differ from some.
+    """
+    return agreement_with_others(
+        ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
+    )
+
+
+def same_answers(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, int]) -> Sequence[tuple[float, int]]:
     """Return for each answer of others 1 if it is the same, else 0, with the id of its instance."""
     return [
         (float(place < found.count), subjects[question])
@@ -413,7 +318,7 @@ def _same_answers(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int
     ]
 
 
-def _position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
+def position_habit(mine: Iterable[PersonsAnswer]) -> Cell:
     """Return the p-value of an annotator's positions under equal chances; None without positions."""
     positioned = [(one.position, one.positions) for one in mine if one.position is not None]
     if not positioned:
@@ -438,6 +343,10 @@ def _habits(answers: Sequence[PersonsAnswer]) -> Iterable[str]:
             said = cell_text(found.p, "p")
             said = said if said.startswith("<") else f"= {said}"
             yield f"Position bias, combined test of each annotator's own positions{of_kind}: p {said}."
+
+
+def is_flagged(positions: Cell) -> bool:
+    return isinstance(positions, Positions) and positions < UNLIKELY_POSITIONS
 
 
 def _first_the_odd(name: str, beside: Mapping[Any, Score]) -> tuple[float, str]:
@@ -465,7 +374,7 @@ def _shares(mine: Sequence[PersonsAnswer], label_space: LabelSpace) -> tuple[Cel
     None if there is none.
     """
     always = score([one.choice in label_space.beside for one in mine if label_space.beside])
-    return always.share, *_with_range([(one.credit, one.instance) for one in mine if one.credit is not None])
+    return always.share, *with_range([(one.credit, one.instance) for one in mine if one.credit is not None])
 
 
 def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
@@ -474,10 +383,10 @@ def _accepted(mine: Sequence[PersonsAnswer]) -> tuple[Cell, ...]:
     None if nobody was asked.
     """
     found = [(float(one.became == State.ACCEPTED), one.instance) for one in mine if one.became]
-    return (len(found) or None, *_with_range(found))
+    return (len(found) or None, *with_range(found))
 
 
-def _with_range(found: Sequence[tuple[float, int]]) -> tuple[Cell, Cell]:
+def with_range(found: Sequence[tuple[float, int]]) -> tuple[Cell, Cell]:
     """Return the mean score with its interval. found: score of each answer and id of its instance."""
     rights, instances = [right for right, _ in found], [instance for _, instance in found]
     return sum_of_scores(rights).share, range_over_instances(rights, instances) if found else None
@@ -539,14 +448,6 @@ ABOUT_NUMBERS = (
     "positions are chosen equally often (Monte Carlo for small counts); under 0.001 it is a flag."
 )
 
-ABOUT_PEOPLE = (
-    "Counted answers of all studies and question types together. Agreement with others: over all answers of others to "
-    "the same questions, without answers added because others differed. Right: where the right answer is known, or the "
-    "mean score where answers can be partly right. Intervals are Wilson's, clustered by instance if one has several "
-    "answers. Low agreement alone is not evidence of carelessness: compare people within one study on its Annotators "
-    "page."
-)
-
 
 def _notes(several: Iterable[PersonsAnswer]) -> list[str]:
     has_labels = any(one.labels for one in several)
@@ -569,9 +470,7 @@ def speed_chart(answers: Sequence[PersonsAnswer]) -> Chart:
     shown: set[str] = set()
     for kind in dict.fromkeys(one.kind for one in answers):
         first = [one for one in answers if one.kind == kind and not one.added]
-        with_others = agreement_with_others(
-            ((one.question, unit), one.annotator, label) for one in first for unit, label in one.labels.items()
-        )
+        with_others = same_as_others(first)
         by_annotator: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
         for one in first:
             by_annotator[one.annotator].append(one)

@@ -11,7 +11,7 @@ from results.reports.base import Column, Table, Undefined
 from results.reports.facts import LabelSpace
 from results.reports.page_tables import without_undefined
 from results.reports.sections import annotators
-from results.reports.sections.annotators import PersonsAnswer, annotators_table, people_numbers, speed_chart
+from results.reports.sections.annotators import PersonsAnswer, annotators_table, speed_chart
 from studies.kinds.base import Scale
 from studies.rules import RULES, get_rule
 from tests.results.reports.kinds import KINDS
@@ -261,23 +261,3 @@ def test_a_column_that_nobody_has_a_number_in_becomes_a_note() -> None:
     assert note.endswith("Nobody else answered this annotator's questions.")
     empty = Table("t", "T", [Column("A")], [])
     assert without_undefined(empty).columns == empty.columns
-
-
-def test_people_are_compared_over_all_studies_and_kinds() -> None:
-    """Two studies: in one ann and ben agree on 1 of 2 questions, in the other ann is right on 1 of 2 captions."""
-    first = [
-        *(replace(ANN, question=1, instance=1), replace(BEN, question=1, instance=1)),
-        *(replace(ANN, question=2, instance=2, seconds=4.0), replace(BEN, question=2, instance=2, choice="none")),
-    ]
-    known = replace(ANN, kind="image_to_text", choice="caption", right="caption", seconds=9.0)
-    second = [replace(known, question=3, instance=3), replace(known, question=4, instance=4, right="negative_caption")]
-    found = people_numbers([first, second])
-    ann, ben = found["A-ANN"], found["A-BEN"]
-    assert (ann.answers, ann.agreement, ann.right, ann.seconds) == (4, 0.5, 0.5, 6.5)
-    assert (ben.answers, ben.agreement, ben.right, ben.right_range, ben.seconds) == (2, 0.5, None, None, None)
-    # Wilson's of 1 of 2: half a width of z / 2 / sqrt(2 + z^2) on either side of 0.5.
-    assert ann.agreement_range == pytest.approx((0.0945, 0.9055), abs=5e-5)
-    assert not ann.position_bias
-    # Always the first of four places, on 20 questions.
-    habit = [replace(ANN, question=n, instance=n, position=0, positions=4) for n in range(20)]
-    assert people_numbers([habit])["A-ANN"].position_bias

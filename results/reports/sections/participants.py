@@ -1,0 +1,121 @@
+"""Numbers that compare the people of a project over all its studies."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from analytics.work.pay import percentile
+from results.reports.base import AnnotatorName, Bar, Cell, Column, Range, Table, Undefined
+from results.reports.sections.annotators import (
+    ALONE,
+    RIGHT_RANGE,
+    PersonsAnswer,
+    is_flagged,
+    position_habit,
+    same_answers,
+    same_as_others,
+    with_range,
+)
+from results.reports.sections.answers import NOBODY_TIMED
+
+NO_ANSWER = "No numbers of this person yet."
+NOT_KNOWN = "No right answer is known to this person's questions."
+ONE_INSTANCE = "All about one instance, which gives no interval."
+ABOUT_PEOPLE = (
+    "Counted answers of all studies and question types together. Agreement with others: over all answers of others to "
+    "the same questions, without answers added because others differed. Right: where the right answer is known, or the "
+    "mean score where answers can be partly right. Intervals are Wilson's, clustered by instance if one has several "
+    "answers. Low agreement alone is not evidence of carelessness: compare people within one study on its Annotators "
+    "page."
+)
+
+
+@dataclass(frozen=True)
+class PersonNumbers:
+    """The numbers of one person over several studies, for comparing people.
+
+    answers: those that count. agreement: the share of answers of others to the same questions that are the same. right:
+    the mean score of their answers. Both from 0 to 1, with their 95 % intervals (low, high), all None if unknown.
+    seconds: median time per question, None if nobody timed them. position_bias: whether a table of a study flags it.
+    """
+
+    answers: int
+    agreement: float | None
+    agreement_range: Sequence[float] | None
+    right: float | None
+    right_range: Sequence[float] | None
+    seconds: float | None
+    position_bias: bool
+
+
+def people_numbers(studies: Iterable[Sequence[PersonsAnswer]]) -> dict[str, PersonNumbers]:
+    """Return the name of each annotator -> their numbers over `studies`: the counted answers of each.
+
+    As in `annotators_table`, but over all studies and kinds together.
+    """
+    mine: defaultdict[str, list[PersonsAnswer]] = defaultdict(list)
+    same: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
+    flagged: set[str] = set()
+    for answers in studies:
+        subjects = {one.question: one.instance for one in answers}
+        for name, beside in same_as_others(one for one in answers if not one.added).items():
+            same[name] += same_answers(beside, subjects)
+        by_kind: defaultdict[tuple[str, str], list[PersonsAnswer]] = defaultdict(list)
+        for one in answers:
+            mine[one.annotator].append(one)
+            by_kind[one.annotator, one.kind].append(one)
+        flagged |= {name for (name, _), of_kind in by_kind.items() if is_flagged(position_habit(of_kind))}
+    return {
+        name: PersonNumbers(
+            len(theirs),
+            *_share_and_range(same.get(name, [])),
+            *_share_and_range([(one.credit, one.instance) for one in theirs if one.credit is not None]),
+            _median_seconds(theirs),
+            name in flagged,
+        )
+        for name, theirs in mine.items()
+    }
+
+
+def _share_and_range(found: Sequence[tuple[float, int]]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return `with_range` as plain numbers."""
+    share, interval = with_range(found)
+    limits = (interval.low, interval.high) if isinstance(interval, Range) else None
+    return (share if isinstance(share, float) else None), limits
+
+
+def _median_seconds(mine: Iterable[PersonsAnswer]) -> float | None:
+    seconds = [one.seconds for one in mine if one.seconds is not None]
+    return percentile(seconds, Fraction(1, 2)) if seconds else None
+
+
+def people_table(people: Iterable[tuple[str, PersonNumbers | None]]) -> Table:
+    """Return a row with the numbers of each of these people; None for somebody without a counted answer."""
+    rows = list(people)
+    slowest = max((numbers.seconds or 0 for _, numbers in rows if numbers), default=0)
+    columns = [
+        *(Column("Annotator"), Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
+        *(Column("Right", "share"), Column(RIGHT_RANGE, "share"), Column("Median seconds", "coefficient")),
+    ]
+    cells = [(AnnotatorName(name), *_numbers_shown(numbers, slowest)) for name, numbers in rows]
+    return Table("people", "People", columns, cells, [ABOUT_PEOPLE])
+
+
+def _numbers_shown(numbers: PersonNumbers | None, slowest: float) -> tuple[Cell, ...]:
+    if numbers is None:
+        return (Undefined(NO_ANSWER),) * 5
+    seconds = Undefined(NOBODY_TIMED) if numbers.seconds is None else Bar(numbers.seconds, most=slowest)
+    return (
+        *_bar_and_range(numbers.agreement, numbers.agreement_range, ALONE),
+        *_bar_and_range(numbers.right, numbers.right_range, NOT_KNOWN),
+        seconds,
+    )
+
+
+def _bar_and_range(share: float | None, limits: Sequence[float] | None, reason: str) -> tuple[Cell, Cell]:
+    if share is None:
+        return Undefined(reason), Undefined(reason)
+    low, high = limits or (None, None)
+    interval = Undefined(ONE_INSTANCE) if low is None or high is None else Range(low, high)
+    return Bar(share, low=low, high=high), interval
