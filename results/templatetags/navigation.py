@@ -105,7 +105,7 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     return {
         "study": study,
         "project": study.project,
-        "kinds": [get_kind(part.kind).title for part in study.design.parts],
+        "kinds": dict.fromkeys(get_kind(part.kind).title for part in study.design.parts),
         "stage": stage,
         "here": here,
         "may": may,

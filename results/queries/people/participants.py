@@ -27,8 +27,8 @@ class PersonLine:
 
     answers: given; counted: those that count; slots: those that no longer count and still have a slot. `removal`: why.
     `studies`: the studies of their sessions, in order of arrival. `flags`: what is unusual about these sessions.
-    sessions: how many; early: how many of them they stopped early. owed: by currency, on the page of
-    a project.
+    sessions: how many; early: how many of them they stopped early. owed: by currency, on the
+    page of a project.
     """
 
     name: str

@@ -91,15 +91,13 @@ def import_files(
     if the import is refused. Raises ImportRefused.
     """
     refuse_unknown(format=format, mapping=mapping, caption_rule=caption_rule, images_dir=images_dir)
-    if images_dir:
-        image_source = ImageFolder(Path(os.path.realpath(images_dir)))
-    image_source = _with_tables(files, rows_dir, image_source)
+    beside = ImageFolder(Path(os.path.realpath(images_dir))) if images_dir else image_source
     if project.pk is None and (reason := problem_with_slug(project.slug)):
         raise refused_whole(f"{project.slug!r} cannot name a project. {reason}")
     shared = Shared(
         project=project,
         caption_rule=caption_rule,
-        image_source=image_source,
+        image_source=_with_tables(files, rows_dir, beside),
         images_later=images_later,
         dry_run=dry_run,
         owner=owner,

@@ -187,7 +187,7 @@ def test_a_cancelled_download_keeps_no_token() -> None:
     assert (download.error, download.sealed_token) == ("It was cancelled.", "")
 
 
-def listing(*files: tuple[str, Any], sha: Any = "0" * 40) -> bytes:
+def listing(*files: tuple[Any, Any], sha: Any = "0" * 40) -> bytes:
     return json.dumps(
         {"id": "lab/balls", "sha": sha, "siblings": [{"rfilename": name, "size": size} for name, size in files]}
     ).encode()
@@ -244,7 +244,7 @@ def test_a_name_that_cannot_be_stored_is_refused_before_anything_comes(hub: Hub,
         listing(("a.csv", -1)),
         listing(("a.csv", None)),
         listing(("a.csv", "10")),
-        listing((7, 1)),  # type: ignore[arg-type]
+        listing((7, 1)),
         listing(("a.csv", 1), ("a.csv", 1)),
     ],
 )
