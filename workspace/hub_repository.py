@@ -31,7 +31,7 @@ _PART = r"(?!.*(?:--|\.\.))[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
 _REPOSITORY = re.compile(f"({_PART})/({_PART})")
 _DATASET = "dataset"
 _TABLES = (".parquet", ".csv", ".tsv", ".json", ".jsonl")
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip")
 # Files about a dataset.
 _ABOUT = frozenset({"dataset_infos.json", "dataset_dict.json", "dataset_info.json", "state.json", "croissant.json"})
 _SPLIT = re.compile(r"train|validation|valid|val|dev|test")
@@ -51,7 +51,7 @@ Progress = Callable[[int, int], None]
 
 
 class HubRefused(Exception):
-    """Nothing, or not everything, was pushed; the message is a sentence for the user, without the token."""
+    """Not everything was pushed or read; the message is a sentence for the user, without the token."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def importable_files(files: Sequence[HubFile], source: Source) -> list[HubFile]:
     below = f"{source.folder}/" if source.folder else ""
     inside = [file for file in files if file.name.startswith(below) and not _is_about(file.name)]
     tables = [file for file in inside if file.name.lower().endswith(_TABLES)]
-    pictures = [file for file in inside if file.name.lower().endswith(_PICTURES)]
+    pictures = [file for file in inside if file.name.lower().endswith(PICTURES)]
     for file in (*tables, *pictures):
         if problem := problem_with_path(file.name):
             raise HubRefused(f"The file {file.name[:100]!r} of {source.repository} cannot be stored. {problem}")

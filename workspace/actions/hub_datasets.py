@@ -28,7 +28,7 @@ from studies.errors import StudyError
 from studies.importing.archives import problem_with_path
 from studies.models import Project, Upload
 from workspace.actions.hub import CANCELLED, LONGEST_TOKEN, TOKEN_KEPT
-from workspace.hub_repository import HubAway, HubFile, HubReader, HubRefused, Source, is_repository, reading
+from workspace.hub_repository import PICTURES, HubAway, HubFile, HubReader, HubRefused, Source, is_repository, reading
 from workspace.models import HubDownload
 from workspace.sealed_secrets import CannotUnseal, seal, unseal
 
@@ -37,7 +37,6 @@ KIND = "workspace.hub_download"
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 # Seconds between attempts, and the longest that the Hub may ask for.
 PAUSES, LONGEST_PAUSE = (1, 4, 16), 60
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".zip")
 
 T = TypeVar("T")
 
