@@ -53,18 +53,23 @@ class Evaluation(NamedTuple):
 
 
 class ModelQuerySet(models.QuerySet["Model"]):
-    def that_answered(self, project: Project) -> "ModelQuerySet":
+    def with_predictions(self, project: Project) -> "ModelQuerySet":
         """Return the models of the project that have predictions."""
         return self.filter(models.Exists(Prediction.objects.filter(model=models.OuterRef("pk"))), project=project)
 
-    def called(self, project: Project, *, now: datetime, **identity: str) -> "Model":
-        """Return the project's model of that name, version and weights; it is made where there is none."""
+    def get_or_create_named(self, project: Project, *, now: datetime, **identity: str) -> "Model":
+        """Return the project's model with this `name`, `version` and `weights`; create it if there is none."""
         return self.get_or_create(project=project, **identity, defaults={"created_at": now})[0]
 
-    def computed_as(self, project: Project, *, name: str, version: str, weights: str, now: datetime) -> "Model":
-        """Return the project's model that a worker calls so, whatever people have renamed it to."""
+    def get_or_create_computed(
+        self, project: Project, *, name: str, version: str, weights: str, now: datetime
+    ) -> "Model":
+        """Return the project's model that a worker knows by this name, version and weights; create it if there is none.
+
+        Members may have renamed it since.
+        """
         renamed = self.filter(project=project, first_name=name, first_version=version, weights=weights).first()
-        return renamed or self.called(project, now=now, name=name, version=version, weights=weights)
+        return renamed or self.get_or_create_named(project, now=now, name=name, version=version, weights=weights)
 
 
 class Model(models.Model):
