@@ -19,7 +19,7 @@ Pair = tuple[str, str]
 Found = Mapping[Pair, float | NoPicture]
 # Of the questions that are not in doubt, the closest ones are computed in float32 too, to see how far off scores are.
 COMPARED = 8
-NO_VECTORS = "The model gives pictures no vectors of their own. Name a contrastive model, such as CLIP."
+NO_VECTORS = "The model gives no image embeddings. Name a contrastive model, such as CLIP."
 
 
 def score_items(
@@ -127,5 +127,5 @@ def _of_item(item: Item, found: Found) -> Scored:
             return Scored(content=content, error=str(score))
     numbers = {option: score for option, score in scores.items() if not isinstance(score, NoPicture)}
     if not all(map(isfinite, numbers.values())):
-        return Scored(content=content, error="The model gave something that is no number. Check its weights.")
+        return Scored(content=content, error="The model gave something that is not a number. Check its weights.")
     return Scored(content=content, scores=numbers)

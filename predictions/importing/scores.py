@@ -42,7 +42,7 @@ def read(path: Path) -> list[Row]:
 def _row(number: int, fields: Mapping[str, Any]) -> Row:
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
-        raise _Wrong(f"The field {unknown[0]!r} is unknown. Write {', '.join(FIELDS)}.")
+        raise _Wrong(f"The field {unknown[0]!r} is unknown. Use only {', '.join(FIELDS)}.")
     key, kind, variant, rule = (_text(fields, name) for name in ("key", "kind", "variant", "caption_rule"))
     if kind not in KINDS:
         raise _Wrong(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")

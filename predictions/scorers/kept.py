@@ -209,7 +209,7 @@ class KeptVectors:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Tell whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
+    """Return whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
     return type(error) is sqlite3.DatabaseError
 
 

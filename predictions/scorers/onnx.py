@@ -115,7 +115,7 @@ def load(rest: str) -> Onnx:
         and outputs >= {PICTURE_VECTORS, TEXT_VECTORS}
     ):
         raise CannotLoad(
-            f"onnx:{rest} is no model of the form that train_demo_model makes: predictions/scorers/onnx.py says which "
+            f"onnx:{rest} is not a model like those of train_demo_model: predictions/scorers/onnx.py says which "
             "inputs, outputs and metadata it has."
         )
     identity = ModelIdentity(told[NAME], told[VERSION], hashlib.sha256(data).hexdigest())
@@ -134,4 +134,4 @@ def _session(rest: str, data: bytes) -> Any:
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     # onnxruntime's own exceptions have no common class but this.
     except Exception as error:
-        raise CannotLoad(f"onnx:{rest} is no ONNX file that can be computed ({str(error)[:300]}).") from error
+        raise CannotLoad(f"onnx:{rest} cannot be run as an ONNX file ({str(error)[:300]}).") from error

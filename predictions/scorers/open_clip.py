@@ -73,7 +73,7 @@ class OpenClip(OnDevice[_Library], Contrastive):
 
 
 def callable_by_name(step: Any) -> bool:
-    """Tell whether a step of a transform is a bare function, whose text has an address of memory in it."""
+    """Return whether a step of a transform is a bare function, whose text has an address of memory in it."""
     return hasattr(step, "__name__")
 
 

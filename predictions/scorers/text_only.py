@@ -87,8 +87,8 @@ def load(rest: str) -> LanguageModel:
     name = rest.removeprefix(LIBRARY)
     if not rest.startswith(LIBRARY) or not name:
         raise CannotLoad(
-            f"text-only:{rest} is no language model. Write text-only:hf:NAME; text-only:ngrams is fitted to questions "
-            "whose right answers are known, and computed by the site: ask for it with `predict`."
+            f"text-only:{rest} is not a language model. Write text-only:hf:NAME; text-only:ngrams is fitted to "
+            "questions whose right answers are known, and computed by the site: ask for it with `predict`."
         )
     with imported("Hugging Face's transformers"):
         import transformers

@@ -264,7 +264,7 @@ class VqaScore(Batched):
             return read
 
     def _can_look_once(self) -> bool:
-        """Tell whether questions that are read after the states of a picture get the scores that they get with it."""
+        """Return whether questions that are read after the states of a picture get the scores that they get with it."""
         picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (60, 80, 3), dtype=np.uint8))
         self.looks_once = False
         expected = self._ask(picture, TRIED)

@@ -38,20 +38,24 @@ class Command(BaseCommand):
         )
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="The benchmark's own files.")
         parser.add_argument("--images", type=Path, metavar="FOLDER", help="Its images, if they are not in --data.")
-        parser.add_argument("--out", type=Path, metavar="FILE", help="Write the tables there too, as JSON with counts.")
-        parser.add_argument("--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored there, as CSV.")
+        parser.add_argument(
+            "--out", type=Path, metavar="FILE", help="Also write the tables to this file, as JSON with counts."
+        )
+        parser.add_argument(
+            "--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored to this file, as CSV."
+        )
         parser.add_argument(
             "--answers",
             type=Path,
             metavar="FILE",
-            help="Write there what the model chooses, as a leaderboard takes it, and count nothing.",
+            help="Write the model's choices to this file for a leaderboard, without computing scores.",
         )
         parser.add_argument(
             "--prepare",
             action="store_true",
-            help="Make what the paper makes of the data by chance, into the data folder.",
+            help="Create the data that the paper creates at random, in the data folder.",
         )
-        parser.add_argument("--seed", type=int, default=1, help="What --prepare makes follows from it (default 1).")
+        parser.add_argument("--seed", type=int, default=1, help="Seed of --prepare (default 1).")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["benchmark"] not in PROTOCOLS:

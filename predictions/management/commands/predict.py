@@ -35,7 +35,7 @@ class Command(ActionCommand):
             "--kind", default="", help=f"Its usual questions about all instances; one of {', '.join(KINDS)}."
         )
         parser.add_argument("--variant", default="", help="With --kind: only these of its questions.")
-        parser.add_argument("--wait", action="store_true", help="Return when it is over, and say what came of it.")
+        parser.add_argument("--wait", action="store_true", help="Wait for the run to end and print its result.")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
