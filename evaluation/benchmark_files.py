@@ -122,7 +122,7 @@ def _json(path: Path, type: type[Any], name: str) -> Any:
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{path.name} is not JSON that can be read.") from error
+        raise BenchmarkError(f"{path.name} cannot be read as JSON.") from error
     if not isinstance(content, type):
         raise BenchmarkError(f"{path.name} is not a JSON {name}.")
     return content

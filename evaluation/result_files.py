@@ -191,7 +191,7 @@ def _json_object(path: Path) -> Mapping[str, Any]:
         raise ResultsFileError([f"{path.name} is not JSON: line {error.lineno}, {error.msg}."]) from error
     except (ValueError, RecursionError) as error:
         reason = "a number is too long or the nesting too deep"
-        raise ResultsFileError([f"{path.name} is not JSON that can be read: {reason}."]) from error
+        raise ResultsFileError([f"{path.name} cannot be read as JSON: {reason}."]) from error
     if not isinstance(content, dict):
         raise ResultsFileError([f"{path.name} is not a JSON object of items by key."])
     return content
@@ -241,7 +241,7 @@ class _Table:
         try:
             self.header = next(self.reader, [])
         except csv.Error as error:
-            raise ResultsFileError([f"{path.name} is not CSV: {error}."]) from error
+            raise ResultsFileError([f"{path.name} is not valid CSV: {error}."]) from error
         if not self.header:
             raise ResultsFileError([f"{path.name} is empty."])
         twice = [name for name, times in Counter(self.header).items() if times > 1]
@@ -269,7 +269,7 @@ class _Table:
             try:
                 row = next(self.reader, None)
             except csv.Error as error:
-                self.problems.append(f"Record {number} (line {self.reader.line_num}): it is not CSV: {error}.")
+                self.problems.append(f"Record {number} (line {self.reader.line_num}): it is not valid CSV ({error}).")
                 return
             if row is None:
                 return

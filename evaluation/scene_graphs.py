@@ -31,7 +31,7 @@ def relation_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]
 
     graphs: photo's id -> its scene graph as GQA publishes them, with width, height and objects. "the X is R the Y" is
     true and "the Y is R the X" false; so the second is not annotated as well, both names are of one object each, and
-    they differ. The region is the smallest one that has both. Raises BenchmarkError for what is no scene graph.
+    they differ. The region is the smallest one that has both. Raises BenchmarkError for what is not a scene graph.
 
     Source: Yuksekgonul et al. 2023, section 2; the published files go before these, whose rules for what counts as
     large and as told apart are stated here.
@@ -89,7 +89,7 @@ def _scenes(graphs: Mapping[str, Any], file: str) -> Iterator[tuple[str, list[Th
             things = [_thing(id, found) for id, found in graph["objects"].items()]
             width, height = float(graph["width"]), float(graph["height"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"{file}: {image} is no scene graph with width, height and objects.") from error
+            raise BenchmarkError(f"{file}: {image} is not a scene graph with width, height and objects.") from error
         names = Counter(thing.name for thing in things)
         alone = [thing for thing in things if names[thing.name] == 1]
         least = LEAST_SIDE * width, LEAST_SIDE * height

@@ -19,7 +19,7 @@ from evaluation.blind.cases import Case, groups_of
 
 # Scores of a question closer than this differ only by rounding of sums.
 SAME = 1e-9
-ONE_GROUP = "All questions hang together, and one group says nothing about others."
+ONE_GROUP = "All questions are connected by shared texts or images, so there is no interval for other questions."
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def blind_accuracy(
 def _credit(scores: Sequence[float], right: int) -> float:
     numbers = np.asarray(scores, dtype=np.float64)
     if numbers.size < 2 or not np.isfinite(numbers).all() or not 0 <= right < numbers.size:
-        raise ValueError(f"{list(scores)} are no scores of a question whose option {right} (from 0) is right.")
+        raise ValueError(f"{list(scores)} are not scores of a question whose option {right} (from 0) is right.")
     highest = numbers > numbers.max() - SAME
     return 1 / int(highest.sum()) if highest[right] else 0.0
 

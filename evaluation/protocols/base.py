@@ -148,7 +148,7 @@ def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, 
         if not np.isfinite(matrix).all():
             image, text = np.argwhere(~np.isfinite(matrix))[0]
             raise BenchmarkError(
-                f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, no number."
+                f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, not a number."
             )
         yield block, matrix
     if waiting:

@@ -340,7 +340,7 @@ def _notes(data: Pool) -> list[str]:
     ]
     notes += [f"Not there: {FILES[policy]}." for policy in POLICIES if policy not in data.altered]
     missing = [made.folder for made in ALL_MADE if made not in data.made]
-    return notes + ([f"Images are not made: there is no folder {', '.join(missing)}."] if missing else [])
+    return notes + ([f"Images were not created: these folders are missing: {', '.join(missing)}."] if missing else [])
 
 
 def _captioned(path: Path) -> list[dict[str, Any]]:
@@ -358,7 +358,7 @@ def _make_images(folder: Path, made: Made, images: Sequence[str]) -> str:
     """Make one of every image and its partner, where the folder for them is not there yet."""
     inside = made.folder
     if (folder / inside).exists():
-        return f"{inside} is there already, and stays."
+        return f"{inside} already exists and was kept."
     pictures = Pictures(folder)
     rng = random.Random(f"{made.seed}|{made.method}")  # noqa: S311 (no secret)
     others = partners(len(images), rng=rng)
@@ -376,9 +376,9 @@ def _make_captions(folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts
     """Make the files of altered captions that are not there, where all that it takes is."""
     lacking = [policy for policy, file in FILES.items() if not (folder / file).exists()]
     if not lacking or not (folder / CAPTIONS).is_file() or not (folder / SUBSTITUTES).is_file():
-        return [f"{FILES[policy]} is not made: there is no {CAPTIONS} with {SUBSTITUTES}." for policy in lacking]
+        return [f"{FILES[policy]} was not created: {CAPTIONS} or {SUBSTITUTES} is missing." for policy in lacking]
     if not encoders:
-        return [f"{FILES[policy]} is not made: no model that embeds texts was named." for policy in lacking]
+        return [f"{FILES[policy]} was not created: name a model that embeds texts." for policy in lacking]
     substitutes = substitutes_of(json_object(folder / SUBSTITUTES), SUBSTITUTES)
     made: dict[str, list[dict[str, Any]]] = {policy: [] for policy in lacking}
     without = 0
