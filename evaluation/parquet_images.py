@@ -1,4 +1,4 @@
-"""Datasets as the Hugging Face Hub has them: Parquet files whose rows hold the bytes of their images."""
+"""Datasets in the form of the Hugging Face Hub: Parquet files whose rows contain the bytes of their images."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -10,14 +10,14 @@ from studies.importing.parquet import TABLES_KEPT, BadTable, PictureTable, cell_
 
 
 def shards_of(folder: Path, split: str) -> list[Path]:
-    """Return the files of a split, in their order: `data/test-00000-of-00002.parquet` and so on."""
+    """Return the files of a split in order: `data/test-00000-of-00002.parquet` and so on."""
     return sorted((folder / "data").glob(f"{split}-*.parquet"))
 
 
 def texts_of(path: Path, columns: Sequence[str], images: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield the texts of every row, without reading the images; `images` are columns that must be there.
+    """Yield the texts of every row, without reading the images; `images`: further columns that must exist.
 
-    Raises BenchmarkError for a file that is no such table, and for a text that is missing.
+    Raises BenchmarkError for a file that is not such a table, and for a missing text.
     """
     table = _opened(path)
     names = table.schema_arrow.names

@@ -1,4 +1,4 @@
-"""Readers of the result files that the papers' evaluation code writes; `ResultsFileError` says what is wrong in one.
+"""Readers of the result files that the papers' evaluation code writes; `ResultsFileError` lists a file's problems.
 
 Records are counted from 1 without the header, because captions contain line breaks; the line is where a record ends.
 """
@@ -31,7 +31,7 @@ DERIVED = (("text_score", "I2T"), ("image_score", "T2I"), ("group_score",))
 
 
 class ResultsFileError(ValueError):
-    """A result file is not what it should be. `problems`: one sentence each, with the record and line."""
+    """A result file is invalid. `problems`: one sentence each, with the record and line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
@@ -58,7 +58,7 @@ class Described:
 
 @dataclass(frozen=True)
 class DescribedFile:
-    """The instances that a file tells of, in its order."""
+    """The instances of a result file, in its order."""
 
     instances: list[Described]
 

@@ -1,4 +1,4 @@
-"""Scores that were made elsewhere, as a file: a long table, a matrix with names, or an array in a benchmark's order."""
+"""Scores from a file: a table of pairs, a matrix with names, or an array in a benchmark's order."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -26,7 +26,7 @@ def _no_vectors(open_picture: OpenPicture) -> VectorSource:
 
 
 def embed_here(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
-    """Yield the vectors of images, opened and embedded on this machine one by one."""
+    """Return a source of the vectors of images, which opens and embeds them on this machine one by one."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
         found: dict[str, Vectors] = {}

@@ -26,9 +26,9 @@ ONE_GROUP = "All questions are connected by shared texts or images, so there is 
 class BlindAccuracy:
     """Accuracy of a blind baseline beside guessing.
 
-    share: 0 to 1, a tie counted as a guess between those that tie; None exactly when there is no question. low, high:
-    95 % interval for other questions like these; None exactly when `reason` says why. chance: what guessing gives.
-    n: questions. groups: of questions that have something in common, which are drawn together.
+    share: 0 to 1, a tie counted as a guess among the tied options; None only if there is no question. low, high: 95 %
+    interval for other questions like these; None exactly if `reason` says why. chance: the expected share of guessing.
+    n: questions. groups: of questions with something in common, which are resampled together.
     """
 
     share: float | None

@@ -1,4 +1,4 @@
-"""ARO: whether models know who does what to whom, which attribute is whose, and in which order words make sense."""
+"""ARO: whether models know relations, whose attribute is whose, and word order."""
 
 import json
 import random
@@ -39,8 +39,11 @@ SHUFFLES = dict(zip(SHUFFLED, ("nouns and adjectives", "other words", "within th
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases of one of ARO's four datasets. roles: of the captions that are options, in their order. left_out: names
-    of relations that do not count. least: cases of one that counts."""
+    """The cases of one of ARO's four datasets.
+
+    roles: of the captions that are options, in order. left_out: relations that do not count. least: cases that a
+    relation needs to count.
+    """
 
     records: Sequence[Record]
     roles: Sequence[str]

@@ -1,4 +1,4 @@
-"""RoCOCO: whether retrieval over COCO survives captions with one wrong word, and images with another one in them."""
+"""RoCOCO: robustness of COCO retrieval to captions with one wrong word and to images mixed with another one."""
 
 import json
 import random
@@ -39,7 +39,7 @@ METHODS = {"mixed": "mix", "patched": "patch"}
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What every image was made into: how (mixed, patched), how much of the first image stayed, and by which seed."""
+    """How every image was altered: method (mixed, patched), share of the first image, and random seed."""
 
     method: str
     share: float
@@ -60,8 +60,11 @@ ALL_MADE = [Made(method, share, seed) for method in METHODS for share in SHARES 
 
 @dataclass(frozen=True)
 class Pool:
-    """What is searched. captions: the originals of each image. altered: by policy, the altered ones of each image.
-    made: what was made of each image, by how."""
+    """The captions and images to search.
+
+    captions: the originals of each image. altered: by policy, the altered captions of each image. made: by method, the
+    altered image of each image.
+    """
 
     images: Sequence[str]
     captions: Sequence[Sequence[str]]
@@ -81,9 +84,11 @@ class Pool:
 
 @dataclass(frozen=True)
 class Reading:
-    """Under one rule for ties, by None (nothing altered), policy, or what images were made into: whether the first
-    found is right, and whether it is an altered one. images: one value per image (image to text). texts: one per
-    original caption (text to image)."""
+    """Outcomes under one tie rule, by alteration: None, a policy, or a method of altering images.
+
+    For each: whether the first result is right, and whether it is an altered one. images: one value per image (image to
+    text). texts: one per original caption (text to image).
+    """
 
     images: Mapping[str | None, Bools]
     images_fooled: Mapping[str, Bools]

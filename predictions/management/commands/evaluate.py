@@ -116,7 +116,7 @@ class Command(BaseCommand):
 
 
 def called(spec: str) -> str:
-    """Return what a table calls a file: its name without its ending."""
+    """Return the name of a file in tables: without its ending."""
     return Path(spec.removeprefix(FILE)).stem
 
 
@@ -129,7 +129,7 @@ def file_of(spec: str) -> Path:
 
 
 def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], pictures: Pictures) -> Scorer:
-    """Return what scores by the only spec. Raises BenchmarkError for several, and for what does not score pairs."""
+    """Return the scorer of the only spec. Raises BenchmarkError for several specs, or one that does not score pairs."""
     if len(specs) != 1 or fitted_baseline(specs[0]):
         raise BenchmarkError("--answers is for one model. Name a scorer or a file of scores with --model.")
     (spec,) = specs
@@ -137,14 +137,14 @@ def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], picture
 
 
 def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, spec: str) -> Evaluation:
-    """Evaluate a model by a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
+    """Evaluate a model from a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
     path = file_of(spec)
     found = protocol.published(data, path)
     return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
 
 
 def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
-    """Load the models that specs need, by these; a blind baseline may need none. Raises BenchmarkError."""
+    """Load the models that the specs need, by spec; blind baselines may need none. Raises BenchmarkError."""
     found = {}
     for spec in specs:
         baseline = fitted_baseline(spec)
@@ -167,14 +167,14 @@ def evaluated_here(
 
 
 def vectors_by(model: Any, pictures: Pictures) -> VectorSource:
-    """Return a model's vectors of the images of a benchmark. Raises BenchmarkError where it makes none."""
+    """Return a model's embeddings of a benchmark's images. Raises BenchmarkError if it has no image embeddings."""
     if not isinstance(model, Contrastive):
         raise BenchmarkError(NO_VECTORS)
     return VectorSource({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
 
 
 def model_called(spec: str) -> ScoresPairs:
-    """Load the model of a spec. Raises BenchmarkError where it cannot be."""
+    """Load the model of a spec. Raises BenchmarkError if that fails."""
     try:
         return scorer_of(spec)
     except CannotLoad as error:
