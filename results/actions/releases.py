@@ -136,7 +136,7 @@ def _check_unchanged(release: Release, about: About) -> None:
         text = getattr(about, name)
         if text and text != getattr(release, name):
             raise CannotExport(
-                f"The release {release.name} is there already, with another {name}, and stays as it is. Choose another "
+                f"The release {release.name} already exists with another {name} and does not change. Choose another "
                 f"name, or leave the {name} out to write it again."
             )
 
@@ -265,7 +265,7 @@ def check_offered(release: Release) -> None:
     if removed_since(releases=[release]).of_release(release).withdrawn_at is not None:
         raise CannotExport(
             f"Somebody whose answers are in the release {release.name} has withdrawn since it was frozen, so it is no "
-            "longer given out. Freeze a new release under another name."
+            "longer available. Freeze a new release under another name."
         )
 
 

@@ -207,7 +207,7 @@ def _options(study: StudyFacts, kind: str, label_space: LabelSpace) -> list[str]
 
 
 def kappa_paradox_note(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:
-    """Return a remark if kappa is low only because nearly all answers have the same label, else "".
+    """Return a remark if kappa is low because nearly all answers have the same label, else "".
 
     agreed: percent agreement of the same `ratings`.
 

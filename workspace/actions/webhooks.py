@@ -86,7 +86,7 @@ def accepting_studies(project: Project) -> list[Study]:
 
 @transaction.atomic
 def change_key(*, webhook: Webhook, hours: int, by: User, now: datetime) -> str:
-    """Give a webhook a new key and return its text; the previous key signs too for `hours`, of `OVERLAPS`.
+    """Give a webhook a new key and return its text; the previous key also signs for `hours`, of `OVERLAPS`.
 
     Older keys are deleted: at most two are valid at once. Raises WebhookRefused.
     """

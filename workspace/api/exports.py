@@ -151,7 +151,7 @@ class ExportFile(_ExportEndpoint):
         offered = self.one(pk)
         export = offered.export
         if offered.since.withdrawn_at is not None:
-            reason = "Somebody whose answers it holds has withdrawn since, so it is no longer given out."
+            reason = "Somebody whose answers it holds has withdrawn since, so it is no longer available."
             raise Refused(Problem("no-longer-given-out", 410, reason))
         if not export.is_ready or not default_storage.exists(export.file):
             raise Refused(

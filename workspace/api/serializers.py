@@ -102,7 +102,7 @@ class OwedSerializer(Plain):
 
 
 class FollowedSerializer(Plain):
-    """The effects of excluding, including or withdrawing an annotator; `sentence` sums them up."""
+    """The effects of a change to whether an annotator's answers count; `sentence` sums them up."""
 
     sentence = serializers.CharField()
     answers = serializers.IntegerField(help_text="Answers that no longer count, or count again.")

@@ -262,7 +262,7 @@ def test_a_release_can_be_joined_to_its_annotations(pipeline: Project, format: s
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        ({"licence": "MIT"}, "with another licence, and stays as it is. Choose another name, or leave the licence out"),
+        ({"licence": "MIT"}, "with another licence and does not change. Choose another name, or leave the licence out"),
         ({"description": "New."}, "with another description"),
         ({"citation": "@misc{new}"}, "with another citation"),
     ],

@@ -270,7 +270,7 @@ def test_a_model_that_the_site_offers_is_asked_about_a_study_and_about_all_insta
     assert "<option>text-only:ngrams</option>" in html
     assert '<option value="study:pick">pick</option>' in html
     asked_of_study = client.post(f"{PAGE}ask/", {"model": SPEC, "about": "study:pick"}, follow=True)
-    assert f"{SPEC} is asked about pick." in words_of(asked_of_study)
+    assert f"Model run requested: {SPEC} on pick." in words_of(asked_of_study)
     client.post(f"{PAGE}ask/", {"model": "text-only:ngrams", "about": "kind:image_to_text"})
     first, second = Run.objects.order_by("pk")
     assert (first.spec, first.study, first.by_name, first.state) == (SPEC, study, "editor", Run.State.LOADING)
