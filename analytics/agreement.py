@@ -195,7 +195,7 @@ def _sample_of(coded: Coded) -> tuple[Coefficient, Counts]:
     if not raters:
         reason = "There are no ratings."
     elif raters == 1:
-        reason = "Only one rater gave ratings, and agreement takes two."
+        reason = "Only one rater gave ratings; agreement needs two."
     elif not pairable:
         reason = "No unit was rated twice, so there is nothing to compare."
     counts = (int((per_unit > 0).sum()), pairable, int(per_unit.sum()), raters, len(coded.categories))

@@ -204,7 +204,7 @@ def _against(
     counts = (person, len(both), advantage, persons_advantage)
     least = max(2, least_instances)
     if len(set(drawn)) < least:
-        return AgainstPerson(*counts, None, False, f"Fewer than {least} instances say too little of one person.")
+        return AgainstPerson(*counts, None, False, f"Fewer than {least} instances are too few to judge one person.")
     return AgainstPerson(*counts, _probability(indicators[:, 0] - indicators[:, 1], drawn, epsilon), False)
 
 

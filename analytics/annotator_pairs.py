@@ -14,7 +14,7 @@ from analytics.scores import Mean, t_quantile
 # Pairs that answered fewer questions together are left out of a mean.
 LEAST_SHARED = 10
 NO_PAIR = "No pair has a coefficient to average."
-ONE_GROUP = "The pairs sit in one survey and share people, so how far other pairs lie apart cannot be told."
+ONE_GROUP = "All pairs share one survey and its annotators, so there is no interval for other pairs."
 
 
 @dataclass(frozen=True)

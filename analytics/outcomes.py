@@ -130,5 +130,5 @@ def outcome_of_instance(questions: Iterable[tuple[str, Outcome]]) -> Outcome:
     """
     found = set(outcomes_of_items(questions).values())
     if not found:
-        raise ValueError("An instance that a study does not ask about has no outcome there.")
+        raise ValueError("The study asks no question about this instance, so it has no outcome there.")
     return next(outcome for outcome in BEST_FIRST if outcome in found)

@@ -33,9 +33,9 @@ DEGREES_TO_BELIEVE = 5.0
 ROUNDS = 12
 # A smaller variance of shares is zero up to rounding.
 ROUNDING = 1e-20
-ONE_PERSON = "One person answered, and what one person does says nothing about others."
-ONE_QUESTION = "One question was answered, which says nothing about other questions."
-ONE_INSTANCE = "One instance was answered about, which says nothing about other instances."
+ONE_PERSON = "Only one person answered, so there is no interval for other people."
+ONE_QUESTION = "Only one question was answered, so there is no interval for other questions."
+ONE_INSTANCE = "All answers are about one instance, so there is no interval for other instances."
 
 
 @dataclass(frozen=True)

@@ -337,6 +337,6 @@ def _both(inverse: Floats, slopes: Floats, comparisons: Sequence[Comparison], of
 
 def _limits(score: float, variance: float, n: int, least: int, what: str, level: float, warning: str) -> Limits:
     if n < least:
-        return Limits(None, None, f"Other {what} take {least} to tell, and there {'is' if n == 1 else 'are'} {n}.")
+        return Limits(None, None, f"Needs at least {least} {what}; there {'is' if n == 1 else 'are'} {n}.")
     far = t_quantile(level, n - 1) * sqrt(variance)
     return Limits(score - far, score + far, None, warning)

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from analytics.ratings import Floats
 
-ONE_RANKING = "One ranking has nothing to be compared with."
-ONE_ITEM = "One item has no order."
+ONE_RANKING = "There is only one ranking, so there is nothing to compare."
+ONE_ITEM = "There is only one item, so there is no order."
 ALL_TIED = "Everything is tied, so nothing is ranked."
 
 

@@ -49,7 +49,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class Rows:
-    """Distinct units. `codes`: rows x width (`MISSING` fills up); `counts`: how many units each row stands for."""
+    """Units with equal ratings, merged. `codes`: rows x width, padded by `MISSING`; `counts`: units per row."""
 
     codes: Codes
     counts: Counts
@@ -74,7 +74,7 @@ def code(ratings: Ratings | Coded, categories: Categories | None = None) -> Code
     if not isinstance(ratings, np.ndarray) and not len(ratings):
         array = array.reshape(0, 0)
     if array.ndim != 2:
-        raise ValueError(f"Ratings are an array of units x raters, not of {array.ndim} dimension(s).")
+        raise ValueError(f"Ratings must be an array of units x raters, with 2 dimensions. This one has {array.ndim}.")
     if array.dtype.kind in "biuf":
         codes, values = _code_numbers(array.astype(np.float64, copy=False))
         return _declared(Coded(codes, tuple(values.tolist()), values, ordered=True), categories)

@@ -75,7 +75,7 @@ def wilson_interval(count: float, n: int) -> tuple[float, float] | None:
 
 
 def is_below(bound: float, right: float, of: int) -> bool:
-    """Tell whether somebody who was right `right` times of `of` is less often right than `bound`, beyond what chance
+    """Return whether somebody who was right `right` times of `of` is less often right than `bound`, beyond what chance
     makes of as many answers: the upper end of Wilson's 95 % interval lies under it.
 
     So a few mistakes at the beginning are no verdict, and without an answer nobody is below anything. Somebody whose
@@ -327,7 +327,8 @@ def macro(scores: Mapping[Any, Score] | Iterable[Score], minimum: int = 1) -> Me
     every = scores.values() if isinstance(scores, Mapping) else scores
     shares = [each.count / each.n for each in every if each.n >= max(minimum, 1)]
     if not shares:
-        return Mean(None, 0, f"No group has at least {max(minimum, 1)} question(s).")
+        least = "one question" if minimum <= 1 else f"{minimum} questions"
+        return Mean(None, 0, f"No group has at least {least}.")
     return Mean(sum(shares) / len(shares), len(shares))
 
 

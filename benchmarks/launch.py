@@ -51,11 +51,11 @@ def launch(sets: int, number: int) -> tuple[float, int]:
     from annotation.actions.launching import launch
     from studies.actions.studies import create_study
     from studies.models import Project
-    from studies.shipped_designs import shipped
+    from studies.shipped_designs import shipped_designs
 
     project = Project.objects.create(slug=f"sets-{sets}-{number}", name="Sets")
     make_sets(project.pk, sets)
-    design = yaml.safe_load(shipped()["imagecode-describe"].source) | {"contact": "nobody", "eligibility": []}
+    design = yaml.safe_load(shipped_designs()["imagecode-describe"].source) | {"contact": "nobody", "eligibility": []}
     study = create_study(project=project, source=yaml.safe_dump(design), by="benchmark", now=timezone.now())
     counted: list[str] = []
 

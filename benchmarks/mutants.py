@@ -165,7 +165,7 @@ def _code(node: ast.expr, **fields: Any) -> str:
 
 
 def _cannot_change(node: ast.expr) -> bool:
-    """Tell whether `node` is a text or a type, beside which another operator would only raise an error."""
+    """Return whether `node` is a text or a type, beside which another operator would only raise an error."""
     match node:
         case ast.JoinedStr() | ast.List() | ast.Tuple() | ast.Constant(value=str() | bytes() | None):
             return True

@@ -1,4 +1,4 @@
-"""What RoCOCO makes of photos and captions so that they are wrong: mixed and patched images, and altered captions."""
+"""RoCOCO's alterations of photos and captions: mixed and patched images, and captions with one word replaced."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share
 
 
 def partners(count: int, *, rng: random.Random) -> list[int]:
-    """Return for each of `count` images another one, each once. Raises BenchmarkError for less than two images."""
+    """Return for each of `count` images another image, each used once. Raises BenchmarkError for fewer than two."""
     if count < 2:
         raise BenchmarkError("An image is mixed with another one, and there is but one.")
     order = rng.sample(range(count), count)
@@ -66,10 +66,10 @@ def _pixels(image: Image.Image) -> Floats:
 
 @dataclass(frozen=True)
 class Substitutes:
-    """What words are replaced by.
+    """Replacements of words.
 
-    groups: names of groups of nouns of one sort -> their words. vocabulary: any words. danger: name of a group -> what
-    stands for all of it, "" for every other group.
+    groups: names of groups of similar nouns -> their words. vocabulary: any words. danger: name of a group -> the word
+    that replaces all of it, "" for every other group.
     """
 
     groups: Mapping[str, Sequence[str]]
@@ -77,11 +77,11 @@ class Substitutes:
     danger: Mapping[str, str]
 
     def group_of(self, word: str) -> str | None:
-        """Return the first group that a word is of, None where it is of none and so is not replaced."""
+        """Return the first group with this word, None if there is none: then it is not replaced."""
         return next((name for name, words in self.groups.items() if word.lower() in words), None)
 
     def candidates(self, word: str, policy: str) -> Sequence[str]:
-        """Return what may replace a word of a group under a policy of RoCOCO's, never the word itself."""
+        """Return the words that may replace a word of a group under one of RoCOCO's policies, never the word itself."""
         own = self.group_of(word) or ""
         if policy == "same_concept":
             found = self.groups.get(own, ())
@@ -95,7 +95,7 @@ class Substitutes:
 
 
 def substitutes_of(said: Mapping[str, Any], file: str) -> Substitutes:
-    """Return what a JSON object says under groups, vocabulary and danger. Raises BenchmarkError."""
+    """Read groups, vocabulary and danger from a JSON object. Raises BenchmarkError."""
     groups, vocabulary, danger = (said.get(name) for name in ("groups", "vocabulary", "danger"))
     if (
         not isinstance(groups, dict)
@@ -115,11 +115,11 @@ def _are_texts(value: Any) -> bool:
 
 
 def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
-    """Return how much each word influences the embedding of a caption: 1 less the cosine of the embeddings with the
-    word and without it, 0 (none) to 2, one for each word.
+    """Return how much each word influences the embedding of a caption, from 0 (none) to 2.
 
-    embed: texts -> texts x dimensions. Raises BenchmarkError when an embedding has the length 0. Source: Park et al.
-    2024 (RoCOCO), equation 1, "embedding influence".
+    The influence is 1 - cosine of the embeddings with and without the word. embed: texts -> texts x dimensions. Raises
+    BenchmarkError if an embedding has the length 0. Source: Park et al. 2024 (RoCOCO), equation 1, "embedding
+    influence".
 
     Example: with embeddings (1, 0) of the caption and (0, 1) without its second word, that word's influence is 1.
     """

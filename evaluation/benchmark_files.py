@@ -1,4 +1,4 @@
-"""Reads a benchmark's files by the importers that bring them into studies, so that both say the same of them."""
+"""Reads a benchmark's files with the importers for studies, so that both read them alike."""
 
 import csv
 import json
@@ -17,12 +17,12 @@ LONGEST_HEADER = 10_000
 
 
 def first_there(folder: Path, names: Iterable[str]) -> Path | None:
-    """Return the first of the files that is in the folder."""
+    """Return the first of the files that exists in the folder."""
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def records_of(path: Path, format: str) -> list[Record]:
-    """Return the records of a file. Raises BenchmarkError with everything that is wrong in it."""
+    """Return the records of a file. Raises BenchmarkError with all problems."""
     records: list[Record] = []
     problems: list[str] = []
     try:
@@ -40,19 +40,19 @@ def records_of(path: Path, format: str) -> list[Record]:
 
 
 def nothing_there(folder: Path, expected: str) -> BenchmarkError:
-    """Return the error for a folder in which nothing can be read; `expected` ends the sentence."""
+    """Return the error for a folder without readable data; `expected` ends the sentence."""
     if not folder.is_dir():
         return BenchmarkError(f"There is no folder {folder}. Name the benchmark's folder with --data.")
     return BenchmarkError(f"The folder {folder} holds nothing of the benchmark: {expected}")
 
 
 def filename_of(record: Record, role: str) -> str:
-    """Return the name of the record's image in a role that has one, "" where there is none."""
+    """Return the file name of the record's image in a role, "" if it has none."""
     return next((image.filename for image in record.images if image.role == role), "")
 
 
 def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Described:
-    """Return what a file of results can say of the record; `rule` makes its captions."""
+    """Return what a result file can say of the record, with captions made by `rule`."""
     return Described(
         caption=rule(record.captions["caption"]),
         negative_caption=rule(record.captions["negative_caption"]),
@@ -63,12 +63,12 @@ def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Describe
 
 
 def labels_of(instances: Sequence[Described]) -> tuple[list[str], list[str]]:
-    """Return by what parts are told apart: the type of every instance, and the type with the subtype."""
+    """Return the labels of the parts of a benchmark: the type of every instance, and type with subtype."""
     return [one.type for one in instances], [f"{one.type}_{one.subtype}" for one in instances]
 
 
 def columns_of(path: Path) -> set[str]:
-    """Return the names in the header of a CSV file, nothing for any other file."""
+    """Return the names in the header of a CSV file, none for other files."""
     if path.suffix.lower() != ".csv":
         return set()
     try:
@@ -81,8 +81,8 @@ def columns_of(path: Path) -> set[str]:
 def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> tuple[list[int], list[str]]:
     """Find the row of every instance, by captions, type and subtype (`evaluation.instance_lookup`).
 
-    Returns for every instance the place of its row, and a sentence about every row of no instance.
-    Raises BenchmarkError where an instance has no row, and where it is unclear which one is its.
+    Returns the position of the row of every instance, and a sentence for each row about no instance. Raises
+    BenchmarkError if an instance has no row, or its row is ambiguous.
     """
     known = [
         Known(number, str(number), one.caption, one.negative_caption, one.type, one.subtype, "", one.filename)
@@ -105,13 +105,13 @@ def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Describ
 
 
 def json_object(path: Path) -> dict[str, Any]:
-    """Return the object that a JSON file is. Raises BenchmarkError for any other file."""
+    """Return the object in a JSON file. Raises BenchmarkError for any other file."""
     content: dict[str, Any] = _json(path, dict, "object")
     return content
 
 
 def json_list(path: Path) -> list[Any]:
-    """Return the list that a JSON file is. Raises BenchmarkError for any other file."""
+    """Return the list in a JSON file. Raises BenchmarkError for any other file."""
     content: list[Any] = _json(path, list, "list")
     return content
 
@@ -122,7 +122,7 @@ def _json(path: Path, type: type[Any], name: str) -> Any:
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{path.name} is not JSON that can be read.") from error
+        raise BenchmarkError(f"{path.name} cannot be read as JSON.") from error
     if not isinstance(content, type):
         raise BenchmarkError(f"{path.name} is not a JSON {name}.")
     return content

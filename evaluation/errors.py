@@ -1,10 +1,10 @@
-"""What keeps a benchmark from being evaluated, in whole sentences."""
+"""Errors of evaluations, as whole sentences."""
 
 SHOWN = 20
 
 
 class BenchmarkError(Exception):
-    """Nothing was evaluated; `problems` says why, one sentence each."""
+    """Nothing was evaluated; `problems`: one sentence per problem."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = list(problems)

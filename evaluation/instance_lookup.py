@@ -1,4 +1,4 @@
-"""Which instance a row of a result file is about."""
+"""Finds the instance that a row of a result file is about."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _Category = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An instance of the project; `filename` is that of its original photo, "" where it is not known."""
+    """An instance of the project; `filename`: that of its original photo, "" if unknown."""
 
     id: int
     key: str
@@ -28,7 +28,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Row number -> id of its instance; and a sentence for each row that joins none, and for each that is unclear."""
+    """Row number -> id of its instance, and a sentence for each row without one or with an ambiguous one."""
 
     instances: dict[int, int] = field(default_factory=dict)
     unknown: dict[int, str] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class Joined:
 def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joined:
     """Find the instance of every row.
 
-    rows: row number and what the row says. A row that has a key is about the instance of that key. Any other is about
-    an instance with the same two captions, type and subtype, and the same photo where both name one. Captions are
-    compared as BiVLC formats them for its release (`bivlc-release-v1`), however either side has them.
+    rows: row number and content. A row with a key is about the instance with that key. Any other row is about an
+    instance with the same two captions, type and subtype, and the same photo if both name one. Captions are compared as
+    formatted by `bivlc-release-v1`.
 
-    When several rows and as many instances agree in all that (two pairs of SugarCrepe's do), both are taken in order.
-    Any other number of rows than of instances is unclear.
+    If as many rows as instances agree in all of this (two pairs of SugarCrepe's do), they are matched in order. Any
+    other number of rows than of instances is ambiguous.
     """
     by_key: dict[str, Known] = {}
     by_text: dict[_Category, list[Known]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Models that are loaded here, asked about the images and texts of a benchmark."""
+"""Scores of a benchmark's images and texts by models loaded on this machine."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -23,8 +23,10 @@ class ScoresPairs(Protocol):
 
 
 class Loaded:
-    """A `evaluation.protocols.base.Scorer` that asks a loaded model: many small blocks at once, of a large one the
-    images of a few rows."""
+    """A scorer (`evaluation.protocols.base.Scorer`) with a loaded model.
+
+    It scores many small blocks at once, and a large one by the images of a few rows.
+    """
 
     def __init__(self, model: ScoresPairs, pictures: Pictures) -> None:
         self.model, self.pictures = model, pictures
@@ -69,7 +71,7 @@ class Loaded:
 
 
 def text_embedder(model: Any) -> EmbedTexts | None:
-    """Return how a model of two towers embeds texts, in batches of its one shape; None for any other model."""
+    """Return the function that embeds texts with a two-tower model, in batches of one shape; None for other models."""
     if not all(hasattr(model, name) for name in ("tokenize", "embed_texts", "batch")):
         return None
 

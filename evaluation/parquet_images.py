@@ -1,4 +1,4 @@
-"""Datasets as the Hugging Face Hub has them: Parquet files whose rows hold the bytes of their images."""
+"""Datasets in the form of the Hugging Face Hub: Parquet files whose rows contain the bytes of their images."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -10,14 +10,14 @@ from studies.importing.parquet import TABLES_KEPT, BadTable, PictureTable, cell_
 
 
 def shards_of(folder: Path, split: str) -> list[Path]:
-    """Return the files of a split, in their order: `data/test-00000-of-00002.parquet` and so on."""
+    """Return the files of a split in order: `data/test-00000-of-00002.parquet` and so on."""
     return sorted((folder / "data").glob(f"{split}-*.parquet"))
 
 
 def texts_of(path: Path, columns: Sequence[str], images: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield the texts of every row, without reading the images; `images` are columns that must be there.
+    """Yield the texts of every row, without reading the images; `images`: further columns that must exist.
 
-    Raises BenchmarkError for a file that is no such table, and for a text that is missing.
+    Raises BenchmarkError for a file that is not such a table, and for a missing text.
     """
     table = _opened(path)
     names = table.schema_arrow.names
@@ -27,21 +27,21 @@ def texts_of(path: Path, columns: Sequence[str], images: Sequence[str]) -> Itera
     for number, row in enumerate(table.read(columns=list(columns)).to_pylist(), start=1):
         wrong = [name for name in columns if not isinstance(row[name], str)]
         if wrong:
-            raise BenchmarkError(f"{path.name}: Record {number}: {wrong[0]} is no text.")
+            raise BenchmarkError(f"{path.name}: Record {number}: {wrong[0]} is not a text.")
         yield row
 
 
 class Cells:
-    """Reads images out of tables below a folder; keeps those that lie together."""
+    """Reads images from cells of the Parquet files below a folder; keeps the last `TABLES_KEPT` files open."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._table = lru_cache(maxsize=TABLES_KEPT)(PictureTable)
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of the image in the cell called `name`, None for any other name.
+        """Return the bytes of the image in the Parquet cell that `name` names, None if `name` does not name a cell.
 
-        Raises BenchmarkError when there is no such image.
+        Raises BenchmarkError if the cell has no image.
         """
         cell = cell_named(name)
         if cell is None:
@@ -59,4 +59,4 @@ def _opened(path: Path) -> Any:
     try:
         return open_parquet(path)
     except BadTable as error:
-        raise BenchmarkError(f"{path.name} is not a Parquet file that can be read.") from error
+        raise BenchmarkError(f"{path.name} cannot be read as a Parquet file.") from error

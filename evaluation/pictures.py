@@ -1,4 +1,4 @@
-"""Opens the images of a benchmark by their names: files, their parts, places in folders, cells of tables."""
+"""Opens the images of a benchmark by name: files, parts of files, positions in folders, cells of tables."""
 
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ MOST_PIXELS = 50_000_000
 
 
 class Pictures:
-    """The images below the folder of a benchmark, or below the folder `images` in it."""
+    """The images below the folder of a benchmark, or below `images` in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -25,7 +25,7 @@ class Pictures:
         self._cells = Cells(folder)
 
     def open(self, name: str) -> Image.Image:
-        """Return the pixels of an image, upright, 8-bit sRGB. Raises BenchmarkError when it cannot be had."""
+        """Return the pixels of an image, upright, 8-bit sRGB. Raises BenchmarkError if it is unavailable."""
         part = part_named(name)
         try:
             data = self._cells.read(name) or self._bytes(part.file if part else self._file_of(name))

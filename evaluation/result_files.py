@@ -1,4 +1,4 @@
-"""Readers of the result files that the papers' evaluation code writes; `ResultsFileError` says what is wrong in one.
+"""Readers of the result files that the papers' evaluation code writes; `ResultsFileError` lists a file's problems.
 
 Records are counted from 1 without the header, because captions contain line breaks; the line is where a record ends.
 """
@@ -31,7 +31,7 @@ DERIVED = (("text_score", "I2T"), ("image_score", "T2I"), ("group_score",))
 
 
 class ResultsFileError(ValueError):
-    """A result file is not what it should be. `problems`: one sentence each, with the record and line."""
+    """A result file is invalid. `problems`: one sentence each, with the record and line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
@@ -58,7 +58,7 @@ class Described:
 
 @dataclass(frozen=True)
 class DescribedFile:
-    """The instances that a file tells of, in its order."""
+    """The instances of a result file, in its order."""
 
     instances: list[Described]
 
@@ -191,7 +191,7 @@ def _json_object(path: Path) -> Mapping[str, Any]:
         raise ResultsFileError([f"{path.name} is not JSON: line {error.lineno}, {error.msg}."]) from error
     except (ValueError, RecursionError) as error:
         reason = "a number is too long or the nesting too deep"
-        raise ResultsFileError([f"{path.name} is not JSON that can be read: {reason}."]) from error
+        raise ResultsFileError([f"{path.name} cannot be read as JSON: {reason}."]) from error
     if not isinstance(content, dict):
         raise ResultsFileError([f"{path.name} is not a JSON object of items by key."])
     return content
@@ -241,7 +241,7 @@ class _Table:
         try:
             self.header = next(self.reader, [])
         except csv.Error as error:
-            raise ResultsFileError([f"{path.name} is not CSV: {error}."]) from error
+            raise ResultsFileError([f"{path.name} is not valid CSV: {error}."]) from error
         if not self.header:
             raise ResultsFileError([f"{path.name} is empty."])
         twice = [name for name, times in Counter(self.header).items() if times > 1]
@@ -269,7 +269,7 @@ class _Table:
             try:
                 row = next(self.reader, None)
             except csv.Error as error:
-                self.problems.append(f"Record {number} (line {self.reader.line_num}): it is not CSV: {error}.")
+                self.problems.append(f"Record {number} (line {self.reader.line_num}): it is not valid CSV ({error}).")
                 return
             if row is None:
                 return

@@ -1,4 +1,4 @@
-"""Cases of ARO made of scene graphs: who does what to whom, and which attribute is whose, in a region of a photo."""
+"""ARO's cases made from scene graphs: relations, and attributes of two objects, in a region of a photo."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,14 +27,14 @@ class Thing:
 
 
 def relation_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
-    """Return a case for every relation between two large objects of a photo, as ARO's file of relations has them.
+    """Return a case for every relation between two large objects of a photo, in the form of ARO's file of relations.
 
     graphs: photo's id -> its scene graph as GQA publishes them, with width, height and objects. "the X is R the Y" is
-    true and "the Y is R the X" false; so the second is not annotated as well, both names are of one object each, and
-    they differ. The region is the smallest one that has both. Raises BenchmarkError for what is no scene graph.
+    true and "the Y is R the X" false: the second is not annotated, and X and Y are different names, each of one object
+    only. The region is the smallest that contains both. Raises BenchmarkError for an invalid scene graph.
 
-    Source: Yuksekgonul et al. 2023, section 2; the published files go before these, whose rules for what counts as
-    large and as told apart are stated here.
+    Source: Yuksekgonul et al. 2023, section 2. The published files take precedence over these cases; the rules for
+    large and distinct objects are those of this module.
     """
     cases: list[dict[str, Any]] = []
     for image, things in _scenes(graphs, file):
@@ -55,7 +55,7 @@ def relation_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]
 
 
 def attribution_cases(graphs: Mapping[str, Any], file: str) -> list[dict[str, Any]]:
-    """Return a case for two large objects of a photo with an attribute each that the other one does not have.
+    """Return a case for every two large objects of a photo that each have an attribute which the other lacks.
 
     "the A X and the B Y" is true and "the B X and the A Y" false. Photos, names, region, errors and source as for
     `relation_cases`.
@@ -89,7 +89,7 @@ def _scenes(graphs: Mapping[str, Any], file: str) -> Iterator[tuple[str, list[Th
             things = [_thing(id, found) for id, found in graph["objects"].items()]
             width, height = float(graph["width"]), float(graph["height"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"{file}: {image} is no scene graph with width, height and objects.") from error
+            raise BenchmarkError(f"{file}: {image} is not a scene graph with width, height and objects.") from error
         names = Counter(thing.name for thing in things)
         alone = [thing for thing in things if names[thing.name] == 1]
         least = LEAST_SIDE * width, LEAST_SIDE * height

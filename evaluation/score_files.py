@@ -1,4 +1,4 @@
-"""Scores that were made elsewhere, as a file: a long table, a matrix with names, or an array in a benchmark's order."""
+"""Scores from a file: a table of pairs, a matrix with names, or an array in a benchmark's order."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,7 +93,7 @@ def _in_order(file: str, scores: Floats) -> Matrices:
 def _reader(path: Path) -> Matrices:
     readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy}
     if path.suffix.lower() not in readers:
-        raise BenchmarkError(f"{path.name} is no file of scores that is known. {FORMS}")
+        raise BenchmarkError(f"{path.name} is not a known file of scores. {FORMS}")
     try:
         return readers[path.suffix.lower()](path)
     except OSError as error:
@@ -108,7 +108,7 @@ def _read_csv(path: Path) -> Matrices:
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{path.name} is not UTF-8 text.") from error
     except csv.Error as error:
-        raise BenchmarkError(f"{path.name} is not CSV: {error}.") from error
+        raise BenchmarkError(f"{path.name} is not valid CSV: {error}.") from error
 
 
 def _read_parquet(path: Path) -> Matrices:
@@ -122,7 +122,7 @@ def _read_parquet(path: Path) -> Matrices:
         wanted = names if _is_matrix(names) else [name for name in COLUMNS if name in names]
         rows = table.read(columns=wanted).to_pylist()
     except pyarrow.ArrowException as error:
-        raise BenchmarkError(f"{path.name} is not a Parquet file that can be read.") from error
+        raise BenchmarkError(f"{path.name} cannot be read as a Parquet file.") from error
     return _read_rows(path, names, rows)
 
 
@@ -143,7 +143,7 @@ def _read_rows(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]
 
 
 def _is_matrix(columns: Sequence[str]) -> bool:
-    """Tell whether columns are those of a matrix and not, with a name misspelt, those of a table of pairs."""
+    """Return whether columns are those of a matrix and not, with a name misspelt, those of a table of pairs."""
     return len(columns) > 1 and columns[0] == COLUMNS[0] and not set(COLUMNS[1:]) & set(columns)
 
 
@@ -213,6 +213,6 @@ def _load(path: Path) -> Any:
 
 def _numbers(path: Path, array: Any) -> Floats:
     if not np.issubdtype(array.dtype, np.number) or np.issubdtype(array.dtype, np.complexfloating):
-        raise BenchmarkError(f"The scores of {path.name} are no numbers.")
+        raise BenchmarkError(f"The scores of {path.name} are not numbers.")
     numbers: Floats = array
     return numbers

@@ -1,4 +1,4 @@
-"""How evaluations are printed, as a table of models x scores with the chance row, and written, as JSON."""
+"""Prints evaluations as a table of models x scores with the chance row, and writes them as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ NO_VALUE = "-"
 
 @dataclass(frozen=True)
 class Line:
-    """One model's evaluation; `model` is what the table calls it."""
+    """One model's evaluation; `model`: its name in the table."""
 
     model: str
     evaluation: Evaluation
 
 
 def as_text(heading: str, lines: Sequence[Line], chance: Mapping[str, float | None]) -> str:
-    """Return Markdown: all models on the whole with the chance row, then each model on its parts, then what to know."""
+    """Return Markdown: all models overall with the chance row, then each model by part, then notes."""
     names = list(dict.fromkeys(name for line in lines for name in line.evaluation.whole.cells))
     rows = [[line.model, *_percents(line.evaluation.whole, names)] for line in lines]
     rows.append(["chance", *(_shown(_percent(chance.get(name))) for name in names)])
@@ -43,7 +43,7 @@ def as_text(heading: str, lines: Sequence[Line], chance: Mapping[str, float | No
 
 
 def as_json(lines: Sequence[Line], chance: Mapping[str, float | None]) -> dict[str, Any]:
-    """Return the same as plain JSON, with the counts that every percentage stands on."""
+    """Return the same as plain JSON, with the counts behind every percentage."""
     return {
         "models": [
             {

@@ -1,4 +1,4 @@
-"""Captions whose words are put into another order, four ways (ARO's COCO-Order and Flickr30k-Order)."""
+"""Captions with their words in another order, in four ways (ARO's COCO-Order and Flickr30k-Order)."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ def _tokenizer() -> Any:
 
 
 def installed_tagger() -> Tagger | None:
-    """Return spaCy's small English tagger, which ARO used, None where it is not installed."""
+    """Return spaCy's small English tagger, which ARO used, None if it is not installed."""
     try:
         nlp: Any = import_module("spacy").load(TAGGER)
     except (ImportError, OSError):
@@ -40,15 +40,15 @@ def installed_tagger() -> Tagger | None:
 
 
 def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list[str | None]:
-    """Return the four captions with other orders, None for those that need a tagger where there is none.
+    """Return the four captions with other orders, None for those that need a tagger if there is none.
 
-    In their order: nouns change places with nouns and adjectives with adjectives; all other words change places; the
-    words change places within each three in a row; the threes in a row change places. A shuffle may bring back the
-    order that was: a caption with one noun and one adjective has no other.
+    In order: nouns are permuted among nouns and adjectives among adjectives; all other words are permuted; the words
+    within each group of three are permuted; the groups of three are permuted. A permutation may restore the original: a
+    caption with one noun and one adjective has no other.
 
     Source: Yuksekgonul et al. 2023, section 2; `dataset_zoo/perturbations.py` in
-    mertyg/vision-language-models-are-bows. There the generators are shared by all captions, so that the same captions
-    come out only of the same run over the same data; here each caption has its own.
+    mertyg/vision-language-models-are-bows. There all captions share the random generators, so that only the same run
+    over the same data gives the same captions; here each caption has its own.
     """
     tagged: list[str | None] = [None, None]
     if tagger is not None:

@@ -78,7 +78,7 @@ class Export(BackgroundWork):
     _ends = frozenset({"ready", "failed", "withdrawn"})
 
     def _failure(self) -> LineupError:
-        return LineupError(410, {"detail": self.told["error"] or "It is no longer given out."})
+        return LineupError(410, {"detail": self.told["error"] or "It is no longer available."})
 
     def save(self, to: Path) -> Path:
         """Download its file, continuing an interrupted download. Raises LineupError.

@@ -20,7 +20,7 @@ class Webhooks(ProjectPart):
         return made, self.change_key(made["id"], hours=0)
 
     def change_key(self, id: int, *, hours: int = 24) -> str:
-        """Give a webhook a new key and return it; the previous one signs too for `hours`."""
+        """Give a webhook a new key and return it; the previous one also signs for `hours`."""
         return str(self._act("webhooks", id, "key", json={"hours": hours})["key"])
 
     def try_out(self, id: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""For the operator: what models said can be looked at; it is changed by importing it anew as another version."""
+"""Read-only admin of predictions; to change them, import them as another version."""
 
 from django.contrib import admin
 

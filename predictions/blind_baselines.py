@@ -1,6 +1,6 @@
-"""The blind baselines that a run may name, each a family of models with what follows it (`evaluation.blind`). Pure.
+"""The blind baselines that a run may use, each a family of models and its parameters (`evaluation.blind`). Pure.
 
-Those that are fitted need to know which answers are right, so the site computes them, and no worker with models.
+Fitted baselines need the right answers, so the site computes them, not the workers with models.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ def _no_vectors(open_picture: OpenPicture) -> VectorSource:
 
 
 def embed_here(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
-    """Return the vectors of an embedding of pictures that are opened here, one by one."""
+    """Return a source of the vectors of images, which opens and embeds them on this machine one by one."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
         found: dict[str, Vectors] = {}
@@ -45,8 +45,8 @@ def embed_here(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
 class FittedBaseline:
     """A blind baseline that is fitted to the questions: its name for people, version, and the part that it sees.
 
-    `source`: how pictures become vectors here; where `model` is the spec of a model, a worker makes its vectors
-    instead. `at_once`: all folds are scored together, since all of them need the same pictures.
+    `source`: how images become vectors on this machine; or `model`, the spec of a model whose image embeddings a worker
+    computes. `at_once`: all folds are scored together, because all need the same images.
     """
 
     name: str
@@ -75,13 +75,13 @@ FITTED_BASELINES: Mapping[str, FittedBaseline] = {
 
 
 def part_seen(spec: str) -> Part | None:
-    """Return the only part of a question that the model of a spec sees; None for one that sees texts and pictures."""
+    """Return the only part of a question that the model of a spec sees; None for one that sees texts and images."""
     family = spec.strip().partition(":")[0]
     return _PARTS.get(family)
 
 
 def fitted_baseline(spec: str) -> FittedBaseline | None:
-    """Return the blind baseline of a spec that is fitted here, None for what a worker with models scores."""
+    """Return the fitted blind baseline of a spec, None for a model that workers score."""
     spec = spec.strip()
     family, _, rest = spec.partition(":")
     model = rest.strip()
@@ -94,7 +94,7 @@ def fitted_baseline(spec: str) -> FittedBaseline | None:
 
 
 def problem_with(spec: str) -> str:
-    """Return what is wrong with the spec of a blind baseline, in a sentence; "" where nothing is."""
+    """Return what is wrong with the spec of a blind baseline, as a sentence, or ""."""
     part, name = part_seen(spec), spec.strip().partition(":")[2]
     if part is None or fitted_baseline(spec) is not None:
         return ""

@@ -1,4 +1,4 @@
-"""What can go wrong for a researcher: whole sentences that say what is wrong and what to do."""
+"""Errors for researchers: sentences that say what is wrong and what to do."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ MOST_PROBLEMS = 100
 
 
 class PredictionsRefused(Exception):
-    """Nothing was imported; `problems` says why, one sentence each."""
+    """Nothing was imported; `problems`: one sentence per problem."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
@@ -15,10 +15,10 @@ class PredictionsRefused(Exception):
 
 
 def first_of(sentences: Sequence[str], what: str) -> list[str]:
-    """Return the sentences, of many only the first and how many more there are."""
+    """Return the first sentences and the number of the others."""
     more = len(sentences) - MOST_PROBLEMS
     return [*sentences[:MOST_PROBLEMS], *([f"... and {more:,} more {what}."] if more > 0 else [])]
 
 
 class CannotPredict(Exception):
-    """A model cannot be asked this; the message is a sentence that says why and what to do."""
+    """A model cannot be run on this; the message says why and what to do."""

@@ -1,7 +1,7 @@
-"""What the site and a worker with models say to each other: names of tasks, queues, and what each message holds.
+"""Messages between the site and workers with models: names of tasks, queues, and contents. Pure.
 
-Pure. Whatever crosses is plain JSON; a worker knows no database, so ids are only given back. Messages may come twice
-or not at all: whoever gets one does nothing new the second time, and the site sends again what was not answered.
+Messages are plain JSON. A worker has no database, so it only returns ids. Messages may come twice or not at all: a
+repeated message changes nothing, and the site sends unanswered ones again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ EMBEDDED, UNREACHABLE = "predictions.embedded", "predictions.pictures_unreachabl
 
 
 class Item(TypedDict):
-    """One question: what it shows by its hash, and for each option a text and a picture (SHA-256) to be matched."""
+    """One question: the hash of its content, and for each option the text and picture (SHA-256) to match."""
 
     content: str
     matches: Mapping[str, tuple[str, str]]
 
 
 class Scored(TypedDict, total=False):
-    """Either the score of every option of a question (higher is better), or a sentence that says why there is none."""
+    """The score of every option of a question (higher is better), or a sentence that says why there is none."""
 
     content: str
     scores: Mapping[str, float]
@@ -34,7 +34,7 @@ class Scored(TypedDict, total=False):
 
 
 class Identity(TypedDict):
-    """Which model it is: other weights are another model."""
+    """The identity of a model; different weights are a different model."""
 
     name: str
     version: str
@@ -42,10 +42,10 @@ class Identity(TypedDict):
 
 
 class LoadedModel(TypedDict, total=False):
-    """A model as it was loaded, or a sentence that says why it was not.
+    """A loaded model, or a sentence that says why it could not be loaded.
 
-    `pictures_per_second`: how fast it is on that worker, fetching and decoding not counted. `embeds`: pictures have
-    vectors of their own, and these are made under `conditions`.
+    `pictures_per_second`: its speed on that worker, without fetching and decoding. `embeds`: it has image embeddings,
+    computed under `conditions`.
     """
 
     identity: Identity
@@ -56,17 +56,16 @@ class LoadedModel(TypedDict, total=False):
 
 
 class ScoredAgain(TypedDict):
-    """The questions of a chunk, by the hashes of their contents, whose scores were computed again in float32, and what
-    these were computed under."""
+    """The questions of a chunk, by content hash, scored again in float32, and the conditions of these scores."""
 
     contents: Sequence[str]
     conditions: Mapping[str, Any]
 
 
 class ScoredChunk(TypedDict, total=False):
-    """The scores of a chunk with what they were computed under, or a sentence that says why there are none.
+    """The scores of a chunk with their conditions, or a sentence that says why there are none.
 
-    `again` is there where some were computed otherwise than the others.
+    `again`: those that were scored again in float32, if any.
     """
 
     identity: Identity
@@ -77,9 +76,9 @@ class ScoredChunk(TypedDict, total=False):
 
 
 class EmbeddedChunk(TypedDict, total=False):
-    """The vectors of pictures by their SHA-256, each of length 1: numbers of half precision, little-endian, in base64.
+    """Image embeddings by SHA-256, of length 1: half-precision numbers, little-endian, in base64.
 
-    `missing`: a sentence for each picture that has none. Or a sentence that says why there are none at all.
+    `missing`: a sentence for each image without one. Or a sentence that says why there are none at all.
     """
 
     identity: Identity

@@ -1,4 +1,4 @@
-"""Which options a prediction must score: exactly those of the question that it answers. Pure."""
+"""The options that a prediction must score: exactly those of its question. Pure."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -13,8 +13,11 @@ NOT_ONE_OPTION = "the question is not answered by choosing one of its options"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a question, by key. `needed`: those that a model must score; `all`: with None and Both, which show
-    neither a text nor a picture, and which a model scores all or none of. `right`: the right one, "" if unknown."""
+    """The options of a question, by key. `needed`: those that a model must score.
+
+    `all`: also None and Both, which show neither text nor picture; a model scores all of these or none. `right`: the
+    right option, "" if unknown.
+    """
 
     needed: frozenset[str]
     all: frozenset[str]
@@ -25,7 +28,7 @@ class Options:
         return bool(self.all) and scored in (self.needed, self.all)
 
     def problem(self, scored: Set[str]) -> str:
-        """Return what `scored` lacks and what it has too much, "" where it is the options of this question.
+        """Return which options `scored` lacks or has in excess, "" if they match the question.
 
         Example: "the scores lack caption; captoin is not an option (its options: caption, negative_caption)".
         """
@@ -43,7 +46,7 @@ class Options:
 
 
 def options_of(kind: Kind, content: Mapping[str, Any], right: str = "") -> Options:
-    """Return the options of a question of `kind` with `content`; none where it is not answered by choosing one."""
+    """Return the options of a question of `kind` with `content`; none if it is not answered by choosing one."""
     options = kind.model_options(content)
     if len(options) < 2:
         return Options(frozenset(), frozenset())
@@ -53,15 +56,14 @@ def options_of(kind: Kind, content: Mapping[str, Any], right: str = "") -> Optio
 
 
 def answered_options(kind: str, scores: Mapping[str, Any] | None) -> frozenset[str]:
-    """Return the options that a prediction from a file is about: those that it scores or, where the file has outcomes
-    only, those that the kind offers by default."""
+    """Return the options of a prediction from a file: the scored ones, or the kind's default ones for outcomes only."""
     if scores is not None:
         return frozenset(scores)
     return get_kind(kind).common_options(usual_ask(get_kind(kind)))
 
 
 def closest(candidates: Iterable[Options], scored: Set[str]) -> Options:
-    """Return the one of `candidates`, which are some, whose options differ least from `scored`."""
+    """Return the one of `candidates`, at least one, whose options differ least from `scored`."""
     return min(candidates, key=lambda each: (not each.fit(scored), len(each.needed ^ scored), sorted(each.all)))
 
 

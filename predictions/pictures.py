@@ -1,7 +1,7 @@
-"""Where a worker gets pictures from: a folder that it shares with the site, a bucket of S3, or the site itself. Pure.
+"""Sources of images for workers: a folder shared with the site, an S3 bucket, or the site itself. Pure.
 
-Whatever comes is compared with the SHA-256 that it was asked for: a model never looks at another picture. A picture is
-missing only where its source says so; a source that is down or refuses says nothing about its pictures.
+The bytes are checked against the requested SHA-256. An image counts as missing only if the source says so; a source
+that is down or refuses says nothing about its images.
 """
 
 import errno
@@ -41,18 +41,17 @@ OF_THE_FILE = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR}
 
 
 class CannotReadPictures(Exception):
-    """What is said about where the pictures are cannot be meant; the message says what to write."""
+    """The setting of the image source is invalid; the message says what to write."""
 
 
 class SourceUnavailable(Exception):
-    """The source of all pictures is down, or refuses this worker; the message is for people, and says what to do."""
+    """The source of images is down or refuses this worker; the message is for people and says what to do."""
 
 
 def reader_of(where: str, *, token: str, account: Account | None = None) -> ReadBytes:
-    """Return what reads pictures from `where`: a folder (the site's media), s3://BUCKET/PREFIX with a copy of that, or
-    the site's address, with its token.
+    """Return a reader of images from `where`. Raises CannotReadPictures.
 
-    Raises CannotReadPictures.
+    where: a folder (the site's media), s3://BUCKET/PREFIX with a copy of it, or the site's address, with its token.
     """
     if where.startswith(("http://", "https://")):
         if not token:
@@ -75,7 +74,7 @@ def reader_of(where: str, *, token: str, account: Account | None = None) -> Read
 
 
 def opener(read: ReadBytes, *, max_pixels: int) -> OpenPicture:
-    """Return what opens a picture as people see it, upright and in sRGB; a larger one is refused before decoding."""
+    """Return a function that opens a picture upright and in sRGB; too large ones are refused before decoding."""
 
     def open_picture(sha256: str) -> Image.Image:
         if not _SHA256.fullmatch(sha256):

@@ -17,8 +17,10 @@ _NOTHING = hashlib.sha256(b"").hexdigest()
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who reads, and where. Without a key nothing is signed, as for a bucket that is public. `endpoint`: the address of
-    what is not Amazon's own."""
+    """Credentials and endpoint. Without a key requests are not signed, as for a public bucket.
+
+    `endpoint`: the address of a service other than Amazon's.
+    """
 
     key: str = ""
     secret: str = ""
@@ -28,7 +30,10 @@ class Account:
 
 
 def address_of(bucket: str, name: str, account: Account) -> str:
-    """Return where an object is. A bucket whose name has a dot fits no certificate as part of the host."""
+    """Return the URL of an object.
+
+    A bucket with a dot in its name goes into the path: as a part of the host it would fit no certificate.
+    """
     path = quote(name, safe="/-_.~")
     if account.endpoint:
         return f"{account.endpoint.rstrip('/')}/{bucket}/{path}"
@@ -39,7 +44,7 @@ def address_of(bucket: str, name: str, account: Account) -> str:
 def headers_to_get(
     address: str, account: Account, now: datetime, headers: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the headers of a GET of `address`, which has no query, at `now`: those of `headers`, and all signed."""
+    """Return the headers of a GET of `address` without a query at `now`: `headers`, and those of the signature."""
     if not account.key:
         return dict(headers or {})
     parts = urlsplit(address)

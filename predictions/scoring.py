@@ -1,8 +1,7 @@
-"""Scoring the questions of one message with a model that is loaded. Pure.
+"""Scores the questions of one message with a loaded model. Pure.
 
-Where the model can also compute in numbers of 16 bits, that is quicker, and every score is off by a little. A question
-of which two options get scores so close that their order is in doubt is scored again in float32; so the answers are
-those of float32, whatever the others were computed in (docs/decisions/0033).
+If the model can also compute in 16 bits, that is faster but slightly inexact. Questions with two options too close for
+a certain order are scored again in float32, so the answers are those of float32 (docs/decisions/0033).
 """
 
 from base64 import b64encode
@@ -19,16 +18,16 @@ Pair = tuple[str, str]
 Found = Mapping[Pair, float | NoPicture]
 # Of the questions that are not in doubt, the closest ones are computed in float32 too, to see how far off scores are.
 COMPARED = 8
-NO_VECTORS = "The model gives pictures no vectors of their own. Name a contrastive model, such as CLIP."
+NO_VECTORS = "The model gives no image embeddings. Name a contrastive model, such as CLIP."
 
 
 def score_items(
     scorer: Scorer, items: Sequence[Item], open_picture: OpenPicture, *, half: Scorer | None = None
 ) -> ScoredChunk:
-    """Return the scores of every option of every question, and what they were computed under.
+    """Return the scores of every option of every question, and their conditions.
 
-    `half`: the same model in numbers of 16 bits. A question of which a picture cannot be had gets a sentence instead;
-    the others are scored. Raises OutOfMemory.
+    `half`: the same model in 16-bit numbers. A question with an unavailable picture gets a sentence instead; the others
+    are scored. Raises OutOfMemory.
     """
     if half is None:
         found = _score(scorer, items, open_picture)
@@ -53,8 +52,10 @@ def score_items(
 
 
 def embed_pictures(scorer: Scorer, pictures: Sequence[str], open_picture: OpenPicture) -> EmbeddedChunk:
-    """Return the vectors of pictures, and for those that cannot be had a sentence. Raises OutOfMemory, and CannotLoad
-    for a model that has no such vectors."""
+    """Return the vectors of pictures, and a sentence for each unavailable one.
+
+    Raises OutOfMemory, and CannotLoad for a model without image embeddings.
+    """
     if not isinstance(scorer, Contrastive):
         raise CannotLoad(NO_VECTORS)
     found, gone = scorer.vectors_of(pictures, open_picture)
@@ -66,7 +67,7 @@ def embed_pictures(scorer: Scorer, pictures: Sequence[str], open_picture: OpenPi
 
 
 def loaded_as(scorer: Scorer, half: Scorer | None) -> LoadedModel:
-    """Return what is told of a model once it is loaded; `half`: the same in numbers of 16 bits. Raises OutOfMemory."""
+    """Return the message about a loaded model; `half`: the same in 16-bit numbers. Raises OutOfMemory."""
     return LoadedModel(
         identity=identity_of(scorer),
         pictures_per_second=speed_of(scorer, half),
@@ -76,8 +77,10 @@ def loaded_as(scorer: Scorer, half: Scorer | None) -> LoadedModel:
 
 
 def speed_of(scorer: Scorer, half: Scorer | None) -> float:
-    """Return how many pictures a second to count on, more than 0: if all had to be scored again, it would take three
-    times as long and no longer."""
+    """Return the pictures per second to plan with, more than 0.
+
+    If all questions had to be scored again in float32, it would take at most three times as long.
+    """
     if half is None:
         return scorer.pictures_per_second()
     return min(half.pictures_per_second(), 2 * scorer.pictures_per_second())
@@ -127,5 +130,5 @@ def _of_item(item: Item, found: Found) -> Scored:
             return Scored(content=content, error=str(score))
     numbers = {option: score for option, score in scores.items() if not isinstance(score, NoPicture)}
     if not all(map(isfinite, numbers.values())):
-        return Scored(content=content, error="The model gave something that is no number. Check its weights.")
+        return Scored(content=content, error="The model gave something that is not a number. Check its weights.")
     return Scored(content=content, scores=numbers)

@@ -1,7 +1,7 @@
-"""The messages of the site about models: what it sends to workers that have them, what it does with their answers.
+"""Celery tasks about models: messages to workers with models, and what the site does with their answers.
 
-A task takes what a worker said and calls one action; the same answer again changes nothing. What is to be sent stands
-in the database: a message that is lost is sent again by the clock.
+Each task calls one action; a repeated answer changes nothing. Messages due are in the database: a lost one is sent
+again periodically.
 """
 
 import logging
@@ -26,12 +26,12 @@ logger = logging.getLogger(__name__)
 
 
 def send_to_worker(run: Run) -> None:
-    """Ask a worker for what is due of a run, once this transaction is through."""
+    """Send what is due of a run to a worker after this transaction."""
     transaction.on_commit(partial(send_due, run.pk))
 
 
 def send_due(run_id: int, *, now: datetime | None = None) -> None:
-    """Send what is due of a run, by the clock or as of `now`."""
+    """Send what is due of a run, now or as of `now`."""
     due = runs.due(run_id=run_id, now=now or timezone.now())
     if due.load is not None:
         _send_load(due.load)
@@ -104,7 +104,7 @@ def send_after_pause(run: int) -> None:
 
 @task(name="predictions.fit", minutes=10)
 def fit(run: int) -> None:
-    """Begin a run of a blind baseline that is fitted here, where it is known which answers are right."""
+    """Begin a run of a fitted blind baseline on the site, which knows the right answers."""
     blind.begin(run_id=run, now=timezone.now())
     send_due(run)
 
@@ -117,14 +117,14 @@ def score_blind(run: int, chunk: int) -> None:
 
 @task(name="predictions.look_for_near_duplicates", minutes=5)
 def look_for_near_duplicates() -> None:
-    """Have new pictures compared with others: they come with imports, which wait for nothing."""
+    """Compare new images with others in the background, so that imports do not wait."""
     for job in duplicates.look_for_new(now=timezone.now()):
         send(job)
 
 
 @task(name="predictions.send_again", minutes=10)
 def send_again() -> None:
-    """Make up for messages that were lost, in either direction, with a worker or with the broker."""
+    """Send lost messages again, in either direction."""
     now = timezone.now()
     for run in runs.waiting_for_too_long(now=now):
         send_due(run.pk)

@@ -68,7 +68,7 @@ PATIENCE = {"max_retries": 60, "interval_start": 1, "interval_step": 1, "interva
 
 
 class CannotStart(Exception):
-    """A setting cannot be meant; the message says what to write."""
+    """A setting is invalid; the message says what to write."""
 
 
 def read(name: str, default: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -183,7 +183,7 @@ _loaded = _Loaded()
 
 @app.task(name=LOAD)
 def load(*, run: int, spec: str) -> None:
-    """Load the model that `spec` names, and say which one it is and how fast."""
+    """Load the model that `spec` names; report its identity and speed."""
     _answer(BEGUN, run=run, chunk=0)
     _answer(LOADED, run=run, answer=_in_words(lambda: loaded_as(*_loaded.get(spec))))
 
@@ -201,7 +201,7 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
 
 @app.task(name=EMBED)
 def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
-    """Give the vectors of pictures (SHA-256) by the model that `spec` names, computed in float32."""
+    """Compute the vectors of pictures (SHA-256) with the model that `spec` names, in float32."""
     _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_picture))
 
 

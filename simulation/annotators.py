@@ -97,7 +97,7 @@ class BrowserInProcess:
         if response.exc_info:
             error = response.exc_info[1]
             raise CannotRead(
-                f"A page of the annotators failed ({type(error).__name__}: {error}). "
+                f"An annotator's page failed ({type(error).__name__}: {error}). "
                 "Run the command again with --traceback to see where."
             ) from error
         return Page(response.request["PATH_INFO"], response.status_code, _read(response.content))

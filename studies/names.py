@@ -26,7 +26,7 @@ def problem_with_text(text: str, longest: int = LONGEST_TEXT) -> str:
     if "\0" in text:
         return "The text has a NUL character, which cannot be stored. Remove it."
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-        return "The text has half a character (a lone surrogate), which cannot be stored. Mend or remove it."
+        return "The text has half a character (a lone surrogate), which cannot be stored. Correct or remove it."
     return ""
 
 

@@ -101,7 +101,7 @@ def role_called(stored: str) -> Role | None:
 
 
 def allows(role: Role | None, verb: Verb) -> bool:
-    """Tell whether `role` allows the verb; without a role nothing is allowed."""
+    """Return whether `role` allows the verb; without a role nothing is allowed."""
     return role is not None and verb in ALLOWED[role]
 
 

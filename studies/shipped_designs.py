@@ -13,8 +13,12 @@ _FOR_EDITORS = "# yaml-language-server:"
 _NAME = "# Name: "
 
 
-class Shipped(NamedTuple):
-    """A study file: its name in addresses and on pages, its first kind, its title for annotators, and its text."""
+class ShippedDesign(NamedTuple):
+    """A study file to copy.
+
+    name: its file name without ending, used in addresses. label: its name on pages. kind: that of its first part.
+    title: as annotators read it. about: its opening comment. source: its text.
+    """
 
     name: str
     label: str
@@ -25,16 +29,16 @@ class Shipped(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def shipped() -> dict[str, Shipped]:
-    """Return the study files by name, sorted by name."""
+def shipped_designs() -> dict[str, ShippedDesign]:
+    """Return the study files of `studies/designs`, sorted: name -> file."""
     return {path.stem: _read(path) for path in sorted(_FOLDER.glob("*.yaml"))}
 
 
-def _read(path: Path) -> Shipped:
+def _read(path: Path) -> ShippedDesign:
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(_FOR_EDITORS)]
     label = lines.pop(0).removeprefix(_NAME)
     first = next(place for place, line in enumerate(lines) if not line.startswith("#"))
     about = " ".join(line.removeprefix("#").strip() for line in lines[:first])
     source = "\n".join(lines) + "\n"
     design = read_design(source)
-    return Shipped(path.stem, label, design.parts[0].kind, design.title, about, source)
+    return ShippedDesign(path.stem, label, design.parts[0].kind, design.title, about, source)

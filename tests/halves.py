@@ -50,7 +50,7 @@ def home(item: pytest.Item) -> tuple[str, str] | None:
 
 
 def is_left_out(item: pytest.Item, half: str) -> bool:
-    """Tell whether the half of `make test` on the database `half` leaves `item` to the other one."""
+    """Return whether the half of `make test` on the database `half` leaves `item` to the other one."""
     found = home(item)
     return found is not None and found[0] != half
 

@@ -124,7 +124,7 @@ OF_OWN_ACCOUNT = named(
     workspace/browser_sessions: delete_ended end_session end_sessions open_sessions record_browser replace_session_key
     workspace/idempotent_responses: claim find store
     workspace/linked_accounts: unlink
-    workspace/own_account: change_mail change_name confirm_mail follow_link
+    workspace/own_account: change_mail change_name confirm_mail complete_mail_change
     workspace/tokens: find_token make_token record_use revoke_token
     workspace/uploaded_images: discard_unused upload_image
     """

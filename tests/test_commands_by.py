@@ -117,7 +117,10 @@ def test_without_a_name_the_shell_is_trusted(run: Callable[..., str], called: st
     ("who", "sentence"),
     [
         ("viewer", "viewer is a viewer. Only owners and editors of birds may launch, pause and close studies, "),
-        ("stranger", "stranger is no member. Only owners and editors of birds may launch, pause and close studies, "),
+        (
+            "stranger",
+            "stranger is not a member. Only owners and editors of birds may launch, pause and close studies, ",
+        ),
         ("gone", "gone cannot sign in any more. Only owners and editors of birds may launch, pause and close "),
         ("nobody", "There is no user called 'nobody'. Make one with createsuperuser."),
     ],

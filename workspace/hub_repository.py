@@ -195,7 +195,9 @@ class HubReader:
             raise HubRefused(f"{settings.HUB_URL} redirects without end. Try again later.")
         except TransportError as error:
             logger.warning("a download from %s broke off: %s", settings.HUB_URL, type(error).__name__)
-            raise HubAway(f"{settings.HUB_URL} cannot be reached, or broke off. Try again later.") from error
+            raise HubAway(
+                f"{settings.HUB_URL} cannot be reached, or closed the connection. Try again later."
+            ) from error
         except (HTTPError, InvalidURL, ValueError) as error:
             # The client raises ValueError for some redirects to nowhere.
             raise _unlike_the_hub() from error
@@ -215,9 +217,11 @@ class HubReader:
             return HubRefused(f"{source.repository} has no revision {source.revision}.")
         if code == "GatedRepo":
             page = f"{settings.HUB_URL}/datasets/{source.repository}"
-            return HubRefused(f"Accept the terms of this dataset at {page}, then download it with a token of yours.")
+            return HubRefused(f"Accept the terms of this dataset at {page}, then download it with your token.")
         if name and status == 404:
-            return HubRefused(f"The Hub lists {name} of {source.repository} but does not have it. Try again later.")
+            return HubRefused(
+                f"The Hub lists the file {name} of {source.repository}, but cannot find it. Try again later."
+            )
         if status in {401, 403, 404}:
             known = (
                 "with this token. Check the name and the token" if source.token else "without a token. Check the name"
@@ -285,8 +289,8 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 
 def _unlike_the_hub() -> HubRefused:
     return HubRefused(
-        f"{settings.HUB_URL} answers otherwise than the Hub. Try again later. If it stays so, tell whoever runs the "
-        "site."
+        f"{settings.HUB_URL} does not respond like the Hugging Face Hub. Try again later. If this "
+        "continues, tell whoever runs the site."
     )
 
 
@@ -311,7 +315,9 @@ def push_folder(folder: Path, target: Target, progress: Progress) -> str:
         if isinstance(refused, HfHubHTTPError):
             raise HubRefused(_error_sentence(refused, target)) from error
         logger.exception("a push to %s failed", settings.HUB_URL)
-        raise HubRefused(f"{settings.HUB_URL} cannot be reached, or answers otherwise than the Hub.") from error
+        raise HubRefused(
+            f"{settings.HUB_URL} cannot be reached, or does not respond like the Hugging Face Hub."
+        ) from error
 
 
 def _push(api: "HfApi", folder: Path, target: Target, progress: Progress) -> str:

@@ -29,7 +29,10 @@ def invitation_link(secret: str) -> str:
 
 
 def send_invitation(invitation: Invitation, secret: str, *, to: str) -> bool:
-    """Mail an invitation link, unless `to` is empty. The link stays valid if the mail is not sent."""
+    """Mail an invitation link, unless `to` is empty; return whether the mail server took it.
+
+    The link is valid either way.
+    """
     if not to:
         return False
     project, by = invitation.project.name, invitation.made_by.get_full_name() or invitation.made_by.get_username()
@@ -43,19 +46,19 @@ def send_invitation(invitation: Invitation, secret: str, *, to: str) -> bool:
 
 
 def send_mail_link(user: User, link: str, *, to: str) -> bool:
-    """Mail the link that confirms an account's new address."""
+    """Mail the link that confirms an account's new address; return whether the mail server took it."""
     text = (
-        f"Somebody, you we hope, wants mail for {user.get_username()} on Lineup to go to this address.\n\n"
-        f"Follow this link if so; it works once, within a day:\n\n{link}\n\n"
-        "If it was not you, do nothing: nothing is changed then.\n"
+        f"Somebody asked to send mail for {user.get_username()} on Lineup to this address.\n\n"
+        f"If it was you, confirm it with this link. It works once, within a day:\n\n{link}\n\n"
+        "If it was not you, ignore this mail: nothing will change.\n"
     )
     return _send("Your address for Lineup", text, to=to, about=f"the address of account {user.pk}")
 
 
 def send_address_changed(user: User, *, to: str) -> bool:
-    """Tell the former address of an account that it was replaced."""
+    """Tell the former address of an account that it was replaced; return whether the mail server took it."""
     text = (
-        f"Mail for {user.get_username()} on Lineup goes to another address from now on.\n\n"
+        f"Mail for {user.get_username()} on Lineup now goes to another address.\n\n"
         f"If that was not you, tell whoever runs {settings.SITE_URL}: somebody may be using your account.\n"
     )
     return _send("Your address for Lineup was changed", text, to=to, about=f"the former address of account {user.pk}")

@@ -98,7 +98,7 @@ class SignOnProvider(OpenIDConnectProvider):  # type: ignore[misc]
         """Return who has signed in. Raises OAuth2Error unless all claims are about one person."""
         proof, more = response.get("id_token") or {}, response.get("userinfo") or {}
         if not proof.get("sub") or (more and more.get("sub") != proof["sub"]):
-            raise OAuth2Error("The provider does not say whose identity this is.")
+            raise OAuth2Error("The provider sent no user id, or two different ones.")
         login = super().sociallogin_from_response(request, response)
         told = more or proof
         # Some providers send a text, and "false" is true for Python.

@@ -59,11 +59,11 @@ def check_url(url: str) -> SplitResult:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise AddressRefused("This is no address. Write one such as https://example.org/lineup.") from error
+        raise AddressRefused("This is not a URL. Write one such as https://example.org/lineup.") from error
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.WEBHOOKS_TO_PRIVATE_ADDRESSES):
         raise AddressRefused("The address must begin with https://, so that nobody else can read the messages.")
     if not host or port == 0:
-        raise AddressRefused("This is no address. Write one such as https://example.org/lineup.")
+        raise AddressRefused("This is not a URL. Write one such as https://example.org/lineup.")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise AddressRefused("Write the address without a name, a password and a # in it.")
     return parts
@@ -89,7 +89,7 @@ def look_up(host: str, port: int) -> list[Address]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NotReached(f"Nobody knows where {host} is.") from error
+        raise NotReached(f"The host name {host} cannot be resolved.") from error
     addresses = list(dict.fromkeys(ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
     if not settings.WEBHOOKS_TO_PRIVATE_ADDRESSES and not all(map(is_public, addresses)):
         raise AddressRefused(
@@ -179,11 +179,11 @@ def _error_sentence(host: str, error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return _timeout_sentence(host)
     if isinstance(error, ConnectionRefusedError):
-        return f"{host} takes no connections there."
+        return f"{host} refused the connection."
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"The certificate of {host} does not hold: {error.verify_message}."
+        return f"The certificate of {host} is not valid: {error.verify_message}."
     if isinstance(error, ssl.SSLError):
-        return f"No safe connection to {host} could be made."
+        return f"No secure connection to {host} could be made."
     if isinstance(error, http.client.HTTPException):
-        return f"What {host} answered is not HTTP, or broke off."
+        return f"{host} did not send a complete HTTP response."
     return f"{host} cannot be reached."

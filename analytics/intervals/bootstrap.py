@@ -55,9 +55,9 @@ UNDEFINED_ALLOWED = 0.05
 FEW_UNITS, FEW_OTHERS = 20, 10
 # Limits closer than this differ only by rounding.
 ROUNDING = 1e-12
-ONE_INSTANCE = "All questions that can be compared are about one instance, which says nothing about others."
-NOTHING_LEFT = "Without some annotator or question there is nothing left to compare."
-ALL_ALIKE = "Resamples of what was seen are all alike, which says nothing of what was not."
+ONE_INSTANCE = "All questions that can be compared are about one instance, so there is no interval for other instances."
+NOTHING_LEFT = "Leaving out one annotator or question leaves nothing to compare."
+ALL_ALIKE = "All resamples give the same value, so there is no interval."
 # Fewer annotators than this say next to nothing about others.
 LEAST_RATERS = 5
 SMALL = f"Fewer than {FEW_UNITS} questions: no interval can be relied on."
@@ -172,7 +172,7 @@ def agreement_over_both(
     if found.value is None:
         return undefined
     if found.n_raters < LEAST_RATERS:
-        reason = f"Other annotators take {LEAST_RATERS} to tell, and there are {found.n_raters}."
+        reason = f"Needs at least {LEAST_RATERS} annotators; there are {found.n_raters}."
         return replace(undefined, reason=reason)
     people, groups = variance_over_raters(measure, coded, found.n_raters)
     units = variance_over_units(measure, coded, _shared(clusters))
@@ -320,11 +320,11 @@ def _over_units(
 ) -> Interval:
     n = int(counts.sum())
     if n < 2:
-        return Interval(None, None, "Drawing units anew takes two, and there is one.", n)
+        return Interval(None, None, "A bootstrap needs at least two units; there is one.", n)
     values = np.concatenate([statistic(draws) for draws in _unit_draws(counts, resamples, rng)])
     missing = np.isnan(values)
     if missing.sum() > UNDEFINED_ALLOWED * resamples:
-        return Interval(None, None, f"{missing.sum()} of {resamples} resamples leave it undefined.", n)
+        return Interval(None, None, f"The value is undefined in {missing.sum()} of {resamples} resamples.", n)
     tail = (1 - level) / 2
     percentiles = [tail, 1 - tail] if correction is None else correction.percentiles(values[~missing], tail)
     low, high = np.nanquantile(values, percentiles).tolist()

@@ -27,7 +27,7 @@ PRECISION, FEWEST_DRAWN, MOST_DRAWN, ANSWERS_DRAWN = 0.03, 20, 400, 2_000_000
 MOST_SPREAD, MOST_LOGIT, BISECTIONS = 20.0, 100.0, 30
 NODES, WEIGHTS = hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
-TOO_FEW = "So few questions will tell nothing of agreement."
+TOO_FEW = "There are too few questions for an interval of agreement."
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def expected_alpha(
     if questions < 1 or not 0 <= alpha <= 1 or not 0 < rare <= 1 / 2:
         raise ValueError(f"Not {questions} questions with an alpha of {alpha} and a label of {rare}.")
     if answers < 2:
-        return ExpectedInterval(None, None, "Agreement takes two answers to a question.")
+        return ExpectedInterval(None, None, "Agreement needs two answers to a question.")
     ratings = _typical(questions, answers, alpha, rare)
     found = agreement_over_units(KrippendorffAlpha(), ratings, rng=np.random.default_rng(seed), method="BCa")
     return ExpectedInterval(found.low, found.high, found.reason and TOO_FEW)

@@ -27,9 +27,11 @@ def leave_one_out(statistic: Statistic, counts: Counts) -> Floats:
 
 
 def variance_over_units(measure: Measure, coded: Coded, clusters: Counts | None = None) -> float | None:
-    """Return the jackknife variance over units or clusters of them, None where leaving some out leaves nothing.
+    """Return the jackknife variance of a measure, leaving out one unit or one cluster of units at a time.
 
-    clusters: for each unit a number that the units of its cluster share; they are then left out together.
+    clusters: the number of the cluster of each unit, shape (units,). Without clusters, and with more than `MOST_ROWS`
+    distinct rows of ratings, `UNIT_GROUPS` groups of rows are left out instead. None if the measure is undefined
+    without some of them.
     """
     if clusters is not None:
         return _variance(leave_clusters_out(measure, coded, clusters))

@@ -32,7 +32,7 @@ PSEUDO_INSTANCES = 0.5
 # With fewer labelled instances than this, variances are unreliable.
 FEW_INSTANCES = 20
 SMALL = f"Fewer than {FEW_INSTANCES} instances that people answered: no interval can be relied on."
-FEW = "An estimate takes two instances that people answered, and there {}."
+FEW = "An estimate needs two instances that people answered; there {}."
 NOT_PREDICTED = "The model predicts nothing for {!r}, which people answered."
 
 

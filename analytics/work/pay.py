@@ -37,10 +37,10 @@ class PaidSession:
 class Wage:
     """Hourly wage of `n` sessions, in the currency of the reward per hour.
 
-    What is looked at is how long a session took for each unit that it was paid. `median` is the wage at the median of
-    that, which is the reward over the median duration, as Prolific computes it, where all sessions are paid the same;
-    `tenth_percentile` is the wage at its 90th percentile: one session in ten earns less. Both are None when `reason`
-    says why.
+    Both wages are pay divided by time, from the seconds that each session took per unit of pay. `median`: at their
+    median; if all sessions are paid the same, this is the reward over the median duration, as Prolific computes it.
+    `tenth_percentile`: at their 90th percentile, so that one session in ten earns less. Both are None if `reason` says
+    why.
     """
 
     n: int

@@ -165,7 +165,10 @@ def _move_to_other_seat(seat: Seat, moved: QuerySet[Slot]) -> None:
 
 
 def close_if_answered(*, session: Session, now: datetime) -> bool:
-    """Close the seat of `session` if no question is left in it; tell whether that is so. Runs in a transaction."""
+    """Close the seat of `session` if no question is left for it; return whether none is left. Runs in a transaction.
+
+    Open questions of the seat that may still be restored move to a seat for somebody else.
+    """
     # Lock the seat first: slots in it, of removed answers, may be reopened at this moment.
     held = Seat.objects.select_for_update().filter(session=session, filled_at=None).first()
     unanswered = Slot.objects.filter(seat__session=session, answered_at=None)

@@ -200,7 +200,7 @@ def more_minutes(*, session: Session) -> int:
 
 
 def grant_more_time(*, session: Session, now: datetime) -> bool:
-    """Extend the lease of `session` by the minutes that its study allows, once; tell whether it was extended."""
+    """Extend the lease of `session` by the minutes that its study allows, once; return whether it was extended."""
     minutes = more_minutes(session=session)
     if not minutes:
         return False

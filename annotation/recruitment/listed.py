@@ -45,14 +45,14 @@ def _refuse(problems: Sequence[str]) -> None:
 
 def _invited_id(name: str) -> str:
     if not invite.is_valid_name(name):
-        raise ValueError("is no name of somebody who is invited.")
+        raise ValueError("is not a name that can be invited.")
     return invite.named_entry(name).person
 
 
 def _id(line: str) -> str:
     person = normalize_id(line)
     if not 0 < len(person) <= LONGEST_ID or not person.isprintable() or " " in person:
-        raise ValueError("is no id of a person.")
+        raise ValueError("is not an id of a person.")
     return person
 
 
@@ -65,4 +65,4 @@ def check_names(names: Iterable[str]) -> None:
     """Raise StudyError for names that no link can carry."""
     needed = f"1 to {invite.LONGEST_NAME} characters that can be seen, without spaces around them"
     unusable = [name for name in names if not invite.is_valid_name(name)]
-    _refuse([f"{name!r} is no name that a link can carry. It needs {needed}." for name in unusable])
+    _refuse([f"{name!r} cannot be used as the name of a link. It needs {needed}." for name in unusable])

@@ -19,16 +19,16 @@ from evaluation.blind.cases import Case, groups_of
 
 # Scores of a question closer than this differ only by rounding of sums.
 SAME = 1e-9
-ONE_GROUP = "All questions hang together, and one group says nothing about others."
+ONE_GROUP = "All questions are connected by shared texts or images, so there is no interval for other questions."
 
 
 @dataclass(frozen=True)
 class BlindAccuracy:
     """Accuracy of a blind baseline beside guessing.
 
-    share: 0 to 1, a tie counted as a guess between those that tie; None exactly when there is no question. low, high:
-    95 % interval for other questions like these; None exactly when `reason` says why. chance: what guessing gives.
-    n: questions. groups: of questions that have something in common, which are drawn together.
+    share: 0 to 1, a tie counted as a guess among the tied options; None only if there is no question. low, high: 95 %
+    interval for other questions like these; None exactly if `reason` says why. chance: the expected share of guessing.
+    n: questions. groups: of questions with something in common, which are resampled together.
     """
 
     share: float | None
@@ -86,7 +86,7 @@ def blind_accuracy(
 def _credit(scores: Sequence[float], right: int) -> float:
     numbers = np.asarray(scores, dtype=np.float64)
     if numbers.size < 2 or not np.isfinite(numbers).all() or not 0 <= right < numbers.size:
-        raise ValueError(f"{list(scores)} are no scores of a question whose option {right} (from 0) is right.")
+        raise ValueError(f"{list(scores)} are not scores of a question whose option {right} (from 0) is right.")
     highest = numbers > numbers.max() - SAME
     return 1 / int(highest.sum()) if highest[right] else 0.0
 

@@ -1,8 +1,8 @@
-"""Blind baselines on whole benchmarks: each question is scored by a model that is fitted to the others. Pure.
+"""Blind baselines on whole benchmarks: each question is scored by a model fitted to the others. Pure.
 
 Folds are as in studies (`evaluation.blind.logistic_regression`): a block of a benchmark is an instance, and blocks that
-share an image or a text are in one fold. The scores go into the blocks' matrices, so that the benchmark's own rules
-count them. A baseline that sees only texts gives a text the same score beside all images of its block, so they tie.
+share an image or a text are in one fold. The scores fill the blocks' matrices, so that the benchmark's own rules apply.
+A baseline that sees only texts gives a text the same score for all images of its block, so they tie.
 """
 
 import hashlib
@@ -24,8 +24,10 @@ SEEN = {"text": "texts", "image": "images"}
 
 
 def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, features: Features) -> Evaluation:
-    """Fit a blind baseline that sees a part to a benchmark's questions and return the benchmark's tables, with a note
-    of its accuracy. Raises BenchmarkError, also where the benchmark has no choice between such parts."""
+    """Fit a blind baseline to a benchmark's questions and return the benchmark's tables, with a note of its accuracy.
+
+    Raises BenchmarkError, also if the benchmark offers no choice between the parts that the baseline sees.
+    """
     choices_of_blocks = ([each for each in choices if each.among == part] for choices in benchmark.choices(data))
     # Each block with its choices, as such and as cases.
     asked = [

@@ -1,4 +1,4 @@
-"""The questions of a blind baseline, and which of them share anything. Pure."""
+"""Questions as blind baselines see them, and which of them share texts or images. Pure."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,8 @@ Part = Literal["text", "image"]
 class Case:
     """A question as a blind baseline sees it.
 
-    name: the hash of what the question shows. shares: what it may have in common with others (instance, texts,
-    pictures), by any names. options: key -> the text or the picture that is seen. right: the key of the right option.
+    name: the hash of its content. shares: names of everything it may have in common with others (instance, texts,
+    images). options: key -> the visible text or image. right: the key of the right option.
     """
 
     name: str
@@ -26,10 +26,10 @@ class Case:
 
 
 def visible_options(kind: Kind, content: Mapping[str, Any], part: Part) -> dict[str, str]:
-    """Return key of the option -> its text, or its picture (SHA-256).
+    """Return key of the option -> its text, or its image (SHA-256).
 
-    Leaves out options that show neither (None, Both). Empty for a question about several things at once, and for one
-    with fewer than two options that show the part.
+    Without options that show neither (None, Both). Empty for a question about several things at once, and for one with
+    fewer than two visible options.
     """
     if kind.groups(content):
         return {}
@@ -42,9 +42,9 @@ def visible_options(kind: Kind, content: Mapping[str, Any], part: Part) -> dict[
 
 
 def case_of(kind: Kind, content: Mapping[str, Any], right: str, *, instance: int, part: Part) -> Case | None:
-    """Return a question about an instance as a case; None where the right option is unknown or cannot be seen.
+    """Return a question about an instance as a case; None if the right option is unknown or not visible.
 
-    It shares every text and picture that it shows, also those that the baseline does not see.
+    It shares every text and image that it shows, including those that the baseline does not see.
     """
     options = visible_options(kind, content, part)
     if right not in options:
@@ -58,7 +58,7 @@ def case_of(kind: Kind, content: Mapping[str, Any], right: str, *, instance: int
 
 
 def merge_cases(cases: Iterable[Case]) -> list[Case]:
-    """Return each case once, by its name, with all that it shares, in order of appearance."""
+    """Return each case once, by name, with everything it shares, in order of appearance."""
     found: dict[str, Case] = {}
     for case in cases:
         first = found.setdefault(case.name, case)
@@ -73,8 +73,7 @@ def digest_of(cases: Iterable[Case]) -> str:
 
 
 def groups_of(cases: Sequence[Case]) -> list[int]:
-    """Return the number of the group of each case: cases that share anything, directly or through others, are one
-    group."""
+    """Return the group number of each case: cases that share anything, directly or through others, form a group."""
     # Where it is needed: the pages of the site import this module, and loading scipy takes longer than all of them.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -1,4 +1,4 @@
-"""What a blind baseline sees of options, as numbers. Pure."""
+"""Features of options for blind baselines. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -8,16 +8,16 @@ if TYPE_CHECKING:
 
 
 class Features(Protocol):
-    """How options, texts or names of pictures (SHA-256), become rows of numbers."""
+    """How options, texts or names of images (SHA-256), become rows of numbers."""
 
     def conditions(self) -> Mapping[str, Any]:
-        """Return how the numbers are made, plain JSON."""
+        """Return the parameters of the features as plain JSON."""
 
     def missing(self, options: Iterable[str]) -> Mapping[str, Exception]:
-        """Return the options that cannot be seen, and why; `fit` and `rows` take only the others."""
+        """Return the options that cannot be read, and why; `fit` and `rows` take only the others."""
 
     def fit(self, options: Sequence[str]) -> None:
-        """Learn from distinct options, at least two, which numbers there are."""
+        """Fit the features to distinct options, at least two."""
 
     def rows(self, options: Sequence[str]) -> "csr_array":
         """Return a row of finite numbers for each option, shape (options, numbers)."""

@@ -1,12 +1,12 @@
-"""Scores of questions by what the right answers to others look like, cross-fitted in grouped folds. Pure.
+"""Scores of questions from the right answers to others, cross-fitted in grouped folds. Pure.
 
-Questions that share anything stand in one fold: those about one instance, and those of instances that share a text or a
-picture. Otherwise a baseline could learn single answers by heart.
+Questions that share anything are in one fold: those about one instance, and those of instances that share a text or an
+image. Otherwise a baseline could memorise single answers.
 
 A logistic regression without an intercept learns, from the difference of the features of a right and a wrong option,
-which is the right one: paired comparisons (Bradley and Terry 1952; for texts that compete, Joachims 2002). The score of
-an option is its log-odds against an option with none of the features. Nothing is random: the same questions give the
-same scores in any order.
+which one is right: paired comparisons (Bradley and Terry 1952; for competing texts, Joachims 2002). The score of an
+option is its log-odds against an option without features. Nothing is random: the same questions give the same scores in
+any order.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ DIGITS = 6
 
 
 class CannotFit(Exception):
-    """Nothing can be fitted to these questions; the message is for people, and says why."""
+    """Nothing can be fitted to these questions; the message is for people and says why."""
 
 
 def folds_of(cases: Sequence[Case]) -> list[int]:
@@ -63,9 +63,9 @@ def folds_of(cases: Sequence[Case]) -> list[int]:
 def scores_of_fold(
     cases: Sequence[Case], folds: Sequence[int], fold: int, features: Features
 ) -> dict[int, dict[str, float]]:
-    """Return the scores of every option of the cases in `fold`, by the place of the case, from a model of all others.
+    """Return the scores of all options of the cases in `fold`, by position of the case, from a model of all others.
 
-    Scores are log-odds with `DIGITS` decimals, higher is more like a right option; equal where options do not differ.
+    Scores are log-odds with `DIGITS` decimals, higher is more like a right option; equal if options do not differ.
     """
     known = sorted((place for place in range(len(cases)) if folds[place] != fold), key=lambda at: cases[at].name)
     pairs = [

@@ -1,4 +1,4 @@
-"""Texts as their n-grams of words and of characters. Pure."""
+"""Texts as n-grams of words and characters. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,9 @@ SPACE = "\x03"
 
 
 class Ngrams:
-    """Whether n-grams of 1 and 2 words and of 1 to 4 characters stand in a text, and the logarithm of its length in
-    characters plus one.
+    """Features of a text: presence of n-grams (1 and 2 words, 1 to 4 characters), and ln(length in characters + 1).
 
-    Capitals, spaces and both ends count: how a text is written can give the answer away as much as what it says.
+    Capitals, spaces and both ends count, because the form of a text can reveal the answer as much as its content.
     """
 
     def __init__(self) -> None:

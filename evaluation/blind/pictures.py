@@ -1,4 +1,4 @@
-"""Pictures as vectors of any embedding. Pure."""
+"""Images as vectors of any embedding. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ VectorsOf = Callable[[Sequence[str]], tuple[Mapping[str, Vectors], Mapping[str, 
 
 @dataclass(frozen=True)
 class VectorSource:
-    """How pictures become vectors. `conditions`: which embedding it is, plain JSON."""
+    """How images become vectors. `conditions`: the embedding, as plain JSON."""
 
     conditions: Mapping[str, Any]
     vectors_of: VectorsOf
 
 
 class PictureFeatures:
-    """The vectors of pictures, each number standardised over the pictures of `fit`.
+    """The vectors of images, each number standardised over the images of `fit`.
 
-    Vectors are kept, since a picture stands in several questions and every fold needs it.
+    Vectors are kept, because an image is in several questions and every fold needs it.
     """
 
     def __init__(self, source: VectorSource) -> None:

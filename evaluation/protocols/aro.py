@@ -1,4 +1,4 @@
-"""ARO: whether models know who does what to whom, which attribute is whose, and in which order words make sense."""
+"""ARO: whether models know relations, whose attribute is whose, and word order."""
 
 import json
 import random
@@ -32,14 +32,18 @@ SYMMETRIC = frozenset({"by", "of", "near", "next to", "with", "beside", "on the 
 LEFT_OUT = "left_out_relations.txt"
 # How many relations and pairs of attributes count in the paper.
 PUBLISHED = {RELATION: 48, ATTRIBUTION: 117}
+UNITS = {RELATION: "relations", ATTRIBUTION: "attribute pairs"}
 NO_TAGGER = f"Not made: no tagger ({TAGGER} of spaCy)."
 SHUFFLES = dict(zip(SHUFFLED, ("nouns and adjectives", "other words", "within threes", "threes"), strict=True))
 
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases of one of ARO's four datasets. roles: of the captions that are options, in their order. left_out: names
-    of relations that do not count. least: cases of one that counts."""
+    """The cases of one of ARO's four datasets.
+
+    roles: of the captions that are options, in order. left_out: relations that do not count. least: cases that a
+    relation needs to count.
+    """
 
     records: Sequence[Record]
     roles: Sequence[str]
@@ -113,9 +117,9 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
         tagger = installed_tagger()
         for dataset, file in ORDERS.items():
             if (folder / file).exists():
-                said.append(f"{file} is there already, and stays.")
+                said.append(f"{file} already exists and was kept.")
             elif not (folder / CAPTIONS[dataset]).is_file():
-                said.append(f"{dataset} is not made: there is no {CAPTIONS[dataset]}.")
+                said.append(f"{dataset} was not created: {CAPTIONS[dataset]} is missing.")
             else:
                 cases = []
                 for image, number, caption in _captions(folder / CAPTIONS[dataset]):
@@ -154,7 +158,9 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                     Breakdown(f"{dataset}: {name}", each.n, {"1 of 2": each}) for name, each in by_subtype.items()
                 ]
                 if (n := cells[dataset].n) != (kinds := PUBLISHED[dataset]):
-                    notes.append(f"{dataset} is the mean over {n} here, and over {kinds} in the paper.")
+                    notes.append(
+                        f"{dataset} is the mean over {n} {UNITS[dataset]} here, and over {kinds} in the paper."
+                    )
             else:
                 cells |= _order_cells(dataset, cases, scores)
                 parts.append(_order_part(dataset, cases, scores))
@@ -179,7 +185,7 @@ def _make_regions(folder: Path) -> list[str]:
     for dataset, make in ((RELATION, relation_cases), (ATTRIBUTION, attribution_cases)):
         file = REGIONS[dataset]
         if (folder / file).exists():
-            said.append(f"{file} is there already, and stays.")
+            said.append(f"{file} already exists and was kept.")
             continue
         cases = make(graphs, SCENE_GRAPHS)
         (folder / file).write_text(json.dumps(cases, ensure_ascii=False), encoding="utf-8")

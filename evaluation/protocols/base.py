@@ -1,4 +1,4 @@
-"""What a protocol of a benchmark is: the data it reads, the pairs that it wants scored, and the tables that follow."""
+"""Interface of benchmark protocols: the data, the pairs to score, and the resulting tables."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ EmbedTexts = Callable[[Sequence[str]], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Images and texts of which every image is to be scored against every text.
+    """Images and texts; every image is scored against every text.
 
-    images: names as in the benchmark's importer (`studies.importing`): a file inside the data folder, a place in a
+    images: names as in the benchmark's importer (`studies.importing`): a file in the data folder, a position in a
     folder (`studies.importing.folders`) or a part of a file (`studies.importing.parts`). texts: exactly as models read
     them.
     """
@@ -33,8 +33,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a block asks: which of its texts belongs to the image at the place `of`, where it is a choice `among` texts,
-    or which of its images to the text there. `right`: the place of the one that does."""
+    """A choice within a block.
+
+    `among` texts: which text belongs to the image at position `of`; otherwise which image belongs to the text there.
+    `right`: the position of the right one.
+    """
 
     among: Literal["text", "image"]
     of: int
@@ -45,7 +48,7 @@ class Scorer(Protocol):
     def __call__(self, blocks: Iterable[Block]) -> Iterable[Floats]:
         """Return for every block, in order, a matrix images x texts of finite numbers; higher is a better match.
 
-        Blocks come as they are asked for, so that neither side holds all of them. Raises BenchmarkError with whole
+        Blocks are requested one at a time, so that neither side holds all of them. Raises BenchmarkError with whole
         sentences.
         """
 
@@ -61,7 +64,7 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model scores on a benchmark: on all of it, then on its parts; and what a reader of it should know."""
+    """Scores of a model on a benchmark: overall, by part, and notes for readers."""
 
     whole: Breakdown
     parts: Sequence[Breakdown] = ()
@@ -69,9 +72,9 @@ class Evaluation:
 
 
 class Benchmark(ABC, Generic[Data, Found]):
-    """A public benchmark under its paper's protocol. The docstring says its tie rule and its order of options.
+    """A public benchmark under its paper's protocol. The docstring states its tie rule and its order of options.
 
-    `Data` is what its files say; `Found` is what a model was found to do, whichever way that is known.
+    `Data`: the content of its files; `Found`: the outcomes of a model, from scores or from a result file.
     """
 
     name: ClassVar[str]
@@ -82,22 +85,24 @@ class Benchmark(ABC, Generic[Data, Found]):
 
     @abstractmethod
     def read(self, folder: Path) -> Data:
-        """Read the benchmark's own files. Raises BenchmarkError with everything that is wrong."""
+        """Read the benchmark's own files. Raises BenchmarkError with all problems."""
 
     @abstractmethod
     def blocks(self, data: Data) -> Iterator[Block]:
-        """Yield what is to be scored, always the same in the same order. Raises BenchmarkError where nothing can be."""
+        """Yield the blocks to score, always the same in the same order. Raises BenchmarkError if there are none."""
 
     def choices(self, data: Data) -> Iterator[Sequence[Choice]]:
-        """Yield what each of the `blocks`, in their order, asks between texts or between images, with what is right: a
-        blind baseline learns from it. Raises BenchmarkError where no part of it can be scored by the rest."""
+        """Yield the choices of each of the `blocks`, in order, with the right answers; blind baselines learn from them.
+
+        Raises BenchmarkError if no part of the benchmark can be scored from the rest.
+        """
         raise BenchmarkError(
             f"{self.title} asks for one of all its images and texts at once, so nothing is left to learn from."
         )
 
     @abstractmethod
     def found(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> Found:
-        """Take the scores of all blocks, in their order."""
+        """Return the outcomes from the scores of all blocks, in order."""
 
     @abstractmethod
     def tables(self, data: Data, found: Found) -> Evaluation:
@@ -105,27 +110,27 @@ class Benchmark(ABC, Generic[Data, Found]):
 
     @abstractmethod
     def chance(self, data: Data) -> Mapping[str, float | None]:
-        """Return what guessing scores, 0 to 1, by the names of the cells of the whole; None where it says nothing."""
+        """Return the expected scores of guessing, 0 to 1, by name of the overall cells; None if undefined."""
 
     def published(self, data: Data, path: Path) -> Found | None:
-        """Read results in a form of the benchmark's own, without scores; None when the file has none of these forms.
+        """Read results in one of the benchmark's own forms, without scores; None if the file has another form.
 
-        Raises BenchmarkError, or evaluation.result_files.ResultsFileError, when it has one and something is wrong.
+        Raises BenchmarkError, or evaluation.result_files.ResultsFileError, if the file has such a form and is invalid.
         """
         return None
 
     def answers(self, data: Data, scored: Iterator[tuple[Block, Floats]]) -> str:
-        """Return what a model chooses, as a leaderboard takes it, for data whose right answers are kept back.
+        """Return a model's choices in the form of the leaderboard, for data without right answers.
 
         Raises BenchmarkError.
         """
         raise BenchmarkError(f"{self.title} has no leaderboard that takes a file of answers.")
 
     def prepare(self, folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
-        """Write into `folder` what the paper makes of the data by chance, where it is not there yet; say what was made.
+        """Create the data that the paper creates at random, in `folder`, unless it exists; return what was done.
 
-        Made once and kept, so that people and all models see the same. encoders: name -> how it embeds texts.
-        Raises BenchmarkError.
+        Created once and kept, so that people and all models see the same. encoders: name -> how it embeds texts. Raises
+        BenchmarkError.
         """
         return [f"{self.title} is complete as it is published: nothing is to be made."]
 
@@ -148,7 +153,7 @@ def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, 
         if not np.isfinite(matrix).all():
             image, text = np.argwhere(~np.isfinite(matrix))[0]
             raise BenchmarkError(
-                f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, no number."
+                f"The score of {block.images[image]} and {block.texts[text]!r} is {matrix[image, text]}, not a number."
             )
         yield block, matrix
     if waiting:

@@ -1,4 +1,4 @@
-"""BiVLC: two images and two captions per instance, each image to be given its caption and each caption its image."""
+"""BiVLC: two images and two captions per instance; each image is matched with its caption and vice versa."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,8 +46,10 @@ TEXT_DETECTION, IMAGE_DETECTION = "Text detection", "Image detection"
 
 @dataclass(frozen=True)
 class Instances:
-    """The instances in the order of the release. images: the positive and the negative of each; without where the
-    files do not say which image was released."""
+    """The instances in the order of the release.
+
+    images: the positive and the negative image of each; None if the files do not say which images were released.
+    """
 
     described: Sequence[Described]
     images: Sequence[tuple[str, str]] | None
@@ -55,7 +57,7 @@ class Instances:
 
 @dataclass(frozen=True)
 class Results:
-    """detected: of detectors, how often each takes a text, or an image, for what it is: name of the cell -> score."""
+    """detected: for detectors, how often each classifies a text, or an image, correctly: name of the cell -> score."""
 
     outcomes: Outcomes
     detected: Mapping[str, Score] = field(default_factory=dict)

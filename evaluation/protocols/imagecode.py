@@ -1,4 +1,4 @@
-"""ImageCoDe: ten similar images and a description of one of them, which is to be found."""
+"""ImageCoDe: find the one of ten similar images that a description is about."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +21,10 @@ FILES = ("valid_data.json", "test_data.json", UNLABELLED)
 
 @dataclass(frozen=True)
 class Description:
-    """A description of the image at place `target`, from 0, of the ten `images` of the set called `directory`. The
-    target is None where the file keeps it back."""
+    """A description of one of the ten `images` of the set `directory`.
+
+    `target`: the position of its image, from 0; None if the file does not reveal it.
+    """
 
     directory: str
     type: str

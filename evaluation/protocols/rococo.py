@@ -1,4 +1,4 @@
-"""RoCOCO: whether retrieval over COCO survives captions with one wrong word, and images with another one in them."""
+"""RoCOCO: robustness of COCO retrieval to captions with one wrong word and to images mixed with another one."""
 
 import json
 import random
@@ -39,7 +39,7 @@ METHODS = {"mixed": "mix", "patched": "patch"}
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What every image was made into: how (mixed, patched), how much of the first image stayed, and by which seed."""
+    """How every image was altered: method (mixed, patched), share of the first image, and random seed."""
 
     method: str
     share: float
@@ -60,8 +60,11 @@ ALL_MADE = [Made(method, share, seed) for method in METHODS for share in SHARES 
 
 @dataclass(frozen=True)
 class Pool:
-    """What is searched. captions: the originals of each image. altered: by policy, the altered ones of each image.
-    made: what was made of each image, by how."""
+    """The captions and images to search.
+
+    captions: the originals of each image. altered: by policy, the altered captions of each image. made: by method, the
+    altered image of each image.
+    """
 
     images: Sequence[str]
     captions: Sequence[Sequence[str]]
@@ -81,9 +84,11 @@ class Pool:
 
 @dataclass(frozen=True)
 class Reading:
-    """Under one rule for ties, by None (nothing altered), policy, or what images were made into: whether the first
-    found is right, and whether it is an altered one. images: one value per image (image to text). texts: one per
-    original caption (text to image)."""
+    """Outcomes under one tie rule, by alteration: None, a policy, or a method of altering images.
+
+    For each: whether the first result is right, and whether it is an altered one. images: one value per image (image to
+    text). texts: one per original caption (text to image).
+    """
 
     images: Mapping[str | None, Bools]
     images_fooled: Mapping[str, Bools]
@@ -340,7 +345,7 @@ def _notes(data: Pool) -> list[str]:
     ]
     notes += [f"Not there: {FILES[policy]}." for policy in POLICIES if policy not in data.altered]
     missing = [made.folder for made in ALL_MADE if made not in data.made]
-    return notes + ([f"Images are not made: there is no folder {', '.join(missing)}."] if missing else [])
+    return notes + ([f"Images were not created: these folders are missing: {', '.join(missing)}."] if missing else [])
 
 
 def _captioned(path: Path) -> list[dict[str, Any]]:
@@ -358,7 +363,7 @@ def _make_images(folder: Path, made: Made, images: Sequence[str]) -> str:
     """Make one of every image and its partner, where the folder for them is not there yet."""
     inside = made.folder
     if (folder / inside).exists():
-        return f"{inside} is there already, and stays."
+        return f"{inside} already exists and was kept."
     pictures = Pictures(folder)
     rng = random.Random(f"{made.seed}|{made.method}")  # noqa: S311 (no secret)
     others = partners(len(images), rng=rng)
@@ -376,9 +381,9 @@ def _make_captions(folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts
     """Make the files of altered captions that are not there, where all that it takes is."""
     lacking = [policy for policy, file in FILES.items() if not (folder / file).exists()]
     if not lacking or not (folder / CAPTIONS).is_file() or not (folder / SUBSTITUTES).is_file():
-        return [f"{FILES[policy]} is not made: there is no {CAPTIONS} with {SUBSTITUTES}." for policy in lacking]
+        return [f"{FILES[policy]} was not created: {CAPTIONS} or {SUBSTITUTES} is missing." for policy in lacking]
     if not encoders:
-        return [f"{FILES[policy]} is not made: no model that embeds texts was named." for policy in lacking]
+        return [f"{FILES[policy]} was not created: name a model that embeds texts." for policy in lacking]
     substitutes = substitutes_of(json_object(folder / SUBSTITUTES), SUBSTITUTES)
     made: dict[str, list[dict[str, Any]]] = {policy: [] for policy in lacking}
     without = 0

@@ -1,4 +1,4 @@
-"""SugarCrepe: an image and two captions, of which one is changed by a word or a few so that it is wrong."""
+"""SugarCrepe: an image and two captions, one of them made wrong by a small change."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Choices:
-    """correct: whether each item was answered right, by the order of its captions; "" where an order says nothing."""
+    """correct: by order of the captions, whether each item was answered right; "" if the order is irrelevant."""
 
     correct: Mapping[str, Bools]
     notes: Sequence[str] = field(default_factory=tuple)

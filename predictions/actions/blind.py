@@ -1,9 +1,9 @@
-"""Blind baselines that are fitted to the questions of a run, in folds: a chunk of the run is a fold, or all.
+"""Runs of blind baselines that are fitted to the questions, in folds: a chunk of the run is one fold or all.
 
-They need to know which answers are right, so the site's own workers compute them, and nobody else is told. Otherwise a
-run of theirs is one like any other: planned once, stored once, cancelled and gone on with between two chunks.
+They need the right answers, so only the site's own workers compute them. Otherwise such a run is like any other:
+planned once, stored once, and cancelled or resumed between two chunks.
 
-Where one sees the vectors of a model, a worker that has it makes them, of pictures alone: chunks of these come first.
+A baseline that sees a model's image embeddings needs a worker with that model: its first chunks are of images alone.
 """
 
 import hashlib
@@ -42,8 +42,10 @@ def begin(*, run_id: int, now: datetime) -> None:
 
 
 def begin_with_vectors(*, run_id: int, answer: Mapping[str, Any], now: datetime) -> None:
-    """Divide a run of a blind baseline that sees vectors, once a worker has said which model it loaded: chunks of the
-    pictures that are to be looked at, then one of all questions. Does nothing for a run that is not waiting for it."""
+    """Divide a run of a blind baseline that sees image embeddings into chunks, once a worker has loaded the model.
+
+    First come chunks of images to embed, then one of all questions. Does nothing for a run that is not waiting for it.
+    """
     if (waiting := _waiting(run_id)) is None:
         return
     if "error" in answer or not answer.get("embeds"):
@@ -97,7 +99,7 @@ def _plan(
 
 
 def score(*, chunk_id: int, now: datetime) -> None:
-    """Score a chunk by models that have not seen its questions. Does nothing for one that is stored."""
+    """Score a chunk by models that have not seen its questions. Does nothing if the chunk is stored."""
     chunk = Chunk.objects.select_related("run__project", "run__study").filter(pk=chunk_id, stored_at=None).first()
     baseline = None if chunk is None else fitted_baseline(chunk.run.spec)
     if chunk is None or baseline is None:

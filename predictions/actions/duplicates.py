@@ -1,6 +1,6 @@
-"""Looks for pictures that are nearly the same as others: of the project, of other projects, of known test sets.
+"""Searches for near duplicates of a project's images: in the project, in other projects and in known test sets.
 
-A job for each project, asked for by the clock after its pictures have come, so that importing waits for nothing.
+One job per project, requested periodically after an import, so that imports do not wait for it.
 """
 
 from collections import defaultdict
@@ -40,18 +40,17 @@ AFTER_FAILURE = timedelta(days=1)
 
 
 def embedding_in_use() -> str:
-    """Return the name under which vectors and pairs of today's embedding are kept: that of the model, as it is asked
-    for, or of what is used without one."""
+    """Return the name of the current embedding, under which vectors and pairs are stored."""
     return settings.NEAR_DUPLICATE_MODEL or embedding_of("").name
 
 
 def below() -> float:
-    """Return how far two pictures are from each other at most to be nearly the same, as `embedding.distances`."""
+    """Return the distance (`embedding.distances`) below which two images are near duplicates."""
     return NEAR_BELOW if settings.NEAR_DUPLICATE_BELOW is None else settings.NEAR_DUPLICATE_BELOW
 
 
 def look_for_new(*, now: datetime) -> list[Job]:
-    """Ask for a job for each project with pictures that were compared with nothing yet; return those that are new."""
+    """Request a job for each project with images that were not compared yet; return the new jobs."""
     compared = PictureVector.objects.filter(
         image=OuterRef("image"), embedding=embedding_in_use(), compared_at__isnull=False
     )
@@ -70,8 +69,10 @@ def look_for_new(*, now: datetime) -> list[Job]:
 
 
 def compare_again(*, project: Project, now: datetime) -> tuple[Job, bool]:
-    """Ask for a job that compares all pictures of `project` anew, as after a test set has become known; return it and
-    whether it is new."""
+    """Request a job that compares all images of `project` again, for example with a new known test set.
+
+    Returns the job and whether it is new.
+    """
     _vectors(project).update(compared_at=None)
     return request_job(kind=KIND, arguments={"project": project.pk}, by=None, now=now, key=str(project.pk))
 

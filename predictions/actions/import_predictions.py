@@ -1,4 +1,4 @@
-"""Brings a model's answers from a file into a project: all of them, or none and every reason why."""
+"""Import a model's answers from a file into a project: all of them, or none with a list of problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class Summary:
-    """What an import did or, with `dry_run`, would do; `left_out` says which rows were about nothing here, and why."""
+    """What an import did or, with `dry_run`, would do; `left_out`: sentences about the skipped rows."""
 
     file: str
     model: str
@@ -66,10 +66,10 @@ def import_predictions(
     skip_unknown: bool = False,
     dry_run: bool = False,
 ) -> Summary:
-    """Import a file of predictions; one that is there already stays, and must be the same, unless its options are not
-    those of its question: then it is replaced.
+    """Import a file of predictions.
 
-    `skip_unknown` leaves out the rows about instances that the project does not have, which refuse the file otherwise.
+    Existing predictions are kept and must be equal, unless their options do not match their question: those are
+    replaced. skip_unknown: skip rows about instances that the project does not have, instead of refusing the file.
     Raises PredictionsRefused.
     """
     if problems := problems_with_names(model):
@@ -193,7 +193,7 @@ def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) 
     identity = {"name": model.name.strip(), "version": model.version.strip(), "weights": model.weights.strip()}
     if dry_run:
         return Model.objects.filter(project=project, **identity).first() or Model(project=project, **identity)
-    return Model.objects.called(project, now=now, **identity)
+    return Model.objects.get_or_create_named(project, now=now, **identity)
 
 
 def _new_ones(maker: Model, answers: _Answers) -> _Answers:

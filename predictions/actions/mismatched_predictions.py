@@ -1,4 +1,4 @@
-"""Predictions whose options are not those of their question: they are kept, and counted nowhere."""
+"""Mismatched predictions: their options are not those of their question. They are stored, but never counted."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ Identity = tuple[int, str, str, str, str]
 
 
 def delete_mismatched(*, model: Model, replaced_by: Iterable[Identity]) -> None:
-    """Delete the mismatched predictions of `model` that others are about to replace."""
+    """Delete the mismatched predictions of `model` that new ones replace."""
     columns = ("instance_id", "kind", "variant", "caption_rule", "content_hash", "pk")
     rows = Prediction.objects.mismatched().filter(model=model).order_by().values_list(*columns)
     stored = {(*identity,): pk for *identity, pk in rows.iterator()}

@@ -1,4 +1,4 @@
-"""What a researcher does with a model of a project: call it otherwise, and delete what it predicted."""
+"""Rename a model of a project, or delete it with its predictions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,12 +13,12 @@ from studies.models import Project
 from studies.wording import counted
 
 GONE = "Somebody has deleted this model meanwhile."
-AT_WORK = "It is being asked at this moment ({about}). Cancel that first, or wait until it is done."
+AT_WORK = "The model is running now ({about}). Cancel the run first, or wait until it has ended."
 
 
 @dataclass(frozen=True)
 class Holding:
-    """What goes with a model: how many predictions, about how many instances."""
+    """What is deleted with a model: the number of predictions, and of instances that they are about."""
 
     predictions: int
     instances: int
@@ -28,16 +28,16 @@ class Holding:
 
 
 def holding(model: Model) -> Holding:
-    """Return what goes with a model."""
+    """Return what is deleted with a model."""
     instances = model.predictions.order_by().values("instance").distinct()
     return Holding(predictions=model.predictions.count(), instances=instances.count())
 
 
 @transaction.atomic
 def rename_model(*, project: Project, model: Model, name: str, version: str, by: Actor, now: datetime) -> Model:
-    """Call a model `name` and `version` in every table from now on; which weights it has is never changed.
+    """Rename a model to `name` and `version` in every table; its weights never change.
 
-    Workers go on knowing it by its first names, so that what it has answered is not asked again. Raises CannotPredict.
+    Workers still find it by its first names, so that it is not asked the same questions again. Raises CannotPredict.
     """
     name, version = name.strip(), version.strip()
     if problems := problems_with_names(ModelName(name, version)):
@@ -59,10 +59,9 @@ def rename_model(*, project: Project, model: Model, name: str, version: str, by:
 
 @transaction.atomic
 def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) -> Holding:
-    """Delete a model of a project and all that it predicted there; return what went. Raises CannotPredict.
+    """Delete a model of a project and its predictions there; return what was deleted. Raises CannotPredict.
 
-    What was asked of it stays listed. Frozen releases and files that were exported keep what they hold: they are what
-    somebody may have published, and no person's wish stands behind a prediction.
+    Its runs stay listed. Frozen releases and exported files do not change: they may be published already.
     """
     found = _locked(project, model)
     at_work = Run.objects.unfinished().filter(model=found).select_related("study").first()

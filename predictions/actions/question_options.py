@@ -1,4 +1,4 @@
-"""The options of the questions of a project, as they were asked or would be asked."""
+"""The options of a project's questions, as asked or as they would be asked."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -17,10 +17,10 @@ _Found = dict[Name, list[Options]]
 
 
 def options_asked(project: Project, names: Set[Name]) -> Mapping[Name, Sequence[Options] | str]:
-    """Return the options of every question called by each of `names`, or a sentence that says why there is none.
+    """Return the options of all questions named by each of `names`, or a sentence that says why there are none.
 
-    These are the questions of launched studies and those that drafts would ask. Where there are none, those that any
-    study of the project would ask about the instance, or the kind by default. Images need not have been imported.
+    These are questions of launched studies and those that drafts would ask. If there are none, those that any study of
+    the project, or the kind by default, would ask about the instance. Images need not have been imported.
     """
     found: _Found = {}
     why: dict[tuple[int, str], str] = {}

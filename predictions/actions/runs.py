@@ -1,4 +1,4 @@
-"""Runs: what somebody asks of a model, from asking to the messages that are due. The clock is passed in."""
+"""Model runs, from the request to the messages due for workers. The time is passed in."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -42,9 +42,9 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that a model is asked: about which instance, what it shows, which option is right ("" if unknown).
+    """A question for a model: its instance, its content, and the right option ("" if unknown).
 
-    `question`: the id of the study's question, 0 where a kind asks without a study.
+    `question`: the id of the study's question, 0 for a kind without a study.
     """
 
     instance: int
@@ -61,7 +61,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Due:
-    """What a worker is to be asked now: to load a model, or to score chunks."""
+    """What to send to a worker now: load a model, or score chunks."""
 
     load: Run | None = None
     chunks: list[Chunk] = field(default_factory=list)
@@ -78,9 +78,9 @@ def request_run(
     kind: str = "",
     variant: str = "",
 ) -> Run:
-    """Note that `by` wants a model's scores for the questions of `study`, or for those of `kind` about all instances.
+    """Request a model's scores for the questions of `study`, or for those of `kind` about all instances.
 
-    Asked for again before it is over, it is that one. Raises CannotPredict.
+    Returns the existing run if the same one has not ended. Raises CannotPredict.
     """
     _refuse(spec, study, kind, variant, now)
     wanted = {"project": project, "spec": spec.strip(), "study": study, "kind": kind, "variant": variant}
@@ -102,7 +102,7 @@ def request_offered(
     kind: str = "",
     variant: str = "",
 ) -> Run:
-    """Do what `request_run` does, for pages and scripts: of a model that this site offers. Raises CannotPredict."""
+    """Call `request_run` for pages and scripts, with a model that this site offers. Raises CannotPredict."""
     if spec.strip() not in settings.MODELS_OFFERED:
         named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs to be told which model"
         offered = ", ".join(settings.MODELS_OFFERED) or "none"
@@ -145,21 +145,21 @@ def _refuse_draft(spec: str, study: Study, now: datetime) -> None:
 
 @transaction.atomic
 def cancel_run(*, run: Run, by: Actor, now: datetime) -> None:
-    """Send nothing more of `run`; what is with a worker is still stored. Raises CannotPredict when it is over."""
+    """Stop sending chunks of `run`; sent chunks are still stored. Raises CannotPredict if the run has ended."""
     stopped = Run.objects.unfinished().filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=now)
     if not stopped:
-        raise CannotPredict("This is over already, so there was nothing to cancel.")
+        raise CannotPredict("This run has already ended, so there was nothing to cancel.")
     record(project=run.project, study=run.study, what=What.PREDICTIONS_CANCELLED, by=by, now=now, **_told(run))
 
 
 @transaction.atomic
 def resume_run(*, run: Run, by: Actor, now: datetime) -> None:
-    """Go on with a run that was cancelled, failed or left questions out, with what is missing. Raises CannotPredict."""
+    """Resume a run that was cancelled, failed or skipped questions, for what is missing. Raises CannotPredict."""
     begun_anew = {"state": Run.State.LOADING, "error": "", "sent_at": None, "begun": 0, "finished_at": None}
     begun_anew |= NOT_WAITING
     over = Q(state__in=(Run.State.CANCELLED, Run.State.FAILED)) | Q(state=Run.State.DONE, wrong__gt=0)
     if not Run.objects.filter(over, pk=run.pk).update(**begun_anew):
-        raise CannotPredict("There is nothing to go on with: it is not over, or nothing is missing.")
+        raise CannotPredict("There is nothing to resume: the run has not ended, or nothing is missing.")
     record(project=run.project, study=run.study, what=What.PREDICTIONS_RESUMED, by=by, now=now, **_told(run))
 
 
@@ -169,9 +169,9 @@ def _told(run: Run) -> dict[str, str]:
 
 @transaction.atomic
 def due(*, run_id: int, now: datetime) -> Due:
-    """Return what is to be sent now, and note that it is sent: what was not yet, and what was lost.
+    """Return what to send now, new or lost before, and record that it is sent.
 
-    While its pictures cannot be reached nothing is sent until the pause is over, and then one chunk, to try them.
+    While the images are unreachable, nothing is sent until the pause is over; then one chunk is sent to try them.
     """
     run = lock(run_id)
     if run is None or not run.is_unfinished or (run.paused_until is not None and now < run.paused_until):
@@ -205,16 +205,16 @@ def _due_load(run: Run, now: datetime) -> Due:
 
 
 def change(row: Run | Chunk, **values: Any) -> None:
-    """Set fields of a row that is ours."""
+    """Set fields of a locked run."""
     for name, value in values.items():
         setattr(row, name, value)
     row.save(update_fields=list(values))
 
 
 def pause(run: Run, why: str, now: datetime) -> None:
-    """Note on a run whose row is ours that its pictures cannot be reached, and when they are tried again.
+    """Record on a locked run that its images are unreachable, and when to try again.
 
-    Chunks that were sent at the same time as the one before say it again during the same pause.
+    Chunks sent at the same time report it again during the same pause; they do not prolong it.
     """
     if run.paused_until is None or now >= run.paused_until:
         run.paused_until = now + min(FIRST_PAUSE * 2**run.pauses, LONGEST_PAUSE)
@@ -224,7 +224,7 @@ def pause(run: Run, why: str, now: datetime) -> None:
 
 
 def reached(run: Run) -> None:
-    """Note on a run whose row is ours that its pictures can be reached."""
+    """Record on a locked run that its images can be reached."""
     if run.unreachable_since is not None:
         change(run, **NOT_WAITING)
 
@@ -241,28 +241,28 @@ def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
 
 
 def note_looked_at(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
-    """Note on a chunk of pictures that it is over, and why those that are `missing` have no vector."""
+    """Record on a chunk of images that it is done, and why each of the `missing` ones has no vector."""
     items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
     change(chunk, items=items, stored_at=now)
 
 
 def lock(run_id: int) -> Run | None:
-    """Return a run whose row is ours until the end of the transaction; None where it is gone."""
+    """Lock a run until the end of the transaction and return it; None if it was deleted."""
     return Run.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
 
 
 def lock_open_chunk(run_id: int, chunk_id: int) -> Chunk | None:
-    """Return a chunk whose row is ours until the end of the transaction; None where it is stored or gone."""
+    """Lock a chunk until the end of the transaction and return it; None if it is stored or was deleted."""
     return Chunk.objects.select_for_update().filter(pk=chunk_id, run=run_id, stored_at=None).first()
 
 
 def fail(run: Run, error: str, now: datetime) -> None:
-    """Note on a run whose row is ours why it cannot go on."""
+    """Record on a locked run why it failed."""
     change(run, state=Run.State.FAILED, error=error, finished_at=now)
 
 
 def finish_if_over(run: Run, now: datetime) -> None:
-    """Note on a run whose row is ours that it is done, if all of it has been stored."""
+    """Record on a locked run that it is done, if all of its chunks are stored."""
     if run.state != Run.State.RUNNING or run.chunks.filter(stored_at=None).exists():
         return
     change(run, state=Run.State.DONE, finished_at=now)
@@ -274,7 +274,7 @@ def finish_if_over(run: Run, now: datetime) -> None:
 
 
 def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
-    """Return the runs of which something is to be sent: a message was lost, or the process that would have sent it."""
+    """Return the runs with something to send because a message, or the process that should have sent it, was lost."""
     lost = Q(sent_at=None) | Q(sent_at__lt=now - LOST_AFTER)
     loading = Run.objects.filter(lost, state=Run.State.LOADING, requested_at__lt=now - timedelta(minutes=1))
     running = Run.objects.filter(
@@ -286,7 +286,7 @@ def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
 
 
 def questions_of(run: Run) -> Iterator[Asked | str]:
-    """Yield every question that a run is about, or a sentence where one cannot be asked."""
+    """Yield every question of a run, or a sentence for one that cannot be asked."""
     return _questions(run, run.project.instances.order_by("pk"), Question.objects.filter(study=run.study))
 
 
@@ -316,9 +316,9 @@ def _questions(
 
 
 def items_of(*, chunk: Chunk) -> list[Item]:
-    """Return what a worker is told of a chunk: what its questions show now, each once.
+    """Return the message for a worker about a chunk: the current content of its questions, each once.
 
-    A question that shows something else by now than when it was planned, or is gone, is left out.
+    Questions that were deleted or whose content has changed since the plan are skipped.
     """
     planned = {item["content"] for item in chunk.items}
     about = {item["instance"] for item in chunk.items}

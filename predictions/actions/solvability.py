@@ -1,4 +1,4 @@
-"""How often a blind baseline is right on what a draft asks: noted with the draft, whose launch may depend on it."""
+"""Accuracy of blind baselines on a draft's questions, stored with the draft, because its launch may depend on it."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,7 +14,7 @@ from studies.models import Question, StudyState
 
 
 def note(*, run: Run, now: datetime) -> None:
-    """Note what came of a run in which a blind baseline was asked what a draft asks, once nothing of it is missing."""
+    """Record the accuracy of a blind baseline on a draft, once its run is complete."""
     part, study = part_seen(run.spec), run.study
     if part is None or study is None or run.model is None or study.state != StudyState.DRAFT:
         return

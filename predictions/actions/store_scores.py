@@ -1,4 +1,4 @@
-"""What follows from the answers of workers. Each may come twice, late, or after the run is over: stored once."""
+"""Store the answers of workers. Each may come twice, late or after the run has ended; it is stored once."""
 
 import hashlib
 import json
@@ -39,12 +39,12 @@ MOST_PER_CHUNK = 2_000
 BATCH = 2_000
 # Into which chunks questions are divided, by their items; and what is to be scored before.
 Divided = Callable[[Sequence[Asked]], Sequence[Sequence[dict[str, Any]]]]
-NOT_FOR_MODELS = "{count} of {kind} ask otherwise than which text and picture belong together, so no model is asked."
+NOT_FOR_MODELS = "{count} of {kind} do not ask which text and image belong together, so models cannot answer them."
 NOT_FOR_BLIND = (
-    "{count} of {kind} cannot be answered by what a blind baseline sees: the right option shows nothing of it, or "
-    "nobody knows which one that is."
+    "{count} of {kind} cannot be answered by a blind baseline: the right option is unknown, or has nothing that the "
+    "baseline sees."
 )
-CHANGED = "What it shows has changed since, or it is gone. Go on with the run to ask anew."
+CHANGED = "The question has changed or was deleted since the run began. Resume the run to score it again."
 NOT_A_NUMBER = "The worker gave no finite score for two options or more. Check its log and the model's weights."
 OTHER_WEIGHTS = (
     "The worker has other weights under this name than when the run began, so nothing more is stored of it. Go on with "
@@ -54,7 +54,7 @@ OTHER_WEIGHTS = (
 
 @transaction.atomic
 def note_begun(*, run_id: int, chunk_id: int) -> None:
-    """Note that a worker has begun a chunk or, with no chunk, to load the model."""
+    """Record that a worker has started a chunk or, without a chunk, to load the model."""
     if chunk_id:
         Chunk.objects.filter(pk=chunk_id, run=run_id, stored_at=None).update(begun=F("begun") + 1)
     else:
@@ -63,9 +63,9 @@ def note_begun(*, run_id: int, chunk_id: int) -> None:
 
 @transaction.atomic
 def note_unreachable(*, run_id: int, chunk_id: int, why: str, now: datetime) -> timedelta | None:
-    """Take a chunk back whose pictures cannot be reached, and pause its run; return for how long.
+    """Take back a chunk whose images are unreachable and pause its run; return the length of the pause.
 
-    Does nothing, and returns None, where the chunk is stored or the run is over.
+    Returns None and does nothing if the chunk is stored or the run has ended.
     """
     run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.state != Run.State.RUNNING or chunk is None:
@@ -84,8 +84,11 @@ def plan(
     divided: Divided | None = None,
     embedding: dict[str, Any] | None = None,
 ) -> None:
-    """Divide what a run is still to score into chunks, once a worker has said which model it loaded: as fast as it is,
-    or as `divided` has it. `embedding`: which model makes the vectors that are seen, if any."""
+    """Divide the missing questions of a run into chunks, sized by the worker's speed or as `divided` says.
+
+    Called once a worker has said which model it has loaded. embedding: the model whose image embeddings the run sees,
+    if any.
+    """
     run = Run.objects.select_related("project", "study").filter(pk=run_id, state=Run.State.LOADING).first()
     if run is None:
         return
@@ -94,7 +97,7 @@ def plan(
             if (locked := lock(run_id)) is not None and locked.state == Run.State.LOADING:
                 fail(locked, str(answer["error"]), now)
         return
-    model = Model.objects.computed_as(run.project, now=now, **_that_fits(answer["identity"]))
+    model = Model.objects.get_or_create_computed(run.project, now=now, **_that_fits(answer["identity"]))
     missing, there, left_out = _missing(run, model)
     chunks = _by_speed(missing, float(answer["pictures_per_second"])) if divided is None else divided(missing)
     with transaction.atomic():
@@ -132,12 +135,12 @@ def _by_speed(missing: Sequence[Asked], pictures_per_second: float) -> Sequence[
 
 
 def per_chunk(per_second: float, *, most: int = MOST_PER_CHUNK) -> int:
-    """Return how many fit into a chunk of something of which a worker does so many in a second."""
+    """Return the number of items per chunk for a worker that does `per_second` of them."""
     return max(1, min(most, int(per_second * SECONDS_PER_CHUNK)))
 
 
 def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
-    """Return what a chunk holds of questions."""
+    """Return the references to questions that a chunk stores."""
     return [
         {
             "instance": asked.instance,
@@ -194,7 +197,7 @@ def _pictures_per_question(asked: Sequence[Asked]) -> float:
 
 @transaction.atomic
 def store(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
-    """Store the scores of a chunk, once: a second answer about it changes nothing."""
+    """Store the scores of a chunk once; a second answer changes nothing."""
     run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.model is None or chunk is None:
         return

@@ -1,4 +1,4 @@
-"""The vectors that a worker makes of the pictures of a run: kept once for each model, and looked at in its place."""
+"""Image embeddings that workers compute for runs, stored once per model and reused."""
 
 import hashlib
 import json
@@ -19,8 +19,8 @@ from predictions.scorers import NoPicture
 from predictions.scorers.batches import in_batches
 from studies.models import Image
 
-NOT_LOOKED_AT = "The picture {name} has not been looked at. Go on with the run."
-NO_NUMBER = "The model gave something that is no number of the picture {name}. Check its weights."
+NOT_LOOKED_AT = "The image {name} has no embedding yet. Resume the run."
+NO_NUMBER = "The model gave something that is not a number for the image {name}. Check its weights."
 AT_ONCE = 500
 # What changes a vector by less than it is rounded when it is kept.
 OF_NO_MATTER = {"batch", "halved", "device", "libraries"}
@@ -28,7 +28,7 @@ OF_NO_MATTER = {"batch", "halved", "device", "libraries"}
 
 @transaction.atomic
 def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime) -> None:
-    """Keep the vectors of a chunk of pictures, once: a second answer about it changes nothing."""
+    """Store the vectors of a chunk of images once; a second answer changes nothing."""
     run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.embedding is None or chunk is None or not chunk.pictures:
         return
@@ -57,7 +57,7 @@ def keep(*, run_id: int, chunk_id: int, answer: Mapping[str, Any], now: datetime
 
 
 def space_of(embedding: Mapping[str, Any]) -> str:
-    """Return the name under which vectors of a model are kept: another for other weights and another preprocessing."""
+    """Return the name under which a model's vectors are stored; it differs by weights and preprocessing."""
     known = embedding["identity"]
     made_by = {name: value for name, value in embedding["conditions"].items() if name not in OF_NO_MATTER}
     canonical = json.dumps([known, made_by], sort_keys=True, separators=(",", ":"))
@@ -66,7 +66,7 @@ def space_of(embedding: Mapping[str, Any]) -> str:
 
 
 def kept_of(embedding: Mapping[str, Any], names: Sequence[str]) -> dict[str, Vectors]:
-    """Return the vectors that are kept of pictures, by their names."""
+    """Return the stored vectors of images, by name."""
     found: dict[str, Vectors] = {}
     for some in in_batches(names, AT_ONCE):
         rows = PictureVector.objects.filter(embedding=space_of(embedding), image__in=some).exclude(vector=b"")
@@ -79,7 +79,7 @@ def _read(vector: bytes | memoryview) -> Vectors:
 
 
 def kept_source(run: Run, embedding: Mapping[str, Any]) -> VectorSource:
-    """Return the vectors of a model that are kept of pictures."""
+    """Return the stored vectors of a model as a source for blind baselines."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
         found = kept_of(embedding, names)

@@ -1,1 +1,1 @@
-"""Makes image sets as ImageCoDe's are: ten pictures that are hard to tell apart, from photos or from videos. Pure."""
+"""Makes image sets like ImageCoDe's: ten similar images, from photos or videos. Pure."""

@@ -1,4 +1,4 @@
-"""Where a picture lies among others: a vector for each, whose directions say how alike two pictures are."""
+"""Image embeddings: one vector per image; the angle between two vectors measures how similar the images are."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -23,25 +23,25 @@ _FLAT = 10 / 255
 
 
 class NoEmbedding(Exception):
-    """What was named gives pictures no vectors; the message is for people, and says what to do."""
+    """There is no such image embedding; the message is for people and says what to do."""
 
 
 class Embedding(Protocol):
-    """Turns pictures into vectors. `name` says how, with its version: vectors of two names are never compared."""
+    """Turns images into vectors. `name`: method and version; vectors of different names are never compared."""
 
     name: str
 
     def embed(self, pictures: Sequence[Image.Image]) -> Vectors:
-        """Return a vector of length 1 for each of `pictures` (8-bit sRGB), in a row: shape (pictures, dimensions)."""
+        """Return a vector of length 1 for each of `pictures` (8-bit sRGB), shape (pictures, dimensions)."""
 
 
 class ColourAndGradient:
-    """What colour a picture has where, and in which direction its edges run there. It knows nothing of what is shown:
-    two pictures are alike when they are built alike. For those who have no model at hand.
+    """Mean colours and edge directions by region, for use without a model.
 
-    A picture is made 64 x 64 and cut into 8 x 8 cells. Of each cell: its mean red, green and blue, around the middle of
-    their range; and how strong its edges are in eight directions, regardless of the side that is brighter (histograms
-    of oriented gradients, Dalal and Triggs 2005, without overlapping blocks). Both halves weigh the same.
+    It measures layout, not content: two images are similar if colours and edges are at the same places. An image is
+    scaled to 64 x 64 pixels and cut into 8 x 8 cells. Of each cell: its mean red, green and blue, around the middle of
+    their range, and the strength of its edges in eight directions, ignoring which side is brighter (histograms of
+    oriented gradients, Dalal and Triggs 2005, without overlapping blocks). Both halves have equal weight.
     """
 
     name = "colour-and-gradient-v1"
@@ -60,7 +60,7 @@ class ColourAndGradient:
 
 
 class OfModel:
-    """The vectors of a contrastive model's tower for pictures: alike is what the model takes for alike."""
+    """The vectors of a contrastive model's image tower."""
 
     def __init__(self, model: Contrastive) -> None:
         known = model.identity
@@ -70,8 +70,10 @@ class OfModel:
         self._batch = min(model.batch, _MOST_AT_ONCE)
 
     def embed(self, pictures: Sequence[Image.Image]) -> Vectors:
-        """See `Embedding.embed`. When a batch does not fit into memory, begins anew with half of it; raises OutOfMemory
-        when not even one picture fits."""
+        """See `Embedding.embed`. Halves a batch that does not fit into memory.
+
+        Raises OutOfMemory if a single image does not fit.
+        """
         while True:
             try:
                 return self._embed(pictures)
@@ -91,8 +93,10 @@ class OfModel:
 
 
 def embedding_of(spec: str) -> Embedding:
-    """Load the model that `spec` names, as scorers are named (`predictions.scorers`), and return its embedding; without
-    one, that by colour and gradient. Raises NoEmbedding."""
+    """Load the model that `spec` names (`predictions.scorers`) and return its image embedding.
+
+    Without a spec: `ColourAndGradient`. Raises NoEmbedding.
+    """
     if not spec:
         return ColourAndGradient()
     try:
@@ -100,7 +104,7 @@ def embedding_of(spec: str) -> Embedding:
     except CannotLoad as error:
         raise NoEmbedding(str(error)) from error
     if not isinstance(model, Contrastive):
-        raise NoEmbedding(f"{spec} gives pictures no vectors of their own. Name a contrastive model, such as CLIP.")
+        raise NoEmbedding(f"{spec} gives no image embeddings. Name a contrastive model, such as CLIP.")
     return OfModel(model)
 
 
@@ -132,7 +136,7 @@ def _of_length_one(vector: _Numbers) -> Vectors:
 
 
 def distances(vectors: Vectors, others: Vectors) -> Vectors:
-    """Return how far each of `vectors` is from each of `others`: 1 - cosine, from 0 (the same direction) to 2.
+    """Return the distance of each of `vectors` from each of `others`: 1 - cosine, from 0 (same direction) to 2.
 
     Shapes (n, dimensions) and (m, dimensions), all of length 1; returns (n, m).
     """

@@ -1,8 +1,8 @@
-"""Known test sets: folders of pictures, or files of their vectors, that an operator has put into one folder.
+"""Known test sets: folders of images, or files of their vectors, in one folder that the operator fills.
 
-`FOLDER/coco-val2017/` holds pictures, `FOLDER/imagecode-test.npz` the vectors of some that nobody can hand out: arrays
-`names` (texts), `vectors` (a row each) and `embedding` (its name). What a folder's pictures are embedded as is kept in
-such a file, too.
+`FOLDER/coco-val2017/` holds images; `FOLDER/imagecode-test.npz` the vectors of images that may not be distributed:
+arrays `names` (texts), `vectors` (one row each) and `embedding` (its name). The vectors of a folder's images are stored
+in such a file, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A test set: its name, what its pictures are called, and their vectors, a row each, of length 1."""
+    """A test set: its name, the names of its images, and their vectors of length 1, one row each."""
 
     name: str
     pictures: list[str]
@@ -30,14 +30,14 @@ class KnownSet:
 
 
 class UnusableSet(Exception):
-    """A file of vectors cannot be used; the message is for people, and says what to do."""
+    """A file of vectors cannot be used; the message is for people and says what to do."""
 
 
 def known_sets(folder: Path, kept: Path, *, embedding: Embedding, progress: Callable[[], None]) -> Iterator[KnownSet]:
-    """Yield the sets in `folder` by name, one at a time; what is computed is kept in the folder `kept`.
+    """Yield the sets in `folder` by name, one at a time; computed vectors are stored in the folder `kept`.
 
-    A folder of pictures is embedded once, and again when another picture is in it. Calls `progress` between batches.
-    Raises UnusableSet.
+    A folder of images is embedded once, and again when its images change. Calls `progress` between batches. Raises
+    UnusableSet.
     """
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir():
@@ -52,10 +52,12 @@ def _of_file(path: Path, embedding: str) -> KnownSet:
             names, vectors, said = stored["names"].tolist(), stored["vectors"], str(stored["embedding"])
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise UnusableSet(
-            f"{path.name} is no file of vectors ({error}). It needs names, vectors, embedding."
+            f"{path.name} is not a file of vectors ({error}). It needs names, vectors and embedding."
         ) from error
     if said != embedding:
-        raise UnusableSet(f"{path.name} has vectors of {said}, and pictures here those of {embedding}. Make it anew.")
+        raise UnusableSet(
+            f"{path.name} has vectors of {said}, but the images here have those of {embedding}. Create the file again."
+        )
     if vectors.ndim != 2 or len(vectors) != len(names):
         raise UnusableSet(f"{path.name} has {len(names)} names and vectors of the shape {vectors.shape}.")
     return KnownSet(path.stem, names, vectors.astype(np.float32))

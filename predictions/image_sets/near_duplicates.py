@@ -1,4 +1,4 @@
-"""Which pictures are nearly the same as others: those whose vectors are less than a distance apart."""
+"""Near duplicates: images whose vectors are closer than a threshold."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,11 +16,10 @@ NEAR_BELOW = 0.02
 def nearest_below(
     names: Sequence[str], vectors: Vectors, others: Iterable[tuple[Sequence[str], Vectors]], *, below: float, most: int
 ) -> dict[str, list[tuple[float, str]]]:
-    """Return for each of `names` the others that are less than `below` from it, with their distances, nearest first and
-    `most` of them at the most; names that nothing is near to are left out.
+    """Return for each of `names` the others closer than `below`, with their distances, nearest first, at most `most`.
 
-    vectors: shape (names, dimensions), of length 1. others: blocks of names and vectors; whoever has the same name is
-    the same picture, and passed over. Held at a time: the distances from all of `vectors` to one block.
+    Names without such neighbours are left out. vectors: shape (names, dimensions), of length 1. others: blocks of names
+    and vectors; the same name is the same image and skipped. Memory: the distances from all of `vectors` to one block.
     """
     found: dict[str, list[tuple[float, str]]] = {}
     for other_names, other_vectors in others:

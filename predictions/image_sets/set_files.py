@@ -1,4 +1,4 @@
-"""Files of image sets, as the importer `imagecode` reads them. Each is there whole or not at all."""
+"""Files of image sets, in the form that the importer `imagecode` reads. Each is written completely or not at all."""
 
 import csv
 import io
@@ -21,8 +21,7 @@ JPEG_QUALITY = 95
 
 @dataclass(frozen=True)
 class Made:
-    """A set: the name of its folder, how far its pictures are from each other, as `set_selection.how_alike`, and its
-    split, "" where sets have none."""
+    """A set: its folder name, the distances within it (`set_selection.how_alike`), and its split ("" if none)."""
 
     directory: str
     kind: str
@@ -35,7 +34,7 @@ class Made:
 
 
 def write_set(out: Path, directory: str, pictures: Iterable[tuple[Path | Image.Image, int]]) -> None:
-    """Put the pictures of a set into its folder, named by their numbers."""
+    """Write the images of a set into its folder, named by number."""
     folder = out / SETS / directory
     if folder.exists():
         return
@@ -50,7 +49,7 @@ def write_set(out: Path, directory: str, pictures: Iterable[tuple[Path | Image.I
 
 
 def write_lists(out: Path, made: Sequence[Made]) -> None:
-    """Write the list of the sets that the importer reads, and the table that says how alike their pictures are."""
+    """Write the list of sets for the importer, and the table of distances within each set."""
     lines = []
     for one in made:
         images = sorted((out / SETS / one.directory).iterdir(), key=lambda path: int(path.stem.removeprefix("img")))
@@ -78,7 +77,7 @@ def put_table(file: Path, columns: Sequence[str], rows: Iterable[Iterable[object
 
 
 def put_text(file: Path, text: str) -> None:
-    """Write a text; its line breaks stay."""
+    """Write a text without changing its line breaks."""
     with _whole(file) as part:
         part.write(text.encode())
 

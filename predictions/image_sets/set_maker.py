@@ -1,7 +1,7 @@
-"""Makes a folder of image sets, as the importer `imagecode` reads it, from photos or from videos.
+"""Makes a folder of image sets for the importer `imagecode`, from photos or from videos.
 
-A folder that is half made is gone on with: what was looked at is not looked at again, and a set is there whole or not
-at all.
+An unfinished folder is continued: examined photos and frames are not examined again, and every set is complete or
+absent.
 """
 
 import hashlib
@@ -57,13 +57,12 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Wishes:
-    """What sets are made by. Distances are those of the embedding (`embedding.distances`).
+    """Parameters of image sets. Distances are those of the embedding (`embedding.distances`, 0 to 2).
 
-    `least_distance`: how far frames of a set are from each other at least; `same_below`: photos closer than that are
-    one and the same. `most_distance`: how far photos or frames of a set are from each other at most. `seconds`: between
-    two frames that are looked at. `least_sharp`: a frame less sharp than this share of the median of its shot is
-    blurred. `most_words`: a frame with more words is full of text. `seed` says which photos are asked first for their
-    neighbours.
+    `least_distance`: least distance between frames of a set. `same_below`: photos closer than this count as the same.
+    `most_distance`: most distance between photos or frames of a set. `seconds`: time between two examined frames.
+    `least_sharp`: a frame below this share of its shot's median sharpness counts as blurred. `most_words`: frames with
+    more words count as full of text. `seed`: decides the order in which photos are tried.
     """
 
     embedding: str
@@ -79,8 +78,10 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Split:
-    """How sets are put into splits: the share of each, over 0, which add up to 1. Sets with pictures that are less than
-    `near_below` from each other stay together. `seed`: the same gives the same splits."""
+    """Parameters of splits: the share of each, over 0, which add up to 1.
+
+    Sets with images closer than `near_below` stay in one split. `seed`: the same gives the same splits.
+    """
 
     shares: Mapping[str, Fraction]
     near_below: float
@@ -89,8 +90,10 @@ class Split:
 
 @dataclass
 class Summary:
-    """What was made, and how many photos or frames were left out by the reason. `problems` says of each file that could
-    not be read why. `splits`: how many sets are in each; `wanted`: how many were to be."""
+    """Number of sets made, and of photos or frames left out by reason.
+
+    `problems`: why each unreadable file could not be read. `splits`: sets per split; `wanted`: the intended numbers.
+    """
 
     sets: int = 0
     looked_at: int = 0
@@ -101,7 +104,7 @@ class Summary:
 
 
 class CannotMake(Exception):
-    """The folder cannot be made; the message is for people, and says what to do."""
+    """The folder cannot be made; the message is for people and says what to do."""
 
 
 def from_photos(
@@ -109,7 +112,7 @@ def from_photos(
 ) -> Summary:
     """Make sets of each photo and those nearest to it. Raises CannotMake.
 
-    Holds one vector of each photo, and a batch of pictures.
+    Memory: one vector per photo, and one batch of images.
     """
     _begin(out, wishes)
     files = sorted(path for path in photos.rglob("*") if path.suffix.lower() in PICTURES)
@@ -145,8 +148,8 @@ def from_videos(
 ) -> Summary:
     """Make sets of the frames of each shot, in time order. Raises CannotMake.
 
-    Holds one vector of each frame of a shot, a few frames that are looked at, and the frames of one set; with `split`
-    one vector of each frame that is in a set.
+    Memory: one vector per frame of a shot, a few frames, and the frames of one set; with `split` also one vector per
+    frame of all sets.
     """
     _begin(out, wishes)
     films = films_in(videos, seconds=wishes.seconds)

@@ -1,4 +1,4 @@
-"""Which pictures stand together in a set."""
+"""Which images form a set."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -36,8 +36,10 @@ class LeftOut(StrEnum):
 
 
 def how_alike(vectors: Vectors) -> tuple[float, float, float]:
-    """Return how far at least two pictures are from each other, as `distances` says: the least, the mean and the most
-    of all pairs. Raises ValueError for fewer."""
+    """Return the least, mean and largest distance (`distances`) over all pairs of the images.
+
+    Raises ValueError for fewer than two images.
+    """
     if len(vectors) < 2:
         raise ValueError("One picture is not far from anything.")
     apart = distances(vectors, vectors)[np.triu_indices(len(vectors), 1)]
@@ -46,8 +48,10 @@ def how_alike(vectors: Vectors) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What photos make a set: `size` of them, every two at least `same_below` from each other, since closer ones are
-    the same to the eye, and at most `most_distance` (both as `distances`, 0 to 2)."""
+    """Conditions for sets of photos: `size` of them; distances (`distances`, 0 to 2) between any two within bounds.
+
+    `same_below`: the least distance, because closer photos look the same. `most_distance`: the largest.
+    """
 
     size: int
     same_below: float
@@ -55,10 +59,10 @@ class Bounds:
 
 
 def nearest_sets(vectors: Vectors, order: Sequence[int], bounds: Bounds) -> Iterator[list[int]]:
-    """Yield sets of pictures within `bounds`, by their rows in `vectors`: one and those nearest to it, nearest first.
+    """Yield sets of images within `bounds`, as rows of `vectors`: an image, then its neighbours, nearest first.
 
-    Each picture stands in one set at most; `order` says which is asked first for its neighbours. A picture that too few
-    are left for opens no set, and stays free for others. One row of distances is held at a time.
+    Each image is in one set at most; `order`: the order in which images are tried. An image with too few free
+    neighbours forms no set and stays free for others. Memory: one row of distances.
     """
     free = np.ones(len(vectors), bool)
     for first in order:
@@ -82,9 +86,9 @@ def nearest_sets(vectors: Vectors, order: Sequence[int], bounds: Bounds) -> Iter
 
 
 def why_left_out(vectors: Vectors, used: Collection[int], bounds: Bounds) -> Iterator[tuple[int, LeftOut, float]]:
-    """Yield the row of each picture that is in no set, why, and how far the nearest other picture is.
+    """Yield the row of each image in no set, why, and its distance from the nearest other image.
 
-    used: the rows of those that are in the sets that `nearest_sets` has made.
+    used: the rows of images in the sets of `nearest_sets`.
     """
     in_sets = np.zeros(len(vectors), bool)
     in_sets[list(used)] = True
@@ -108,12 +112,11 @@ def sets_of_frames(
     most_distance: float = MOST,
     left_out: Counter[LeftOut] | None = None,
 ) -> Iterator[tuple[list[_Frame], Vectors]]:
-    """Yield sets of `size` frames of one shot in the order of time, with their vectors in rows.
+    """Yield sets of `size` frames of one shot in time order, with their vectors in rows.
 
-    `frames`: what a frame is called, and its vector of shape (dimensions,). One is kept when it is at least
-    `least_distance` from every frame of the set so far. One that is more than `most_distance` from any of them ends the
-    set and begins another. A set that is not full then, or when the shot ends, is dropped. `left_out`: counts the
-    frames that are in no set, by the reason.
+    `frames`: name and vector, shape (dimensions,), of each frame. A frame is added if it is at least `least_distance`
+    from every frame of the set so far. A frame more than `most_distance` from any of them ends the set and begins
+    another. Incomplete sets are dropped. `left_out`: receives the number of frames in no set, by reason.
     """
     counted = Counter() if left_out is None else left_out
     kept: list[_Frame] = []
@@ -135,8 +138,10 @@ def sets_of_frames(
 
 
 def sharpness(picture: Image.Image) -> float:
-    """Return the variance of the Laplacian of a picture's brightness (0 to 255), its longest side 256 pixels: 0 for
-    what is flat, low for what is blurred (Pech-Pacheco et al. 2000)."""
+    """Return the variance of the Laplacian of an image's brightness (0 to 255) at 256 pixels on the longest side.
+
+    0 for a flat image, low for a blurred one (Pech-Pacheco et al. 2000).
+    """
     scale = SHARPNESS_SIDE / max(picture.size)
     width, height = (max(3, round(side * scale)) for side in picture.size)
     grey = np.asarray(picture.convert("L").resize((width, height), Image.Resampling.BOX), np.float64)

@@ -1,4 +1,4 @@
-"""Which split each image set is in. Sets of one video, or with nearly the same picture, are never in two splits."""
+"""The split of each image set. Sets of one video, or with near-duplicate images, are never in two splits."""
 
 import random
 import re
@@ -18,7 +18,7 @@ _SHARE = re.compile(r"\d*\.?\d+")
 
 
 class BadShares(ValueError):
-    """The shares of the splits cannot be used; the message is for people, and says what to do."""
+    """The shares of the splits cannot be used; the message is for people and says what to do."""
 
 
 def shares_of(text: str) -> dict[str, Fraction]:
@@ -39,7 +39,7 @@ def shares_of(text: str) -> dict[str, Fraction]:
 
 
 def counts_of(sets: int, shares: Mapping[str, Fraction]) -> dict[str, int]:
-    """Return how many of `sets` each split gets: by largest remainder (Hamilton), ties in the order of `shares`.
+    """Return the number of `sets` for each split, by largest remainder (Hamilton), ties in the order of `shares`.
 
     Example: 7 sets with .8, .1 and .1 are 5.6, .7 and .7: 5, 1 and 1.
     """
@@ -52,11 +52,11 @@ def counts_of(sets: int, shares: Mapping[str, Fraction]) -> dict[str, int]:
 
 
 def groups_of(sources: Sequence[Hashable], vectors: Sequence[Vectors], *, near_below: float) -> list[list[int]]:
-    """Return the sets, by their numbers from 0, in groups that must stay in one split.
+    """Return groups of sets, as numbers from 0, that must stay in one split.
 
-    sources: what each set was made from, such as its video. vectors: of each set's pictures, shape (pictures,
-    dimensions), of length 1. Two sets are in one group when they have the same source, when a picture of one is less
-    than `near_below` from a picture of the other, or when both are in a group with a third.
+    sources: what each set was made from, such as its video. vectors: of each set's images, shape (images, dimensions),
+    of length 1. Two sets are in one group if they have the same source, if an image of one is closer than `near_below`
+    to an image of the other, or if both are in a group with a third.
     """
     # Which loads more than the pages of the site need.
     from scipy.sparse import coo_array
@@ -80,10 +80,10 @@ def groups_of(sources: Sequence[Hashable], vectors: Sequence[Vectors], *, near_b
 
 
 def splits_of(groups: Sequence[Sequence[int]], counts: Mapping[str, int], *, seed: str) -> list[str]:
-    """Return the split of each set, by its number from 0: of each split as many as `counts` says, all sets of a group
-    in one. The same groups, counts and seed give the same splits.
+    """Return the split of each set, by its number from 0: `counts` sets per split, all sets of a group in one split.
 
-    Where no try reaches the counts, because groups are too large, the try that comes nearest is taken.
+    If the groups are too large for the counts, the best of several tries is used. The same groups, counts and seed give
+    the same splits.
     """
     dice = random.Random(seed)  # noqa: S311 (which split a set is in is no secret)
     best: list[str] = []

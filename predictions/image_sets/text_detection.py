@@ -1,4 +1,4 @@
-"""Whether a frame is full of text, such as a title or credits, by the OCR program Tesseract where it is installed."""
+"""Detects frames full of text, such as titles or credits, by the OCR program Tesseract if it is installed."""
 
 import io
 import shutil
@@ -13,12 +13,12 @@ LONGEST_SECONDS = 60
 
 
 def program() -> str | None:
-    """Return where Tesseract is, None where it is not installed."""
+    """Return the path of Tesseract, None if it is not installed."""
     return shutil.which("tesseract")
 
 
 def words_in(picture: Image.Image, *, tesseract: str) -> int:
-    """Return how many words of two letters or more Tesseract reads in `picture` and is sure of; 0 where it gives up."""
+    """Return the number of words of two letters or more that Tesseract is sure to read in `picture`; 0 if it fails."""
     out = io.BytesIO()
     picture.convert("L").save(out, "PNG")
     try:

@@ -1,6 +1,6 @@
-"""Reads videos, and folders of frames that were taken out of one: their shots, and the frames of a shot in time order.
+"""Reads videos, and folders of frames extracted from one: their shots, and the frames of a shot in time order.
 
-Videos need what `requirements-video.txt` lists; folders of frames need nothing.
+Videos need the packages of `requirements-video.txt`; folders of frames need nothing.
 """
 
 import re
@@ -19,38 +19,38 @@ _SHOT = re.compile(r"[-_ ]shot[-_ ]?\d+([-_]\d+)?$", re.IGNORECASE)
 
 
 class CannotRead(Exception):
-    """A video or picture cannot be read; the message is for people, and says what to do."""
+    """A video or image cannot be read; the message is for people and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A stretch of a video without a cut: its frames from `first` on, before `end`, counted from 0."""
+    """Part of a video without a cut: frames from `first` to `end` - 1, counted from 0."""
 
     first: int
     end: int
 
 
 class Film(Protocol):
-    """A video, or what was taken out of one."""
+    """A video, or a folder of its frames."""
 
     @property
     def name(self) -> str:
-        """Return what it is called, as part of the names of its sets."""
+        """Return its name, used in the names of its sets."""
 
     @property
     def source(self) -> str:
-        """Return the video that it is from, the same for several shots of one."""
+        """Return the video that it is from, the same for all shots of one."""
 
     def shots(self) -> Sequence[Shot]:
         """Return its shots in time order. Raises CannotRead."""
 
     def frames(self, shot: Shot) -> Iterator[tuple[int, Image.Image]]:
-        """Yield the frames of a shot that are looked at, with their numbers, in time order. Raises CannotRead."""
+        """Yield the examined frames of a shot with their numbers, in time order. Raises CannotRead."""
 
 
 @dataclass(frozen=True)
 class Video:
-    """A video file, of whose frames one is looked at every `seconds`."""
+    """A video file, examined at one frame every `seconds`."""
 
     path: Path
     seconds: float
@@ -144,7 +144,7 @@ def films_in(folder: Path, *, seconds: float) -> list[Film]:
 
 
 def open_picture(path: Path) -> Image.Image:
-    """Return a picture, upright. Raises CannotRead."""
+    """Return a picture as RGB, turned upright by its EXIF orientation. Raises CannotRead."""
     try:
         with Image.open(path) as picture:
             upright = ImageOps.exif_transpose(picture)
@@ -154,7 +154,7 @@ def open_picture(path: Path) -> Image.Image:
 
 
 def open_pictures(files: Mapping[str, Path]) -> tuple[dict[str, Image.Image], list[str]]:
-    """Return the pictures that can be read, by their names, and what is wrong with the others."""
+    """Return the readable images by name, and a sentence for each of the others."""
     found, problems = {}, []
     for name, path in files.items():
         try:

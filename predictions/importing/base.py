@@ -1,4 +1,4 @@
-"""What a reader of predictions gives: rows, each about one instance, with a model's answers to questions about it."""
+"""Interface of readers of prediction files: rows, each about one instance, with a model's answers about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ CAPTION_OF_IMAGE = FINER_SCORES["Ipos2T"]
 class Answer:
     """A model's answer to the question of `kind` and `variant` (see `studies.kinds`).
 
-    `scores` has every option's score, and then `is_right` is None: it follows from the question. `scores` is None when
-    the source says only whether the answer was right; the question then has the options that its kind has by default.
+    `scores`: one per option; `is_right` is then None, because it follows from the question. `scores` is None if the
+    source says only whether the answer was right; the question then has the default options of its kind.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Row:
 
 
 def rows_of_choices(file: CorrectFile) -> list[Row]:
-    """Return an answer to the original image for each choice between captions."""
+    """Return for each choice between captions the answer about the original image."""
     choices = enumerate(zip(file.instances, file.correct, strict=True), start=1)
     return [
         Row(number, instance, (Answer(*CAPTION_OF_IMAGE, bool(correct)),), caption_rule="as-is-v1")
@@ -50,4 +50,4 @@ def rows_of_choices(file: CorrectFile) -> list[Row]:
 
 class Reader(Protocol):
     def __call__(self, path: Path) -> list[Row]:
-        """Read a file whole. Raises evaluation.result_files.ResultsFileError with everything wrong in it."""
+        """Read a whole file. Raises evaluation.result_files.ResultsFileError with all problems."""

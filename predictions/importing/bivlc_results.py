@@ -1,4 +1,4 @@
-"""What BiVLC's evaluation writes about a model: four outcomes per instance, under either naming of the columns."""
+"""Results of a model on BiVLC, as its evaluation writes them: four outcomes per instance, either column naming."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from studies.kinds import FINER_SCORES
 
 
 def read(path: Path) -> list[Row]:
-    """Return four answers per row: to both images and to both captions.
+    """Return one row per record with four answers: about both images and about both captions.
 
     Raises evaluation.result_files.ResultsFileError.
     """

@@ -1,4 +1,4 @@
-"""The platform's own form: one JSON object per line with a model's score for every option (docs/predictions.md)."""
+"""Lineup's own format: one JSON object per line with a model's score for every option (docs/predictions.md)."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class _Wrong(Exception):
 
 
 def read(path: Path) -> list[Row]:
-    """Return one answer per line, without whether it is right. Raises evaluation.result_files.ResultsFileError."""
+    """Return one row per line, without `is_right`. Raises evaluation.result_files.ResultsFileError."""
     rows: list[Row] = []
     problems: list[str] = []
     with path.open("rb") as stream:
@@ -42,7 +42,7 @@ def read(path: Path) -> list[Row]:
 def _row(number: int, fields: Mapping[str, Any]) -> Row:
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
-        raise _Wrong(f"The field {unknown[0]!r} is unknown. Write {', '.join(FIELDS)}.")
+        raise _Wrong(f"The field {unknown[0]!r} is unknown. Use only {', '.join(FIELDS)}.")
     key, kind, variant, rule = (_text(fields, name) for name in ("key", "kind", "variant", "caption_rule"))
     if kind not in KINDS:
         raise _Wrong(f"The kind {kind!r} is unknown. Use one of {', '.join(KINDS)}.")

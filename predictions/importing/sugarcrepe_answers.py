@@ -1,4 +1,4 @@
-"""Answers of a model that was asked in words to choose a caption: GPT-4V's on SugarCrepe, a JSON file per type."""
+"""Answers of a chat model asked to choose a caption: GPT-4V's on SugarCrepe, one JSON file per type."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from predictions.importing.base import Row, rows_of_choices
 
 
 def read(path: Path) -> list[Row]:
-    """Return an answer to the original image per item; a refusal to choose is wrong.
+    """Return one row per item with the answer about the original image; a refusal to choose is wrong.
 
     Raises evaluation.result_files.ResultsFileError.
     """

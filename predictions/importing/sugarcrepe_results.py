@@ -1,4 +1,4 @@
-"""What BiVLC's evaluation writes about a model on SugarCrepe: whether it gave the image its caption."""
+"""Results of a model on SugarCrepe, as BiVLC's evaluation writes them: per item, whether it chose the right caption."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ from predictions.importing.base import Row, rows_of_choices
 
 
 def read(path: Path) -> list[Row]:
-    """Return an answer to the original image per row. Raises evaluation.result_files.ResultsFileError."""
+    """Return one row per record: whether the model chose the caption of the original image. Raises ResultsFileError."""
     return rows_of_choices(read_correct(path))

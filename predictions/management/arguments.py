@@ -1,4 +1,4 @@
-"""What a command line names: a model of a project."""
+"""Command-line arguments that name a model of a project."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -18,9 +18,9 @@ def add_model(parser: ArgumentParser) -> None:
 
 
 def model_called(project: Project, options: dict[str, Any]) -> Model:
-    """Return the model of `project` that `add_model` read of.
+    """Return the model of `project` that the arguments of `add_model` name.
 
-    Raises CommandError where there is none or several, naming those there are.
+    Raises CommandError if there is none or several, and lists the existing ones.
     """
     found = list(Model.objects.filter(project=project, name=options["model"]))
     if options["model_version"] is not None:

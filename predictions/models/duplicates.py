@@ -7,7 +7,7 @@ LONGEST_EMBEDDING = 300
 
 
 class PictureVector(models.Model):
-    """Where a picture lies among others, by one embedding (`predictions.image_sets.embeddings`)."""
+    """The vector of an image in one embedding (`predictions.image_sets.embeddings`)."""
 
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="vectors")
     embedding = models.CharField(max_length=LONGEST_EMBEDDING, help_text="The spec of the model, or the name.")
@@ -22,9 +22,9 @@ class PictureVector(models.Model):
 
 
 class NearDuplicate(models.Model):
-    """Two pictures that are nearly the same, or one that is nearly one of a known test set. No instance shows both.
+    """Two near-duplicate images, or an image close to one of a known test set. No instance shows both.
 
-    Of two, `image` is the one whose SHA-256 comes first. `distance`: 1 - cosine, by `embedding`.
+    `image`: of two, the one whose SHA-256 comes first. `distance`: 1 - cosine, by `embedding`.
     """
 
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+")

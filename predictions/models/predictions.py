@@ -12,7 +12,7 @@ from studies.models import Instance, Project
 
 
 class InstanceOutcomes(NamedTuple):
-    """What a model answered about one instance: right, wrong, or None where it was not asked.
+    """A model's outcomes on one instance: right, wrong, or None if it was not asked.
 
     `ipos2t`, `ineg2t`: the caption of the positive and the negative image; `tpos2i`, `tneg2i`: the image of the
     positive and the negative caption. The names are those of `analytics.scores.Outcomes`.
@@ -41,9 +41,9 @@ DIGITS_SHOWN = 12
 
 
 class Evaluation(NamedTuple):
-    """A set of predictions that belong in one table: one model, reading captions made by one rule.
+    """Predictions of one model with captions made by one rule, which form one row of a table.
 
-    `verified`: how many of them say what they are about; the others are declared by files that name no pictures.
+    `verified`: the number of predictions with a content hash; the others come from files that name no images.
     """
 
     model: "Model"
@@ -53,25 +53,30 @@ class Evaluation(NamedTuple):
 
 
 class ModelQuerySet(models.QuerySet["Model"]):
-    def that_answered(self, project: Project) -> "ModelQuerySet":
+    def with_predictions(self, project: Project) -> "ModelQuerySet":
         """Return the models of the project that have predictions."""
         return self.filter(models.Exists(Prediction.objects.filter(model=models.OuterRef("pk"))), project=project)
 
-    def called(self, project: Project, *, now: datetime, **identity: str) -> "Model":
-        """Return the project's model of that name, version and weights; it is made where there is none."""
+    def get_or_create_named(self, project: Project, *, now: datetime, **identity: str) -> "Model":
+        """Return the project's model with this `name`, `version` and `weights`; create it if there is none."""
         return self.get_or_create(project=project, **identity, defaults={"created_at": now})[0]
 
-    def computed_as(self, project: Project, *, name: str, version: str, weights: str, now: datetime) -> "Model":
-        """Return the project's model that a worker calls so, whatever people have renamed it to."""
+    def get_or_create_computed(
+        self, project: Project, *, name: str, version: str, weights: str, now: datetime
+    ) -> "Model":
+        """Return the project's model that a worker knows by this name, version and weights; create it if there is none.
+
+        Members may have renamed it since.
+        """
         renamed = self.filter(project=project, first_name=name, first_version=version, weights=weights).first()
-        return renamed or self.called(project, now=now, name=name, version=version, weights=weights)
+        return renamed or self.get_or_create_named(project, now=now, name=name, version=version, weights=weights)
 
 
 class Model(models.Model):
-    """What made predictions in a project. The three names together are its identity there: other weights are another
-    model, and so is the same one in another project, since members of one rename and delete what is theirs alone.
+    """A model of a project, identified there by name, version and weights: different weights are a different model.
 
-    `project` is null only in what the version before made while it was being replaced, and in what never answered.
+    The same model in another project is a separate row, because members rename and delete only their own. `project` is
+    null only in rows that the previous version made during an upgrade, and in models without predictions.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="models")
@@ -104,13 +109,13 @@ class Model(models.Model):
 
     @property
     def identity(self) -> dict[str, str]:
-        """Return its three names as a worker says them."""
+        """Return name, version and weights, as workers report them."""
         names = (self.first_name, self.first_version) if self.first_name else (self.name, self.version)
         return {"name": names[0], "version": names[1], "weights": self.weights}
 
     @property
     def short_weights(self) -> str:
-        """Return what tells its weights apart; of a digest as much as people compare."""
+        """Return the weights' tag, or the beginning of their digest."""
         return self.weights[:DIGITS_SHOWN] if _DIGEST.fullmatch(self.weights) else self.weights
 
 
@@ -119,15 +124,15 @@ class PredictionQuerySet(models.QuerySet["Prediction"]):
         return self.filter(instance__project=project)
 
     def counted(self) -> "PredictionQuerySet":
-        """Return those whose options are those of their question: the only ones that numbers rest on."""
+        """Select predictions whose options match their question; only these enter numbers."""
         return self.filter(problem="")
 
     def mismatched(self) -> "PredictionQuerySet":
-        """Return those whose options are not those of their question."""
+        """Select predictions whose options do not match their question."""
         return self.exclude(problem="")
 
     def evaluations(self) -> list[Evaluation]:
-        """Return what can be put into tables, by model and rule, each with its number of instances."""
+        """Return the predictions grouped for tables, by model and caption rule, with the number of instances."""
         groups = self.order_by("model__name", "model__version", "model__weights", "caption_rule").values_list(
             "model", "caption_rule"
         )
@@ -163,11 +168,10 @@ def _outcome(kind: str, variant: str) -> Max:
 class Prediction(models.Model):
     """A model's answer to one question about an instance, in the terms of `studies.kinds`.
 
-    `scores` maps the key of every option to the model's score, and is null when the source gives outcomes only.
-    `is_right` is null for a kind whose right answer nobody knows; a right option that ties with another is wrong.
-    `caption_rule` made the captions that the model read: models answer otherwise when the same caption is written
-    otherwise, so that is another question. `content_hash` is what the model was shown (`studies.kinds.content_hash`);
-    empty where a file declares answers and names no pictures, so that nobody can verify what they are about.
+    `scores`: key of every option -> the model's score, null if the source gives outcomes only. `is_right`: null if the
+    right answer is unknown; a right option that ties with another is wrong. `caption_rule`: made the captions that the
+    model read; captions formatted otherwise are a different question. `content_hash`: what the model was shown
+    (`studies.kinds.content_hash`); empty for files that name no images, whose content cannot be verified.
     """
 
     model = models.ForeignKey(Model, on_delete=models.CASCADE, related_name="predictions")

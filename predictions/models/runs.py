@@ -11,9 +11,9 @@ PICTURE = "picture"
 
 
 class Conditions(models.Model):
-    """What scores were computed under: the model as it was loaded, numbers' type, shape of the batches, libraries.
+    """Conditions of scores: the loaded model, number type, batch shape and libraries.
 
-    A row for each that ever occurred, known by the digest of its details and never changed.
+    One row per distinct conditions, identified by the digest of its details and never changed.
     """
 
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the details as canonical JSON.")
@@ -32,11 +32,10 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """What somebody asked of a model: its scores for the questions of a study or, without one, for those of a kind
-    about all instances of the project.
+    """A request for a model's scores of a study's questions or, without a study, of a kind's about all instances.
 
-    It is planned once a worker has loaded the model and said which one that is: then it is known which questions have
-    no prediction of it yet, and they are divided into chunks.
+    It is planned once a worker has loaded and identified the model: then the questions without a prediction of it are
+    known and divided into chunks.
     """
 
     class State(models.TextChoices):
@@ -118,7 +117,7 @@ class Run(models.Model):
 
     @property
     def about(self) -> str:
-        """What it asks the model, in a few words."""
+        """The questions of the run, in a few words."""
         return self.study.slug if self.study else f"{self.kind} {self.variant}".strip()
 
     @property
@@ -134,8 +133,8 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
 class Chunk(models.Model):
     """Some questions of a run, sent to a worker in one message and stored in one transaction.
 
-    `items` names the questions, with no word of what they show: that is looked up when they are sent. Of a baseline
-    that sees vectors, chunks of pictures come before: theirs name pictures, and why one has no vector.
+    `items`: references to the questions; their content is looked up when they are sent. For a baseline that sees image
+    embeddings, chunks of images come first: their items name images, and why one has no vector.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="chunks")
@@ -164,5 +163,5 @@ class Chunk(models.Model):
 
     @property
     def pictures(self) -> list[str]:
-        """Return the pictures of which vectors are wanted, none in a chunk of questions."""
+        """Return the images to embed, none in a chunk of questions."""
         return [item[PICTURE] for item in self.items if PICTURE in item]

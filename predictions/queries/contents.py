@@ -1,4 +1,4 @@
-"""Which predictions can be compared with what people said: those about the very same pictures and texts."""
+"""Predictions that can be compared with people's answers: those about the same images and texts."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
@@ -19,11 +19,10 @@ _Name = tuple[int, str, str]
 
 
 def stale_predictions(project: Project) -> set[int]:
-    """Return the ids of the predictions of `project` that are about something else than people were asked.
+    """Return the ids of the predictions of `project` about other content than people were asked about.
 
-    Where several questions of one name showed different things, the newest counts; where people were asked none, what
-    the instance shows today. Of predictions that declare no content only the options are known: they must be those of
-    one of the questions.
+    If several questions of one name showed different content, the newest counts; if people were asked none, what the
+    instance shows today. A prediction without a content hash must have the options of one of these questions.
     """
     about = _counted_about(project)
     if not about.exists():
@@ -37,8 +36,10 @@ def stale_predictions(project: Project) -> set[int]:
 
 
 def predicted_otherwise(study: Study) -> dict[str, set[int]]:
-    """Return the instances about which a model declares an answer to other options than those of `study`'s question:
-    model by name -> ids."""
+    """Return the instances whose predictions from files have other options than the questions of `study`.
+
+    Returns model by name -> ids.
+    """
     options = {name: {options_of(kind, content)} for name, kind, content in _asked(study.questions.all())}
     models = {model.pk: str(model) for model in Model.objects.filter(project=study.project)}
     found: dict[str, set[int]] = defaultdict(set)

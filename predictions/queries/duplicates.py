@@ -1,4 +1,4 @@
-"""Pictures of a project that are nearly the same as others, as somebody may see them."""
+"""Near duplicates of a project's images, as a member may see them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ USES_TOLD = 3
 
 @dataclass(frozen=True)
 class Side:
-    """One picture of a pair with the places where it stands, those that may be seen; `more` of them are not told."""
+    """One picture of a pair with the places that show it and that the member may see; `more`: the number not listed."""
 
     image: Image
     uses: Sequence[InstanceImage]
@@ -25,8 +25,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two pictures that are nearly the same. Of the other one, `there` is None when only projects show it that the
-    person may not see, and then nothing is told of it; or when it is the one of a known test set called `known`."""
+    """Two near-duplicate pictures.
+
+    `there`: the other picture; None if it is the one of a known test set called `known`, or if only projects show it
+    that the member may not see: nothing is revealed about it then.
+    """
 
     here: Side
     there: Side | None
@@ -35,7 +38,7 @@ class Pair:
 
 
 def near_duplicates_of(project: Project) -> QuerySet[NearDuplicate]:
-    """Return the pairs of which at least one picture stands in `project`, nearest first; both still stand somewhere."""
+    """Return the pairs with at least one picture in `project`, nearest first; both are still in use."""
     found = NearDuplicate.objects.filter(embedding=embedding_in_use())
     return found.filter(
         Q(_used("image", project)) | Q(_used("other", project)), Q(other=None) | Q(_used("other")), _used("image")
@@ -48,12 +51,12 @@ def _used(field: str, project: Project | None = None) -> Exists:
 
 
 def being_looked_for(project: Project) -> Job | None:
-    """Return the job that looks for them, while there is one."""
+    """Return the job that searches for them, if there is one."""
     return Job.objects.filter(kind=KIND, key=str(project.pk), state__in=UNFINISHED).first()
 
 
 def pairs_of(found: Iterable[NearDuplicate], project: Project, visible: QuerySet[Project]) -> list[Pair]:
-    """Return what can be told of these pairs of `project` to somebody who may see the projects `visible`."""
+    """Return these pairs of `project` as a member who may see the projects `visible` sees them."""
     found = list(found)
     ids = {sha256 for each in found for sha256 in (each.image_id, each.other_id) if sha256}
     images = Image.objects.in_bulk(ids)

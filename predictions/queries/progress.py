@@ -1,4 +1,4 @@
-"""How far runs are: how fast the workers score, and how long what is left will take."""
+"""Progress of model runs: speed of the workers, and estimated time left."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ MOMENT_SECONDS = 10
 
 @dataclass(frozen=True)
 class Progress:
-    """A run as its page tells of it.
+    """Progress of a run.
 
-    `done`: questions that are over, scored or not. `per_second`: None while nothing was stored lately; `left`: None
-    where that cannot be said. `is_begun`: a worker is at it, or was. `looks`: it is at the pictures, before it scores
-    any question. `problems`: a sentence and of how many questions.
+    `done`: questions that are over, scored or not. `per_second`: None if nothing was stored lately. `left`: None if
+    unknown. `is_begun`: a worker has started it. `looks`: images are embedded now, before any question is scored.
+    `problems`: sentence and number of questions.
     """
 
     run: Run
@@ -42,8 +42,7 @@ class Progress:
 
     @property
     def waits_for(self) -> str:
-        """Return which worker is waited for while none is at it: those with models know no right answer, so what is
-        fitted to these is computed by the site's own."""
+        """Return the workers that a run is waiting for: those with models, or the site's own for fitted baselines."""
         baseline = fitted_baseline(self.run.spec)
         return "a worker of the site" if baseline is not None and not baseline.model else "a worker with models"
 
@@ -53,7 +52,7 @@ class Progress:
 
     @property
     def left_in_words(self) -> str:
-        """Return how long what is left will take, as people say it."""
+        """Return the estimated time left in words."""
         seconds = int(self.left.total_seconds()) if self.left else 0
         for unit, size in (("hour", 3600), ("minute", 60)):
             if seconds >= size:
@@ -72,11 +71,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class ModelLine:
-    """A model of a project. `verified`: predictions about what they were computed on, by its hash; `declared`: those of
-    files that name no pictures, so that nobody can verify what they are about; `again`: those computed twice, the
-    second time in float32 since they were close (`predictions.scoring`), and the questions of the first of them.
-    `mismatched`: those that count nowhere, since their options are not those of their question; the most frequent of
-    their `problems`, each with how many predictions have it."""
+    """A model of a project with numbers of predictions.
+
+    `verified`: with a content hash; `declared`: from files that name no images. `again`: scored a second time in
+    float32 because they were close (`predictions.scoring`), with the first of their questions. `mismatched`: not
+    counted, because their options do not match the question; `problems`: the most frequent problems, with their
+    numbers.
+    """
 
     model: Model
     verified: int
@@ -88,7 +89,7 @@ class ModelLine:
 
     @property
     def more_problems(self) -> int:
-        """Return how many predictions have problems that are not among `problems`."""
+        """Return the number of predictions whose problems are not among `problems`."""
         return self.mismatched - sum(count for _, count in self.problems)
 
     @property
@@ -97,7 +98,7 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models of a project by name, with the number of their predictions of each sort; at most 4 queries."""
+    """Return the models of a project by name, with the numbers of their predictions; at most four queries."""
     sorts = {
         "verified": ~Q(content_hash="") & _COUNTED,
         "declared": Q(content_hash="") & _COUNTED,
@@ -148,7 +149,7 @@ def progress_of(run: Run, *, now: datetime) -> Progress:
 
 
 def progress_of_all(runs: Sequence[Run], *, now: datetime) -> list[Progress]:
-    """Return how far each run is; four queries, however many there are."""
+    """Return the progress of each run; four queries for any number of runs."""
     chunks = Chunk.objects.filter(run__in=[run.pk for run in runs])
     begun = set(chunks.filter(begun__gt=0).order_by().values_list("run", flat=True).distinct())
     looks = set(chunks.filter(stored_at=None).of_pictures().order_by().values_list("run", flat=True).distinct())

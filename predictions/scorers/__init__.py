@@ -1,6 +1,6 @@
-"""The families of models, by name. A new one is one file, its test, and one line here.
+"""The families of models, by name. A new family is one file, its test, and one line here.
 
-A model is named by a spec, FAMILY:REST, and the family's `load` reads the rest.
+A model is named by a spec, FAMILY:REST; the family's `load` reads REST.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SCORERS = {
 
 
 def problem_with_spec(spec: str) -> str:
-    """Return what is wrong with a spec on its face, in a sentence; "" where a worker may be asked to load it."""
+    """Return what is wrong with the form of a spec, as a sentence; "" if a worker may try to load it."""
     family, colon, rest = spec.partition(":")
     if not colon or not rest.strip():
         return f"{spec!r} names no model. Write FAMILY:NAME, such as open_clip:ViT-B-32/openai."

@@ -1,7 +1,7 @@
-"""What a scorer is: a model that says how well a text and a picture belong together. Pure.
+"""Interface of scorers: models that score how well a text and a picture match. Pure.
 
-Each family of models is a file of this folder. What is heavy (torch, transformers) is imported inside its functions:
-the site imports this folder too, and must not load them.
+Each family of models is one file of this folder. Heavy libraries (torch, transformers) are imported inside its
+functions, because the site imports this folder too.
 """
 
 from abc import ABC, abstractmethod
@@ -20,12 +20,12 @@ OpenPicture = Callable[[str], Image.Image]
 
 
 class CannotLoad(Exception):
-    """The model cannot be loaded; the message is for people, and says what to do."""
+    """The model cannot be loaded; the message is for people and says what to do."""
 
 
 @contextmanager
 def imported(library: str, how: str = "Install requirements-gpu.txt there.") -> Iterator[None]:
-    """Raise CannotLoad where what is imported in the block is not installed; `how` says what to do."""
+    """Raise CannotLoad if an import in the block fails; `how` says how to install it."""
     try:
         yield
     except ImportError as error:
@@ -33,12 +33,12 @@ def imported(library: str, how: str = "Install requirements-gpu.txt there.") -> 
 
 
 def first_line(error: Exception) -> str:
-    """Return as much of what a library raised as people need."""
+    """Return the first line of a library's error, as much as people need."""
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
 class NoPicture(Exception):
-    """There is no such picture, or it is broken; the message is for people, and says what to do."""
+    """The picture is missing or broken; the message is for people and says what to do."""
 
 
 class OutOfMemory(Exception):
@@ -47,8 +47,10 @@ class OutOfMemory(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """Which model it is. `weights`: the SHA-256 of its numbers, however they are stored; `version`: what else tells it
-    apart for people, such as a tag."""
+    """The identity of a model.
+
+    `weights`: the SHA-256 of its numbers, however they are stored; `version`: for people, such as a tag.
+    """
 
     name: str
     version: str
@@ -56,10 +58,10 @@ class ModelIdentity:
 
 
 class Scorer(ABC):
-    """A model that is loaded.
+    """A loaded model.
 
-    `tolerance`: two scores that lie closer may be in another order when they are computed in float32; 0 where that is
-    what they are computed in. It is twice what a score is supposed to differ.
+    `tolerance`: two scores closer than this may be in another order in float32; 0 if they are computed in float32. It
+    is twice the expected error of a score.
     """
 
     identity: ModelIdentity
@@ -67,29 +69,30 @@ class Scorer(ABC):
 
     @abstractmethod
     def conditions(self) -> Mapping[str, Any]:
-        """Return what its scores are computed under by now, plain JSON: numbers' type, shape of a batch, libraries."""
+        """Return the current conditions of its scores as plain JSON: number type, batch shape, libraries."""
 
     @abstractmethod
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
-        """Return for each text and picture (its name) how well they belong together, higher is better, no unit.
+        """Return for each text and picture (by name) how well they match; higher is better, no unit.
 
-        Where a picture cannot be had, the exception that says why stands in place of the score. Raises OutOfMemory when
-        not even a batch of one fits.
+        If a picture is unavailable, the exception takes the place of the score. Raises OutOfMemory if a batch of one
+        does not fit.
         """
 
     @abstractmethod
     def pictures_per_second(self) -> float:
-        """Return how many pictures it takes in a second, measured now on made-up ones; more than 0."""
+        """Return the number of pictures scored per second, over 0, measured now on generated ones."""
 
     def keep_in(self, folder: "KeptVectors") -> None:
-        """Keep there what is embedded once, and take it from there, where the model has such vectors: pictures are then
-        called by their SHA-256. Does nothing for one that looks at texts and pictures together."""
+        """Store vectors in `folder` and reuse them, if the model has separate vectors of texts and pictures.
+
+        Pictures must then be named by their SHA-256. Other models do nothing.
+        """
         return None
 
     def in_half(self, numbers: str = "") -> "Scorer | None":
-        """Return what scores with the same weights in numbers of 16 bits, and is quicker for it; None where there is no
-        such thing.
+        """Return a faster scorer with the same weights in 16-bit numbers; None if there is none.
 
-        `numbers`: "float16" or "bfloat16"; "" leaves it to the device, and whether it is worth while there.
+        `numbers`: "float16" or "bfloat16"; "" leaves the choice, and whether it is worthwhile, to the device.
         """
         return None

@@ -1,6 +1,6 @@
-"""What scores in batches: all of one shape, halved where memory does not suffice, pictures decoded ahead of the model.
+"""Scoring in batches of one shape, halved if memory is short, with pictures decoded ahead of the model.
 
-Pure, and of no family.
+Pure and independent of model families.
 """
 
 from abc import abstractmethod
@@ -26,10 +26,10 @@ TRIALS = 2
 
 
 class Batched(Scorer):
-    """A model that takes many at once, `batch` of them.
+    """A model that scores `batch` items at once.
 
-    Every batch has the same shape, filled up with zeros where there are fewer: otherwise a library may choose another
-    way to compute, and the same text and picture get another score in other company.
+    Every batch has the same shape, padded with zeros: otherwise a library may choose another algorithm, and the same
+    text and picture would get another score in another batch.
     """
 
     def __init__(self, identity: ModelIdentity, *, batch: int) -> None:
@@ -39,39 +39,41 @@ class Batched(Scorer):
 
     @abstractmethod
     def facts(self) -> Mapping[str, Any]:
-        """Return what is to be known of its scores besides the shape of its batches, plain JSON."""
+        """Return the conditions of its scores other than the batch shape, as plain JSON."""
 
     @abstractmethod
     def preprocess(self, picture: Image.Image) -> Any:
-        """Return the picture as the model takes it; where it takes several at once, an array always of one shape and
-        type. Called from threads."""
+        """Return the picture as the model takes it. Called from threads.
+
+        A model that takes several at once needs arrays of one shape and type.
+        """
 
     @abstractmethod
     def tokenize(self, text: str) -> NDArray[Any]:
-        """Return the text as the model takes it; where several fill a batch as they are, always of one shape."""
+        """Return the text as the model takes it; a model that takes several at once needs one shape."""
 
     @abstractmethod
     def score_in_batches(
         self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture
     ) -> Sequence[float | NoPicture]:
-        """As `Scorer.score`, in batches of the present shape. Raises OutOfMemory when one of these does not fit."""
+        """See `Scorer.score`; in batches of the present size. Raises OutOfMemory if one does not fit."""
 
     @abstractmethod
     def try_batch(self, picture: Any) -> int:
-        """Compute one batch of nothing but this picture, preprocessed, and keep nothing of it.
+        """Compute one batch of copies of this preprocessed picture, without storing anything; return its size.
 
-        Returns how many pictures it held. Raises OutOfMemory.
+        Raises OutOfMemory.
         """
 
     def forget(self) -> None:
-        """Drop what is kept of earlier batches: it was computed under another shape."""
+        """Drop stored results of earlier batches, because they were computed in another shape."""
 
     def conditions(self) -> Mapping[str, Any]:
         in_doubt = {"tolerance": self.tolerance} if self.tolerance else {}
         return {**self.facts(), **in_doubt, "batch": self.batch, "halved": self.halved}
 
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
-        """See `Scorer.score`. When a batch does not fit, all is begun anew with half of it."""
+        """See `Scorer.score`. Starts again with half the batch if one does not fit."""
         return self._halving(lambda: self.score_in_batches(pairs, open_picture))
 
     def pictures_per_second(self) -> float:
@@ -103,7 +105,7 @@ class Batched(Scorer):
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the items in lists of `size`, the last one shorter; nothing is taken from `items` before it is needed."""
+    """Yield the items in lists of `size`, the last one shorter; takes items only as needed."""
     batch = []
     for item in items:
         batch.append(item)
@@ -115,7 +117,7 @@ def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def filled(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
-    """Return the rows, all of one shape, as an array of `size` of them, zeros where there are fewer."""
+    """Return rows of one shape as an array of `size` rows, padded with zeros."""
     stacked = np.zeros((size, *rows[0].shape), dtype=rows[0].dtype)
     for place, row in enumerate(rows):
         stacked[place] = row
@@ -125,9 +127,9 @@ def filled(rows: Sequence[NDArray[Any]], size: int) -> NDArray[Any]:
 def read_ahead(
     names: Iterable[str], read: Callable[[str], T], *, batch: int, missing: dict[str, NoPicture]
 ) -> Iterator[list[tuple[str, T]]]:
-    """Yield the names with what was read of them, in lists of `batch`; threads read on meanwhile.
+    """Yield names with what `read` returned for them, in lists of `batch`; threads read ahead.
 
-    A name of which `read` raises NoPicture is put into `missing` instead, with the exception.
+    A name for which `read` raises NoPicture goes into `missing` with the exception.
     """
 
     def good() -> Iterator[tuple[str, T]]:
@@ -141,7 +143,7 @@ def read_ahead(
 
 
 def texts_by_picture(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
-    """Return the texts that are held against each picture, each once, in order of appearance."""
+    """Return picture -> its texts, each once, in order of appearance."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for text, picture in pairs:
         found[picture][text] = None

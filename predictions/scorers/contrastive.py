@@ -1,7 +1,6 @@
-"""Models that give a picture and a text a vector each: how well they belong together is the cosine between the two.
+"""Contrastive models: one vector per picture and per text; the score is the cosine between them.
 
-What all of these share, whichever library they come from: each picture and text looked at once, and its vector kept.
-Pure: the library is in the subclass.
+Shared by all libraries: each picture and text is embedded once, and its vector kept. Pure: subclasses use the library.
 """
 
 import hashlib
@@ -31,7 +30,7 @@ TRIED_TEXT, TRIED_SIZE = "Two red birds, and a cat: WHO is under the roof?", (96
 
 
 class Contrastive(Batched):
-    """A model of two towers."""
+    """A model with two towers."""
 
     def __init__(self, identity: ModelIdentity, *, batch: int) -> None:
         super().__init__(identity, batch=batch)
@@ -45,11 +44,11 @@ class Contrastive(Batched):
 
     @abstractmethod
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        """Return a vector for each picture of a batch, a row each, of any length. Raises OutOfMemory."""
+        """Return one vector, of any length, per picture of a batch, in rows. Raises OutOfMemory."""
 
     @abstractmethod
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        """Return a vector for each text of a batch, a row each, of any length. Raises OutOfMemory."""
+        """Return one vector, of any length, per text of a batch, in rows. Raises OutOfMemory."""
 
     def conditions(self) -> Mapping[str, Any]:
         return {**super().conditions(), "score": "cosine"}
@@ -73,8 +72,10 @@ class Contrastive(Batched):
     def vectors_of(
         self, names: Sequence[str], open_picture: OpenPicture
     ) -> tuple[Mapping[str, Vector], Mapping[str, NoPicture]]:
-        """Return the vectors of pictures by their names, each of length 1 (zeros where the model has no direction), and
-        why there is none of the others. Halves as `score` does; raises OutOfMemory."""
+        """Return the vectors of pictures by name, and why each of the others has none.
+
+        Length 1; zeros if the model gives no direction. Halves batches as `score` does; raises OutOfMemory.
+        """
         found = self._halving(lambda: self._of_pictures(names, open_picture))
         gone = {name: why for name, why in found.items() if isinstance(why, NoPicture)}
         return {name: vector for name, vector in found.items() if not isinstance(vector, NoPicture)}, gone

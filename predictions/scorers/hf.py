@@ -1,10 +1,10 @@
 """`hf:NAME` or `hf:FOLDER`: a CLIP, a SigLIP, or an image-text matching BLIP of Hugging Face's transformers.
 
-NAME is one of its hub, which is downloaded; FOLDER holds a model with its tokenizer and image processor on the worker's
-machine. Nothing that a repository brings as code is run.
+NAME is a model on its hub, which is downloaded; FOLDER holds a model with its tokenizer and image processor on the
+worker's machine. Code in a repository is never run.
 
-The score of BLIP is what its matching head says for "they match" less what it says for "they do not", before these are
-made probabilities: it puts pairs in the same order, and tells those apart whose probability is rounded to 1.
+The score of BLIP is the difference of its matching head's two logits ("match" minus "no match"): it orders pairs like
+the probability, but also separates those whose probability is rounded to 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ class _HuggingFace(OnDevice[_Library]):
 
 
 class HuggingFaceTowers(_HuggingFace, Contrastive):
-    """A model of two towers of transformers."""
+    """A two-tower model of transformers."""
 
     roundings = OF_A_COSINE
 
@@ -93,7 +93,7 @@ class HuggingFaceTowers(_HuggingFace, Contrastive):
 
 
 class HuggingFaceMatching(_HuggingFace, Matching):
-    """A BLIP of transformers with its head for matching."""
+    """A BLIP of transformers with its image-text matching head."""
 
     roundings = OF_LOG_ODDS
 

@@ -1,6 +1,8 @@
-"""`image-only:EMBEDDING` or `image-only:MODEL`: baselines that see nothing but pictures. They are fitted to questions
-whose right answers are known (`evaluation.blind`), which no worker with models is told, so there is none to be loaded
-here: of a MODEL, such a worker is asked for the vectors of pictures alone, by the model's own spec."""
+"""`image-only:EMBEDDING` or `image-only:MODEL`: blind baselines that see only the images.
+
+The site fits them to questions with known right answers (`evaluation.blind`), so workers load nothing here. For a
+MODEL, a worker computes image embeddings under the model's own spec.
+"""
 
 from typing import NoReturn
 

@@ -1,14 +1,12 @@
-"""Vectors that outlive the worker that computed them: a folder of the worker's own, which several may share.
+"""Vectors stored across worker processes, in a folder that several workers may share.
 
-What is kept stands under a name that says all that it follows from, so that nothing is ever computed under other
-conditions than its record says: the picture (SHA-256) or the text, and what the model is and does (in
-`predictions.scorers.contrastive`). Pictures are never kept, and of a text its SHA-256 alone. When there is too much,
-what was not asked for longest goes.
+A vector's key names everything it follows from, so that it is never used under other conditions than recorded: the
+picture (SHA-256) or the text (its SHA-256 alone), and the model with its settings (`predictions.scorers.contrastive`).
+Pictures are never stored. When the space is full, the vectors unused for longest are deleted.
 
-One SQLite file in WAL mode: a worker that is killed leaves what it had stored, and several read and write at once. It
-belongs on a disk of the machine, since that mode needs memory that the processes share. Every vector has a digest: a
-damaged one is left out, and computed anew; where the file itself is damaged, another one is begun. Whatever happens to
-it, no score is lost: then nothing is kept.
+One SQLite file in WAL mode: a killed worker leaves what it has stored, and several read and write at once. It must be
+on a local disk, because that mode needs memory shared by the processes. Every vector has a checksum: a damaged one is
+computed again; a damaged file is replaced by another. If storing fails, scores are still computed.
 """
 
 import hashlib
@@ -51,11 +49,11 @@ _DELETE_OLDEST = "DELETE FROM vectors WHERE rowid IN (SELECT rowid FROM vectors 
 
 
 class CannotKeep(Exception):
-    """A folder cannot be used; the message says why and what to do."""
+    """The folder cannot be used; the message says why and what to do."""
 
 
 class KeptVectors:
-    """The vectors in a folder. `most`: how many bytes of it they may fill, more than 0; `clock`: seconds."""
+    """The vectors in a folder. `most`: bytes that they may fill, more than 0; `clock`: seconds."""
 
     def __init__(self, folder: Path, *, most: int, clock: Callable[[], float] = time.time) -> None:
         """Raises CannotKeep."""
@@ -69,7 +67,7 @@ class KeptVectors:
             raise CannotKeep(f"Vectors cannot be kept in {folder} ({error.strerror}).") from error
 
     def get(self, space: bytes, names: Sequence[str]) -> dict[str, Vector]:
-        """Return the vectors that are kept of `names` in `space`, by name; the others are missing."""
+        """Return the stored vectors of `names` in `space`, by name; the others are missing."""
         by_key = {_key(space, name): name for name in names}
         found: dict[str, Vector] = {}
         with self._trying() as file:
@@ -94,7 +92,7 @@ class KeptVectors:
         return found
 
     def put(self, space: bytes, vectors: Mapping[str, Vector]) -> None:
-        """Keep vectors, by name, for as long as there is room. What is there already stays."""
+        """Store vectors by name, as far as there is room. Existing ones do not change."""
         hour = self._hour()
         keyed = ((_key(space, name), vector) for name, vector in vectors.items())
         rows = ((key, _written(key, vector), hour) for key, vector in keyed)
@@ -209,7 +207,7 @@ class KeptVectors:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Tell whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
+    """Return whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
     return type(error) is sqlite3.DatabaseError
 
 

@@ -1,7 +1,6 @@
-"""Models that look at a text and a picture together and say whether they belong together.
+"""Models that read a text and a picture together and score whether they match.
 
-What all of these share: the states of a picture computed once and held against all its texts. Pure: the library is in
-the subclass.
+The states of a picture are computed once and used with all its texts. Pure: subclasses use the library.
 """
 
 from abc import abstractmethod
@@ -16,16 +15,18 @@ from predictions.scorers.batches import Batched, filled, in_batches, read_ahead,
 
 
 class Matching(Batched):
-    """A model with one tower for pictures, whose states another one reads together with a text."""
+    """A model with a picture tower, whose states a second tower reads together with a text."""
 
     @abstractmethod
     def look(self, batch: NDArray[Any]) -> Any:
-        """Return the states of a batch of pictures, which `match` reads, a row each. Raises OutOfMemory."""
+        """Return the states of a batch of pictures for `match`, one row each. Raises OutOfMemory."""
 
     @abstractmethod
     def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
-        """Return for each of a batch of texts how well it belongs to the picture whose states are at its place, higher
-        is better. Raises OutOfMemory."""
+        """Return for each text of a batch how well it matches the picture whose states are at its position.
+
+        Higher is better. Raises OutOfMemory.
+        """
 
     def try_batch(self, picture: NDArray[Any]) -> int:
         states = self.look(np.stack([picture] * self.batch))

@@ -1,12 +1,12 @@
-"""`onnx:demo` or `onnx:FILE`: a small contrastive model in one ONNX file, computed by onnxruntime on the CPU.
+"""`onnx:demo` or `onnx:FILE`: a small contrastive model in one ONNX file, run by onnxruntime on the CPU.
 
-`demo` is the model of this folder that was trained on drawn scenes (`train_demo_model`; embedded/demo.md says how good
-it is); FILE is one of the same form on the worker's machine. Of its form:
+`demo` is the model of this folder, trained on drawn scenes (`train_demo_model`; its accuracy is in embedded/demo.md).
+FILE is a model of the same form on the worker's machine:
 
-- inputs `pictures` (n x side x side x 3, 8-bit RGB) and `texts` (m x words, 64-bit numbers of words), where n and m may
+- inputs `pictures` (n x side x side x 3, 8-bit RGB) and `texts` (m x words, 64-bit word numbers), where n and m may
   be 0; outputs `picture_vectors` (n x d) and `text_vectors` (m x d);
-- metadata `name`, `version` and `vocabulary`, a JSON list. The first word of it has number 2: 0 fills up, 1 is a word
-  that is not in it.
+- metadata `name`, `version` and `vocabulary`, a JSON list. Its first word has the number 2; 0 is padding, 1 an unknown
+  word.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _WORD = re.compile(r"\w+")
 
 
 def pixels_of(picture: Image.Image, side: int) -> NDArray[np.uint8]:
-    """Return a picture, brought to a square of `side` pixels, as rows of pixels of red, green and blue, 0 to 255."""
+    """Return a picture scaled to a square of `side` pixels, as rows of RGB pixels, 0 to 255."""
     return np.asarray(picture.convert("RGB").resize((side, side), Image.Resampling.BILINEAR))
 
 
@@ -48,7 +48,7 @@ def numbered(vocabulary: Sequence[str]) -> dict[str, int]:
 
 
 def numbers_of(text: str, known: Mapping[str, int], words: int) -> NDArray[np.int64]:
-    """Return the numbers of the first `words` words of a text, filled up to as many; `known`: word -> number."""
+    """Return the numbers of the first `words` words of a text, padded to that length; `known`: word -> number."""
     row = np.full(words, FILLS_UP, dtype=np.int64)
     numbers = [known.get(word, UNKNOWN) for word in words_of(text)[:words]]
     row[: len(numbers)] = numbers
@@ -56,7 +56,7 @@ def numbers_of(text: str, known: Mapping[str, int], words: int) -> NDArray[np.in
 
 
 class Onnx(Contrastive):
-    """A model of two towers in a session of onnxruntime."""
+    """A two-tower model in a session of onnxruntime."""
 
     def __init__(self, identity: ModelIdentity, session: Any, vocabulary: Sequence[str]) -> None:
         super().__init__(identity, batch=BATCH)
@@ -96,7 +96,7 @@ class Onnx(Contrastive):
 
 
 def load(rest: str) -> Onnx:
-    """Load the model of this folder, `demo`, or that of a file. Raises CannotLoad."""
+    """Load the model `demo` of this folder, or that of a file. Raises CannotLoad."""
     file = DEMO_FILE if rest == DEMO else Path(rest)
     try:
         data = file.read_bytes()
@@ -115,7 +115,7 @@ def load(rest: str) -> Onnx:
         and outputs >= {PICTURE_VECTORS, TEXT_VECTORS}
     ):
         raise CannotLoad(
-            f"onnx:{rest} is no model of the form that train_demo_model makes: predictions/scorers/onnx.py says which "
+            f"onnx:{rest} is not a model like those of train_demo_model: predictions/scorers/onnx.py says which "
             "inputs, outputs and metadata it has."
         )
     identity = ModelIdentity(told[NAME], told[VERSION], hashlib.sha256(data).hexdigest())
@@ -134,4 +134,4 @@ def _session(rest: str, data: bytes) -> Any:
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     # onnxruntime's own exceptions have no common class but this.
     except Exception as error:
-        raise CannotLoad(f"onnx:{rest} is no ONNX file that can be computed ({str(error)[:300]}).") from error
+        raise CannotLoad(f"onnx:{rest} cannot be run as an ONNX file ({str(error)[:300]}).") from error

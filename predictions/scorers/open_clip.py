@@ -1,9 +1,9 @@
 """`open_clip:ARCHITECTURE/TAG` or `open_clip:ARCHITECTURE/FILE`: any contrastive model of OpenCLIP.
 
-The architecture is one of `open_clip.list_models()`. TAG is one of its pretrained tags, which is downloaded; FILE is a
-checkpoint on the worker's machine (NegCLIP, CLIP-COCO, CLIP-TROHN and the like). The tag says whether its weights were
-trained with QuickGELU, as OpenAI's were; a file does not, so for weights fine-tuned from OpenAI's the architecture is
-to be named with `-quickgelu` at its end.
+ARCHITECTURE is one of `open_clip.list_models()`. TAG is one of its pretrained tags, which is downloaded; FILE is a
+checkpoint on the worker's machine (NegCLIP, CLIP-COCO, CLIP-TROHN and the like). A tag implies whether its weights were
+trained with QuickGELU, as OpenAI's were. A file does not: for weights fine-tuned from OpenAI's, name the architecture
+that ends in `-quickgelu`.
 """
 
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class OpenClip(OnDevice[_Library], Contrastive):
 
 
 def callable_by_name(step: Any) -> bool:
-    """Tell whether a step of a transform is a bare function, whose text has an address of memory in it."""
+    """Return whether a step of a transform is a bare function, whose text contains a memory address."""
     return hasattr(step, "__name__")
 
 

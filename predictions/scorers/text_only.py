@@ -1,9 +1,8 @@
-"""`text-only:hf:NAME` or `text-only:hf:FOLDER`: a language model of Hugging Face, which sees nothing but texts.
+"""`text-only:hf:NAME` or `text-only:hf:FOLDER`: a language model of Hugging Face, which sees only the texts.
 
-How well a picture and a text belong together is, to this, how likely the text is: the mean log-likelihood of its tokens
-after the first (SugarCrepe: Hsieh et al. 2023, section 2, and Vera there, ask texts alone likewise). Where that finds
-the right caption, looking is not what a benchmark measures. `text-only:ngrams` is fitted to questions whose right
-answers are known (`evaluation.blind`), so the site computes it, and no worker with models.
+The score is the mean log-likelihood of the text's tokens after the first (as in SugarCrepe: Hsieh et al. 2023, section
+2, and Vera there). If that finds the right caption, a benchmark does not measure vision. The site fits
+`text-only:ngrams` to questions with known right answers (`evaluation.blind`), so workers do not load it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ TRIALS = 3
 
 
 class LanguageModel(Scorer):
-    """A causal language model on a device. Texts are computed one by one, so none depends on the company of others."""
+    """A causal language model on a device. Texts are scored one by one, so that none depends on others."""
 
     def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, device: Any) -> None:
         self.identity = identity
@@ -54,10 +53,9 @@ class LanguageModel(Scorer):
         return [found[text] for text, _ in pairs]
 
     def likelihood(self, text: str) -> float:
-        """Return the mean log-likelihood of the tokens of `text` after the first (natural logarithm, at most 0): the
-        first follows the model's own beginning of a text where it has one. 0 for a text without another token.
+        """Return the mean log-likelihood of the tokens of `text` after the first (natural logarithm, at most 0).
 
-        Raises OutOfMemory.
+        The first follows the model's start token if it has one. 0 for a text without another token. Raises OutOfMemory.
         """
         import torch
 
@@ -74,7 +72,7 @@ class LanguageModel(Scorer):
             return float(of_each.mean())
 
     def pictures_per_second(self) -> float:
-        """Return how many texts it takes in a second; the first is not timed."""
+        """Return the number of texts scored per second; the first is not timed."""
         self.likelihood("A grey wall.")
         begun = perf_counter()
         for _ in range(TRIALS):
@@ -87,8 +85,8 @@ def load(rest: str) -> LanguageModel:
     name = rest.removeprefix(LIBRARY)
     if not rest.startswith(LIBRARY) or not name:
         raise CannotLoad(
-            f"text-only:{rest} is no language model. Write text-only:hf:NAME; text-only:ngrams is fitted to questions "
-            "whose right answers are known, and computed by the site: ask for it with `predict`."
+            f"text-only:{rest} is not a language model. Write text-only:hf:NAME; text-only:ngrams is fitted to "
+            "questions whose right answers are known, and computed by the site: ask for it with `predict`."
         )
     with imported("Hugging Face's transformers"):
         import transformers

@@ -1,15 +1,15 @@
-"""`vqascore:NAME` or `vqascore:FOLDER`: a generative vision-language model of Hugging Face's transformers is asked
-whether a picture shows a text, and its score is how probable it makes the answer "Yes".
+"""`vqascore:NAME` or `vqascore:FOLDER`: the probability that a generative model answers "Yes".
 
-VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation with Image-to-Text Generation" (ECCV), with their
-question. They give the probability; what is kept is its log-odds, ln(p / (1 - p)), over all words that the model knows:
-that puts pairs in the same order, and tells those apart whose probability is rounded to 0 or 1. NAME is one of
-Hugging Face's hub, FOLDER is on the worker's machine; nothing that a repository brings as code is run. Models that
-continue a text can be asked and, of those with an encoder and a decoder, CLIP-FlanT5 (`predictions.scorers.clip_t5`).
+It is asked whether the picture shows the text: VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation with
+Image-to-Text Generation" (ECCV), with their question. They report the probability; stored is its log-odds, ln(p / (1 -
+p)), over the whole vocabulary: it orders pairs in the same way, but also separates those whose probability is rounded
+to 0 or 1. NAME is a model on Hugging Face's hub, FOLDER is on the worker's machine; code in a repository is never run.
+Supported are decoder-only models and, of those with an encoder and a decoder, CLIP-FlanT5
+(`predictions.scorers.clip_t5`).
 
-What a model has made of a picture, up to where the question begins, is computed once and read with every text of that
-picture, where the model reads strictly from left to right. Whether it does is found out when it is loaded, by asking in
-both ways: otherwise it reads the picture anew with each text, and the record says so.
+If the model reads strictly from left to right, the states of a picture up to the question are computed once and used
+with all its texts. This is tested when it is loaded, by scoring in both ways; otherwise the picture is read again with
+each text, and the conditions say so.
 """
 
 from collections import defaultdict
@@ -108,7 +108,7 @@ class _Prompts:
 
 
 class VqaScore(Batched):
-    """A generative model on a device. `batch`: how many texts are asked of a picture at once."""
+    """A generative model on a device. `batch`: number of texts asked about a picture at once."""
 
     def __init__(self, identity: ModelIdentity, model: Any, processor: Any, device: Any) -> None:
         self.begin(identity, model, device)
@@ -145,7 +145,7 @@ class VqaScore(Batched):
         }
 
     def asked(self) -> Mapping[str, Any]:
-        """Return what is asked about pictures, which answer counts, and what is done with pictures; plain JSON."""
+        """Return the prompt, the scored answer and the treatment of pictures, as plain JSON."""
         return {
             "prompt": self.prompts.written("{text}"),
             "answer": self.processor.tokenizer.convert_ids_to_tokens(self.yes),
@@ -153,7 +153,7 @@ class VqaScore(Batched):
         }
 
     def preprocess(self, picture: Image.Image) -> Any:
-        """Return all that the model reads before the question; where it reads that anew each time, the picture."""
+        """Return everything that the model reads before the question, or the picture if that is read with each text."""
         if not self.looks_once:
             return picture
         read = self._read(TRIED[0], picture)
@@ -193,7 +193,7 @@ class VqaScore(Batched):
             return self.ask_by_width(texts, lambda tails, width: self._continue(seen, before, tails, width))
 
     def ask_by_width(self, texts: Iterable[str], ask: Callable[[Tails, int], list[float]]) -> dict[str, float]:
-        """Return the score of each text; `ask` scores the tokens of some, filled up to a width."""
+        """Return the score of each text; `ask` scores token lists padded to one width."""
         of_width: dict[int, list[tuple[str, NDArray[Any]]]] = defaultdict(list)
         for text in texts:
             tail = self.tokenize(text)
@@ -206,7 +206,7 @@ class VqaScore(Batched):
         return found
 
     def filled_up(self, tails: Tails, before: int, width: int) -> tuple[Any, Any]:
-        """Return the tokens of a batch, and a mask of those that are there and of the `before` ones before them."""
+        """Return the tokens of a batch, padded, and a mask of real tokens, including the `before` earlier ones."""
         import torch
 
         ids = np.zeros((self.batch, width), dtype=np.int64)
@@ -264,7 +264,7 @@ class VqaScore(Batched):
             return read
 
     def _can_look_once(self) -> bool:
-        """Tell whether questions that are read after the states of a picture get the scores that they get with it."""
+        """Return whether questions that are read after the states of a picture get the scores that they get with it."""
         picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (60, 80, 3), dtype=np.uint8))
         self.looks_once = False
         expected = self._ask(picture, TRIED)

@@ -1,6 +1,6 @@
-"""What scorers that run on torch share: the device, the weights' identity, memory that does not suffice, versions.
+"""Code shared by scorers that run on torch: the device, digests of weights, memory errors, versions.
 
-Nothing here imports torch before it is called.
+Importing this module does not import torch.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ ROUNDING: Mapping[str, float] = {"float16": 2**-11, "bfloat16": 2**-8}
 
 
 def device_of_this_machine() -> Any:
-    """Return the torch.device to compute on: the GPU that the process sees first, else the CPU.
+    """Return the torch.device to compute on: the first GPU that the process sees, else the CPU.
 
-    float32 is to mean float32 from then on: torch would have a GPU convolve in numbers of 19 bits (TF32).
+    From then on float32 means float32: by default torch convolves in 19-bit numbers (TF32) on a GPU.
     """
     import torch
 
@@ -39,9 +39,9 @@ def usual_batch(device: Any) -> int:
 
 
 def digest_of_weights(state: Mapping[str, Any]) -> str:
-    """Return the SHA-256, in hexadecimal, of a state dict: of every tensor by its name, with its type and shape.
+    """Return the SHA-256, in hexadecimal, of a state dict: of every tensor by name, with its type and shape.
 
-    The same numbers have the same digest whatever file they came from, and in whatever order it lists them.
+    The same numbers have the same digest, whatever the file and the order in it.
     """
     import torch
 
@@ -135,13 +135,12 @@ OF_A_COSINE, OF_LOG_ODDS, OF_A_MEAN = 2, 80, 16
 
 
 def tolerance_of(half: str, roundings: int) -> float:
-    """Return how close two scores must be for their order to be in doubt: each may be off by so many roundings."""
+    """Return how close two scores must be for their order to be in doubt: each may be off by `roundings` roundings."""
     return 2 * roundings * ROUNDING[half] if half else 0.0
 
 
 def half_for(device: Any, wanted: str, usual: str) -> str:
-    """Return the type of 16 bits to compute in on a device: the one that is wanted, else the `usual` one where the
-    device has units for it, else ""."""
+    """Return the 16-bit type to compute in on a device: the wanted one, else the `usual` one on a GPU, else ""."""
     return wanted or ("" if device.type == "cpu" else usual)
 
 
@@ -155,8 +154,10 @@ Library = TypeVar("Library", bound=HasDevice)
 
 
 class OnDevice(Batched, Generic[Library]):
-    """A model of a library on a device. `half`: the type of 16 bits to compute in, "" for that of the weights;
-    `roundings`: what its scores are supposed to differ by at most then."""
+    """A library's model on a device. `half`: the 16-bit type to compute in, "" for that of the weights.
+
+    `roundings`: the expected error of its scores then, in roundings.
+    """
 
     roundings: ClassVar[int]
 
@@ -204,8 +205,10 @@ def facts_of(device: Any, dtype: Any, half: str, *libraries: str, kept: str = ""
 
 @contextmanager
 def computing(device: Any, half: str) -> Iterator[None]:
-    """Compute without gradients, products of matrices in the type `half` unless it is "", all else in that of the
-    weights; raises OutOfMemory for what torch raises when a device has no memory left."""
+    """Compute without gradients; matrix products in the type `half` if given, everything else in that of the weights.
+
+    Raises OutOfMemory for torch's errors of short memory.
+    """
     import torch
 
     autocast = torch.autocast(device.type, dtype=getattr(torch, half or "bfloat16"), enabled=bool(half))

@@ -1,6 +1,6 @@
-"""What scorers of Hugging Face's transformers share: which model it is, what its processor does, why it cannot load.
+"""Code shared by scorers that use Hugging Face's transformers: identity, processor settings, load errors.
 
-Nothing here imports transformers.
+Importing this module does not import transformers.
 """
 
 import json
@@ -14,7 +14,7 @@ from predictions.scorers.with_torch import digest_of_weights
 
 
 def identity_of(rest: str, model: Any) -> ModelIdentity:
-    """Return which model it is: its name on the hub with the commit there, or the name of its folder."""
+    """Return the identity of a model: its name on the hub with the commit, or the name of its folder."""
     folder = Path(rest)
     return ModelIdentity(
         (folder.name if folder.is_dir() else rest)[:100],
@@ -24,7 +24,7 @@ def identity_of(rest: str, model: Any) -> ModelIdentity:
 
 
 def steps_of(processor: Any) -> dict[str, Any]:
-    """Return what is set in an image processor, plain JSON."""
+    """Return the settings of an image processor as plain JSON."""
     steps = {name: value for name, value in processor.to_dict().items() if _is_plain(value)}
     # Read back, so that it is what JSON makes of it: a tuple is a list.
     plain: dict[str, Any] = json.loads(json.dumps(steps, default=str))
@@ -37,7 +37,7 @@ def _is_plain(value: Any) -> bool:
 
 @contextmanager
 def loading(rest: str) -> Iterator[None]:
-    """Raise CannotLoad for whatever a download or a damaged file raises in the block."""
+    """Raise CannotLoad for any error of a download or a damaged file in the block."""
     try:
         yield
     except CannotLoad:
@@ -52,7 +52,7 @@ def loading(rest: str) -> Iterator[None]:
 
 
 def check_nothing_is_missing(rest: str, told: dict[str, Any], which: str) -> None:
-    """Raise CannotLoad where weights were made up, since the file has none for them; `which` says what can be used."""
+    """Raise CannotLoad if weights are missing from the file; `which` says which models can be used."""
     if told["missing_keys"]:
         missing = ", ".join(sorted(told["missing_keys"])[:3])
         raise CannotLoad(f"{rest} lacks weights that are needed ({missing}). {which}")

@@ -1,4 +1,4 @@
-"""The original of a picture, for workers with models that do not share the site's folder."""
+"""Serves original images to workers with models that do not share the site's folder."""
 
 import re
 
@@ -16,10 +16,10 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @require_safe
 def picture(request: HttpRequest, sha256: str) -> HttpResponse:
-    """Give the stored bytes to who has the token.
+    """Return the stored bytes to a request with the worker token.
 
-    Without a token 404, as for a missing picture. With another token 403, whether or not there is such a picture, so
-    that a worker can say what to check.
+    404 without a token, as for a missing image. 403 with a wrong token, whether or not there is such an image, so that
+    a worker can say what to check.
     """
     if not _is_worker(request):
         has_token = request.headers.get("Authorization")

@@ -76,8 +76,11 @@ def is_large(answers: int) -> bool:
     return answers > MADE_AT_ONCE
 
 
-def is_large_to_count(project: Project, answers: int) -> bool:
-    """Whether the outcomes of the instances of `project` take too long to count during a request."""
+def takes_long_to_count(project: Project, answers: int) -> bool:
+    """Whether counting the outcomes of the instances of `project` takes too long for a request.
+
+    answers: the number of answers that its annotators have sent.
+    """
     questions = Question.objects.filter(study__project=project).order_by().values("pk")
     instances = Instance.objects.filter(project=project).order_by().values("pk")
     return (

@@ -16,7 +16,7 @@ from annotation.models import Annotator, Response
 from annotation.models.responses import RESPONSE
 from results.actions import cached_statistics
 from results.actions.releases import check_frozen, store_rows
-from results.exporting.base import Rows
+from results.exporting.base import RowType
 from results.exporting.erasure import AnsweredQuestion, Question, Row, changes, remaining_rows
 from results.exporting.release_rows import read_any_row
 from results.exporting.rows import AcceptedInstance
@@ -132,18 +132,18 @@ def _write_again(
         transaction.on_commit(partial(default_storage.delete, before))
 
 
-def _rows(release: Release) -> Iterator[tuple[Rows, Row]]:
+def _rows(release: Release) -> Iterator[tuple[RowType, Row]]:
     with default_storage.open(release.file) as stored:
         for line in stored:
             yield read_any_row(line)
 
 
-def _keep(release: Release, rows: Iterator[tuple[Rows, Row]]) -> int:
+def _keep(release: Release, rows: Iterator[tuple[RowType, Row]]) -> int:
     """Store `rows` as the rows of `release` under their hash; return the number of accepted items."""
     # Releases frozen by an older version hold a row for each question.
     items: set[str] = set()
 
-    def noting_items() -> Iterator[tuple[Rows, Row]]:
+    def noting_items() -> Iterator[tuple[RowType, Row]]:
         for sort, row in rows:
             if isinstance(row, AcceptedInstance):
                 items.add(row.name)

@@ -300,14 +300,14 @@ def _ended(job: Job) -> None:
     )
 
 
-EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this export. Ask for it again.", ended=_ended)
+EXPORT = Work(run=_make, unit="rows", trouble="The server could not make this export. Try again.", ended=_ended)
 
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User, now: datetime) -> None:
     """Cancel `export`: at once if it waits, within about a second if it is running. Raises CannotExport."""
     if not Export.objects.unmade().filter(pk=export.pk).exists():
-        raise CannotExport("This export is over already, so there was nothing to cancel.")
+        raise CannotExport("This export has already ended, so there was nothing to cancel.")
     details = {"format": export.format}
     record(project=export.project, study=export.study, what=What.EXPORT_CANCELLED, by=by, now=now, **details)
     cancel(job=job_of(export=export), now=now)

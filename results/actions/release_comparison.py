@@ -77,7 +77,7 @@ class ReleaseComparison:
 def compare_releases(before: Release, after: Release) -> ReleaseComparison:
     """Compare the items of two releases by their names, in the order of `after`, then of `before`.
 
-    Reads both files: about a second for 100,000 items. Raises CannotExport if one is no longer given out or not frozen.
+    Reads both files: about a second for 100,000 items. Raises CannotExport if one is no longer available or not frozen.
     """
     for release in (before, after):
         check_offered(release)

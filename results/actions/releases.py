@@ -25,7 +25,7 @@ from results.actions.pseudonyms import name_for_release
 from results.actions.row_progress import Report, WrittenFile, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
-from results.exporting.base import Rows
+from results.exporting.base import RowType
 from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.release_rows import read_row, row_line
 from results.exporting.spreadsheets import cell
@@ -54,7 +54,7 @@ _TEXTS = ("description", "licence", "citation")
 # Formats beside the data of every release, in its folder of annotations.
 OTHERS = ("responses", "decisions", "predictions", "conditions", "events")
 # Formats of the data itself.
-DATA: tuple[Rows, ...] = ("instances", "descriptions")
+DATA: tuple[RowType, ...] = ("instances", "descriptions")
 RELEASE_FORMATS = tuple(name for name in FORMATS if get_writer(name).rows in DATA)
 
 
@@ -136,7 +136,7 @@ def _check_unchanged(release: Release, about: About) -> None:
         text = getattr(about, name)
         if text and text != getattr(release, name):
             raise CannotExport(
-                f"The release {release.name} is there already, with another {name}, and stays as it is. Choose another "
+                f"The release {release.name} already exists with another {name} and does not change. Choose another "
                 f"name, or leave the {name} out to write it again."
             )
 
@@ -180,9 +180,9 @@ def _keep_rows(release: Release, kept: Mapping[str, Any], *, now: datetime) -> b
     return True
 
 
-def store_rows(release: Release, rows: Iterable[tuple[Rows, Any]]) -> tuple[str, str, Counter[Rows]]:
+def store_rows(release: Release, rows: Iterable[tuple[RowType, Any]]) -> tuple[str, str, Counter[RowType]]:
     """Store `rows`, each with its type, for `release`; return their name in the storage, their hash and counts."""
-    counts: Counter[Rows] = Counter()
+    counts: Counter[RowType] = Counter()
     digest = hashlib.sha256()
     with tempfile.TemporaryFile("w+b") as out:
         for sort, row in rows:
@@ -195,7 +195,7 @@ def store_rows(release: Release, rows: Iterable[tuple[Rows, Any]]) -> tuple[str,
         return default_storage.save(f"releases/{release.pk}/{sha256}.jsonl", File(out)), sha256, counts
 
 
-def _current_rows(release: Release, studies: list[Study]) -> Iterator[tuple[Rows, Any]]:
+def _current_rows(release: Release, studies: list[Study]) -> Iterator[tuple[RowType, Any]]:
     names = dict(release.pseudonyms.values_list("annotator_id", "name"))
     released = release.studies()
     yield from zip(repeat("instances"), instances_of_studies(released))
@@ -265,7 +265,7 @@ def check_offered(release: Release) -> None:
     if removed_since(releases=[release]).of_release(release).withdrawn_at is not None:
         raise CannotExport(
             f"Somebody whose answers are in the release {release.name} has withdrawn since it was frozen, so it is no "
-            "longer given out. Freeze a new release under another name."
+            "longer available. Freeze a new release under another name."
         )
 
 
@@ -282,7 +282,7 @@ def check_frozen(release: Release) -> None:
         raise CannotExport(f"The rows of the release {release.name} are no longer those that were frozen.")
 
 
-def _frozen_rows(release: Release, sort: Rows) -> Iterator[Any]:
+def _frozen_rows(release: Release, sort: RowType) -> Iterator[Any]:
     with default_storage.open(release.file) as stored:
         for line in stored:
             row = read_row(line, sort)

@@ -14,7 +14,9 @@ from results.exporting.spreadsheets import cell
 DEFAULT_SPLIT = "test"
 # SHA-256 -> bytes of a stored picture. Raises OSError if the storage does not have it.
 ReadImage = Callable[[str], bytes]
-Rows = Literal["instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"]
+RowType = Literal[
+    "instances", "responses", "decisions", "ratings", "predictions", "conditions", "descriptions", "events"
+]
 # Writes one row of `results.exporting.rows`; returns the number of rows of the data it became.
 Write = Callable[[Any], int]
 
@@ -55,7 +57,7 @@ class Writer(ABC):
     """An export format; by default of one file for all splits. `rows`: the type of rows it takes."""
 
     title: str
-    rows: Rows
+    rows: RowType
     filename: str
     """The end of its files' names, after the name of the study and a dash."""
     is_folder = False

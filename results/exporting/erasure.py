@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, field, replace
 
 from analytics.outcomes import Outcome, State, outcome_of_question, progress_of
-from results.exporting.base import Rows
+from results.exporting.base import RowType
 from results.exporting.rows import (
     AcceptedInstance,
     AcceptedQuestion,
@@ -59,7 +59,7 @@ class Changes:
 
 
 def changes(
-    rows: Iterable[tuple[Rows, Row]],
+    rows: Iterable[tuple[RowType, Row]],
     *,
     workers: Set[str],
     answered: Mapping[Question, AnsweredQuestion],
@@ -109,8 +109,8 @@ def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: 
 
 
 def remaining_rows(
-    rows: Iterable[tuple[Rows, Row]], found: Changes, *, workers: Set[str], above: Mapping[str, Collection[str]]
-) -> Iterator[tuple[Rows, Row]]:
+    rows: Iterable[tuple[RowType, Row]], found: Changes, *, workers: Set[str], above: Mapping[str, Collection[str]]
+) -> Iterator[tuple[RowType, Row]]:
     """Yield the rows without `workers`.
 
     above: upstream studies of each study of the rows. Drops instances that their study or an upstream one no longer

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from results.exporting.base import Rows
+from results.exporting.base import RowType
 from results.exporting.rows import (
     AcceptedInstance,
     AcceptedQuestion,
@@ -20,20 +20,20 @@ from results.exporting.rows import (
 )
 
 
-def row_line(sort: Rows, row: Any) -> bytes:
+def row_line(sort: RowType, row: Any) -> bytes:
     """Return the line that stores `row`, a row of `results.exporting.rows`."""
     kept = json.dumps([sort, asdict(row)], ensure_ascii=False, default=datetime.isoformat)
     return f"{kept}\n".encode()
 
 
-def read_row(line: bytes, wanted: Rows) -> Any:
+def read_row(line: bytes, wanted: RowType) -> Any:
     """Return the row stored in `line`, unchanged, or None if its type is not `wanted`."""
     if not line.startswith(f'["{wanted}", '.encode()):
         return None
     return _READ[wanted](json.loads(line)[1])
 
 
-def read_any_row(line: bytes) -> tuple[Rows, Any]:
+def read_any_row(line: bytes) -> tuple[RowType, Any]:
     """Return the row stored in `line`, unchanged, with its type."""
     sort, kept = json.loads(line)
     return sort, _READ[sort](kept)
@@ -63,7 +63,7 @@ def _description(kept: Mapping[str, Any]) -> DescribedImage:
     return replace(found, tags=tuple(found.tags), looked_for=tuple(found.looked_for))
 
 
-_READ: Mapping[Rows, Callable[[Mapping[str, Any]], Any]] = {
+_READ: Mapping[RowType, Callable[[Mapping[str, Any]], Any]] = {
     "instances": _instance,
     "responses": _response,
     "decisions": _decision,

@@ -86,7 +86,9 @@ def expected_precision_table(planned: PlannedStudy) -> Table:
             f"{USUAL_RARE} of the answers."
         )
     if notes:
-        notes.append("By the code that makes the intervals of the results. Other assumptions give other widths.")
+        notes.append(
+            "Simulated with the same code as the intervals of the results. Other assumptions give other widths."
+        )
     return Table("outlook", "What this study will be able to tell", columns, rows, notes)
 
 

@@ -206,8 +206,10 @@ def _options(study: StudyFacts, kind: str, label_space: LabelSpace) -> list[str]
     return [*label_space.options, *sorted(given - set(label_space.options))]
 
 
-def rarity(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:
-    """Return a sentence if kappa is low because nearly all answers have the same label, else "".
+def kappa_paradox_note(agreed: Coefficient, kappa: Coefficient, ratings: Coded) -> str:
+    """Return a remark if kappa is low because nearly all answers have the same label, else "".
+
+    agreed: percent agreement of the same `ratings`.
 
     Source: Feinstein and Cicchetti 1990, "High agreement but low kappa: I. The problems of two paradoxes".
     """

@@ -188,7 +188,7 @@ def say_comparison(table: Table) -> str:
         of_score = [row for row in of_study if row["Score"] == about[1]]
         closest = min(of_score, key=lambda row: _number(row["People minus model"]))
         said.append((closest, _difference(closest, len(of_score))))
-    return _named(said, "Study", "Score") if said else "No model answered what people answered yet."
+    return _named(said, "Study", "Score") if said else "No model has answered the questions that people answered yet."
 
 
 def _difference(closest: Row, models: int) -> str:

@@ -36,4 +36,4 @@ def notice_of(played: Iterable[SimulatedStudy]) -> str:
     said = dict.fromkeys(f"{each.simulated:,} of {each.annotators:,} annotators of {each.slug}" for each in played)
     if not said:
         return ""
-    return f"Simulated: {', '.join(said)}. They are a program, so this says nothing about people."
+    return f"Simulated: {', '.join(said)}. Simulated answers say nothing about people."

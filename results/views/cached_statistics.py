@@ -29,7 +29,7 @@ def figures_for(project: Project) -> cached_statistics.CachedStatistics:
 
 def figures_of_large(project: Project) -> cached_statistics.CachedStatistics | None:
     """Return the same for a large project, and None for a small one."""
-    if not cached_statistics.is_large_to_count(project, answers_sent(project)):
+    if not cached_statistics.takes_long_to_count(project, answers_sent(project)):
         return None
     return _looked_up(KeptNumbers.Page.INSTANCES, project)
 

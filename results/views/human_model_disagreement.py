@@ -18,7 +18,7 @@ from results.queries.instances.human_model_disagreement import (
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.explorer_links import ALL, NO_NAME
 from results.reports.facts import Disagreement, Way
-from results.reports.sections.human_model_disagreement import TITLES, counted_lines
+from results.reports.sections.human_model_disagreement import TITLES, count_disagreements
 from results.views.guards import project_view
 from studies.models import Project
 from studies.permissions import Verb
@@ -62,7 +62,7 @@ class CountedLine:
 def counted(project: Project, human_model_disagreements: Sequence[Disagreement]) -> dict[str, Any]:
     """Return the template context of the table whose counts link to what they count."""
     lines = []
-    for line in counted_lines(human_model_disagreements):
+    for line in count_disagreements(human_model_disagreements):
         named = {"study": line.study, "type": line.category[0], "subtype": line.category[1]}
         where = {name: value or NO_NAME for name, value in named.items() if value != ALL}
         counts = [

@@ -157,7 +157,7 @@ def _choices(project: Project, wanted: Wanted) -> dict[str, Any]:
         "parted": ("Any", PARTED),
     }
     return {
-        "models": [str(model) for model in project.models.that_answered(project)],
+        "models": [str(model) for model in project.models.with_predictions(project)],
         "orders": {name: order.title for name, order in ORDERS.items() if name != SOURCE},
         "coded": [(name, LABELS[name], *options, getattr(wanted, name)) for name, options in coded.items()],
         "chosen_facets": [(name, value) for name in FACETS if (value := getattr(wanted, name))],

@@ -27,7 +27,7 @@ from studies.importing import Record, get_importer
 from studies.kinds import get_kind
 from studies.models import Instance, Project, Question, Study, SurveyQuestion
 from studies.progress_bars import ProgressBars
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 
 FORMAT = "bivlc-manifest"
 CAPTION_RULE = "bivlc-release-v1"
@@ -143,7 +143,7 @@ def _launch(replay: Replay, name: str) -> Study:
 
 def study_file(replay: Replay, name: str) -> str:
     """Return the shipped study file with a contact, adapted to the project's name and the manifest's size."""
-    source = shipped()[name].source.replace('contact: ""', "contact: whoever runs the replay")
+    source = shipped_designs()[name].source.replace('contact: ""', "contact: whoever runs the replay")
     if replay.is_whole and slug(replay, name) == name:
         return source
     design: dict[str, Any] = yaml.safe_load(source)

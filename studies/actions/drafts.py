@@ -168,7 +168,7 @@ def _locked(study: Study, instead: str) -> Study:
     if locked is None:
         raise StudyError("Somebody else has just deleted this draft.")
     if locked.state != StudyState.DRAFT:
-        raise StudyError(f"Study {locked.slug} was launched, so it is no draft any more. {instead}")
+        raise StudyError(f"Study {locked.slug} was launched, so it is no longer a draft. {instead}")
     return locked
 
 

@@ -61,10 +61,11 @@ def is_stored(sha256: str) -> bool:
     return default_storage.exists(original_name(sha256))
 
 
-def take_in(data: bytes, *, keep: bool, on_write: Callable[[str], None]) -> tuple[str, PictureFacts]:
-    """Check the bytes of a picture and, with `keep`, store them and the renditions. Raises NotAPicture.
+def check_and_store(data: bytes, *, keep: bool, on_write: Callable[[str], None]) -> tuple[str, PictureFacts]:
+    """Check the bytes of a picture; return its SHA-256 and facts. Raises NotAPicture.
 
-    `on_write` is called with the name of every new file. Thread-safe.
+    keep: also store the original and its renditions, unless the original is stored already. on_write: called with the
+    storage name of every new file. Thread-safe.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     if is_stored(sha256):
@@ -104,7 +105,7 @@ def _rendition(sha256: str, size: str) -> str:
 
 
 def can_be_shown(sha256: str) -> bool:
-    """Tell whether the storage has the renditions of a picture, or the original to make them from."""
+    """Return whether the storage has the renditions of a picture, or the original to make them from."""
     try:
         with default_storage.open(_rendition(sha256, "view")):
             return True

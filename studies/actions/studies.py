@@ -244,7 +244,7 @@ def freeze(
 
 
 def joins_dataset(study: Study) -> bool:
-    """Tell whether launching `study` adds its accepted items to the project's dataset.
+    """Return whether launching `study` adds its accepted items to the project's dataset.
 
     The study file can decide it. By default a filter is added if the project has no dataset yet or if its upstream
     study is part of the dataset; the order of launches does not matter.

@@ -81,7 +81,7 @@ def _typed(fields: Sequence[Field], sent: Mapping[str, str]) -> dict[Path, Any]:
 
 
 def _is_in_another_currency(amount: Field, text: str, sent: Mapping[str, str]) -> bool:
-    """Tell whether an amount names a currency that is not the one of the form: the schema refuses it then."""
+    """Return whether an amount names a currency that is not the one of the form: the schema refuses it then."""
     read = read_amount(text) if amount.control == AMOUNT else None
     return read is not None and read[1] not in ("", sent.get(CURRENCY, read[1]))
 

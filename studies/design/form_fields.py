@@ -436,7 +436,7 @@ def _control(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def _is_a_line(value: Any) -> bool:
-    """Tell whether a value of a list survives as one line of text."""
+    """Return whether a value of a list survives as one line of text."""
     return isinstance(value, str) and value == value.strip() != "" and len(value.splitlines()) == 1
 
 

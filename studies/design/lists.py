@@ -71,7 +71,7 @@ def _dash(source: str, row: yaml.Node, column: int, least: int) -> int | None:
 
 
 def _is_comment_within(line: str, column: int) -> bool:
-    """Tell whether a line is a comment that stands deeper than the dash of the row above it."""
+    """Return whether a line is a comment that stands deeper than the dash of the row above it."""
     text = line.lstrip(" ")
     return text.startswith("#") and len(line) - len(text) > column
 

@@ -59,7 +59,7 @@ def shortest_limit(estimated_minutes: int) -> int:
 
 
 def any_right_is_known(parts: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether parts, with their `kind` and `ask`, have a question with a known right answer."""
+    """Return whether parts, with their `kind` and `ask`, have a question with a known right answer."""
     return any(get_kind(part["kind"]).knows_right(part["ask"]) for part in parts)
 
 
@@ -292,7 +292,7 @@ class Design(Section):
     language: str = entry(
         "en", group=_STUDY, since=2, before="", pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*" + _END, maxLength=35
     )
-    """The language of its texts, which buttons, numbers and times follow: a tag such as en, es, eu, ar or pt-BR."""
+    """The language of its texts, buttons, numbers and times, as a tag such as en, es, eu, ar or pt-BR."""
     contact: str = entry("", group=_STUDY, first=_PEOPLE, since=2, maxLength=300)
     """Whom annotators write to, and how: a name and an address. Needed at launch."""
     ethics: str = entry("", group=_STUDY, optional=True, maxLength=300)

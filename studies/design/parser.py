@@ -54,7 +54,7 @@ def _load(text: str) -> tuple[Any, Lines]:
         return loader.construct_document(node), lines
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or "it is no YAML"
+        reason = getattr(error, "problem", None) or "it is not YAML"
         raise DesignRefused([Problem(mark.line + 1 if mark else None, f"This cannot be read: {reason}.")]) from error
     except (ValueError, RecursionError) as error:
         raise DesignRefused([Problem(None, "This cannot be read as YAML.")]) from error

@@ -29,7 +29,7 @@ def get_rule(name: str) -> Eligibility:
 
 
 def bars_questions(name: str) -> bool:
-    """Tell whether the rule called `name` can exclude people from single questions, not only from whole studies."""
+    """Return whether the rule called `name` can exclude people from single questions, not only from whole studies."""
     return type(get_rule(name)).bars is not Eligibility.bars
 
 

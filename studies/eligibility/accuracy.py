@@ -21,24 +21,24 @@ class Accuracy(Eligibility):
 
     name = "accuracy"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_named("The study in which people are measured; it may be this one, where one may come again."),
+        study=study_named("The study whose answers are judged; it may be this one if people may come again."),
         at_least={"type": "number", "minimum": 0, "maximum": 1, "description": "The share of good answers needed."},
         answers={
             "type": "integer",
             "minimum": 1,
             "default": 10,
-            "description": "Whoever has given fewer answers there is not measured yet, and let in.",
+            "description": "People with fewer judged answers are let in.",
         },
         by={
             "type": "string",
             "enum": [RIGHT_ANSWERS, ACCEPTANCE],
             "default": RIGHT_ANSWERS,
-            "description": "What makes an answer a good one: that it is the right one, where that is known, or that "
-            "the studies that asked others about it accepted it.",
+            "description": "When an answer is good: if it is right, or if the studies that asked others about it "
+            "accepted it.",
         },
     )
     told = gettext_noop("This study needs people whose earlier answers matched more often. Thank you for your answers.")
-    reason = "had too few good answers in the study in which people are measured."
+    reason = "had too few good answers in the study whose answers are judged."
     of_itself = True
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:

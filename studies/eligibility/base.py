@@ -89,7 +89,7 @@ class Eligibility:
         return ()
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
-        """Tell whether `person` is excluded from the whole study."""
+        """Return whether `person` is excluded from the whole study."""
         return False
 
     def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:

@@ -8,9 +8,11 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 
 class InStudy(Eligibility):
     name = "in_study"
-    schema: ClassVar[Mapping[str, Any]] = entry_schema(study=study_named("The study that one must have taken part in."))
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(
+        study=study_named("Only people who answered something in this study may take part.")
+    )
     told = gettext_noop("This study continues another one and is for people who took part in that one.")
-    reason = "had not taken part in the study that one must have taken part in."
+    reason = "had not taken part in the required study."
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
         return not person.record(given["study"]).answered

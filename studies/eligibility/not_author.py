@@ -12,7 +12,7 @@ class NotAuthor(Eligibility):
     name = "not_author"
     schema: ClassVar[Mapping[str, Any]] = entry_schema()
     told = gettext_noop("The remaining questions are about your own answers, so other people answer them.")
-    reason = "came when all that was left was about answers of their own."
+    reason = "came when only questions about their own answers were left."
 
     def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
         return Barred(answers=person.answers)

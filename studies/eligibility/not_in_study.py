@@ -8,9 +8,11 @@ from studies.eligibility.base import Eligibility, Person, entry_schema, gettext_
 
 class NotInStudy(Eligibility):
     name = "not_in_study"
-    schema: ClassVar[Mapping[str, Any]] = entry_schema(study=study_named("The study that one must not have been in."))
+    schema: ClassVar[Mapping[str, Any]] = entry_schema(
+        study=study_named("People who answered something in this study may not take part.")
+    )
     told = gettext_noop("You took part in another of our studies, and this one needs people who did not.")
-    reason = "had taken part in the study that nobody here may have taken part in."
+    reason = "had taken part in a study whose annotators are excluded."
 
     def refuses(self, person: Person, given: Mapping[str, Any]) -> bool:
         return person.record(given["study"]).answered > 0

@@ -11,10 +11,10 @@ class NotSameInstance(Eligibility):
 
     name = "not_same_instance"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_named("The study whose instances nobody meets again here.")
+        study=study_named("Nobody is asked about an instance that they had in this study.")
     )
     told = gettext_noop("The remaining questions show what you have already seen in another study.")
-    reason = "came when all that was left was about instances that they had met in another study."
+    reason = "came when only questions about instances they had in another study were left."
 
     def bars(self, person: Person, given: Mapping[str, Any]) -> Barred:
         return Barred(instances=person.record(given["study"]).instances)

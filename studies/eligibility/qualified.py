@@ -15,12 +15,20 @@ class Qualified(Eligibility):
 
     name = "qualified"
     schema: ClassVar[Mapping[str, Any]] = entry_schema(
-        study=study_named("The study that one qualifies in; its right answers are known."),
-        right={"type": "integer", "minimum": 1, "description": "So many right answers are needed ..."},
-        of={"type": "integer", "minimum": 1, "description": "... of so many, which all must have been answered."},
+        study=study_named("The qualification study; its right answers must be known."),
+        right={
+            "type": "integer",
+            "minimum": 1,
+            "description": "Number of right answers needed, in total or in one session.",
+        },
+        of={
+            "type": "integer",
+            "minimum": 1,
+            "description": "Out of this number of questions, all of which must have been answered.",
+        },
     )
     told = gettext_noop("This study is for people who have passed another one.")
-    reason = "had not passed the study that one qualifies in."
+    reason = "had not passed the qualification."
 
     def problems(self, given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         if given["right"] > given["of"]:

@@ -48,14 +48,14 @@ def problem_with_path(name: str) -> str:
     if not name:
         return "It has no name."
     if "\\" in name or not name.isprintable():
-        return "Remove backslashes, line ends and other characters that cannot be seen."
+        return "Remove backslashes, line breaks and invisible characters."
     if len(name.encode()) > LONGEST_PATH:
-        return f"Use at most {LONGEST_PATH} bytes for a name with its folders."
+        return f"Use at most {LONGEST_PATH} bytes for a path: the name with its folders."
     parts = name.split("/")
     if {"", ".", ".."} & set(parts):
         return 'Remove ".", ".." and empty parts, such as a slash at the beginning.'
     if any(len(part.encode()) > LONGEST_NAME for part in parts):
-        return f"Use at most {LONGEST_NAME} bytes for a name, and for each folder."
+        return f"Use at most {LONGEST_NAME} bytes for the name of a file or folder."
     return ""
 
 
@@ -146,7 +146,7 @@ def _shortened(name: str) -> str:
 
 
 def _is_left_by_system(member: zipfile.ZipInfo) -> bool:
-    """Tell whether it is a metadata file of macOS or Windows."""
+    """Return whether it is a metadata file of macOS or Windows."""
     path = PurePosixPath(member.filename)
     return "__MACOSX" in path.parts or path.name in {".DS_Store", "Thumbs.db", "desktop.ini"}
 

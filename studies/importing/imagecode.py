@@ -209,7 +209,7 @@ def _note(row: int, directory: str, about: dict[str, dict[str, Any]]) -> Iterato
 
 
 def _no_index(row: int, target: str) -> RowProblem:
-    return RowProblem(row, "descriptions", f"{target!r} is no index of one of the ten images. Write 0 to 9.")
+    return RowProblem(row, "descriptions", f"{target!r} is not an index of one of the ten images. Write 0 to 9.")
 
 
 def _read_set(row: int, fields: dict[str, Any], split: str) -> Iterator[Record | RowProblem]:

@@ -108,7 +108,7 @@ def write_as_parquet(source: Path, target: Path) -> None:
             for batch in batches:
                 writer.write_batch(batch, row_group_size=ARROW_ROWS)
     except _failures() as error:
-        raise BadTable("It is not an Arrow file that can be read. Save the dataset again.") from error
+        raise BadTable("It cannot be read as an Arrow file. Save the dataset again.") from error
 
 
 def open_parquet(source: Path | BinaryIO) -> Any:
@@ -119,7 +119,7 @@ def open_parquet(source: Path | BinaryIO) -> Any:
     try:
         return parquet.ParquetFile(source)
     except _failures() as error:
-        raise BadTable("It is not a Parquet file that can be read. Write it again.") from error
+        raise BadTable("It cannot be read as a Parquet file. Write it again.") from error
 
 
 # Files whose pictures are kept at the same time.

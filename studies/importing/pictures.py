@@ -165,7 +165,7 @@ def _open(data: bytes, *, max_pixels: int) -> Image.Image:
     try:
         image = Image.open(BytesIO(data), formats=READ_FORMATS)
     except _DECODER_FAILURES as error:
-        raise NotAPicture(f"The file is not an image that can be read ({', '.join(READ_FORMATS)}).") from error
+        raise NotAPicture(f"The file cannot be read as an image ({', '.join(READ_FORMATS)}).") from error
     width, height = image.size
     if width < 1 or height < 1:
         raise NotAPicture(f"The image has no pixels ({width} x {height}).")

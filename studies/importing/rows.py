@@ -146,7 +146,7 @@ def read_yaml_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
         mark = error.problem_mark or error.context_mark
         yield RowProblem(0, "", f"It is not YAML{f' (line {mark.line + 1})' if mark else ''}.")
     except (yaml.YAMLError, ValueError, TypeError, RecursionError):
-        yield RowProblem(0, "", "It is not YAML that can be read.")
+        yield RowProblem(0, "", "It cannot be read as YAML.")
     else:
         if not isinstance(items, dict) or not items or not all(isinstance(key, str) for key in items):
             yield RowProblem(0, "", "It is neither a JSON object nor a YAML mapping of items by key.")
@@ -164,7 +164,7 @@ def _read_json(stream: BinaryIO) -> Any:
     except json.JSONDecodeError as error:
         return RowProblem(0, "", f"It is not JSON ({error.msg} at line {error.lineno}, character {error.colno}).")
     except (ValueError, RecursionError):
-        return RowProblem(0, "", "It is not JSON that can be read: a number is too long or the nesting too deep.")
+        return RowProblem(0, "", "It cannot be read as JSON: a number is too long or the nesting too deep.")
 
 
 def _read_whole(stream: BinaryIO) -> str:
@@ -250,7 +250,7 @@ def _decoded(data: bytes, position: int) -> str:
 
 def _problems_in_header(header: list[str] | None, required: Sequence[str]) -> list[RowProblem]:
     if header is None:
-        return [RowProblem(0, "", "It is empty. Name a file with a header and records.")]
+        return [RowProblem(0, "", "It is empty. Choose a file with a header and at least one record.")]
     missing = [name for name in required if name not in header]
     twice = sorted({name for name in header if name and header.count(name) > 1})
     nameless = header.count("")
@@ -289,7 +289,7 @@ def _parse_object(line: str) -> dict[str, Any] | str:
     except json.JSONDecodeError as error:
         return f"The line is not JSON ({error.msg} at character {error.pos + 1})."
     except (ValueError, RecursionError):
-        return "The line is not JSON that can be read: a number is too long or the nesting too deep."
+        return "The line cannot be read as JSON: a number is too long or the nesting too deep."
     if not isinstance(value, dict):
         return f"The line is {kind_of(value)}. Write one JSON object on each line."
     return value

@@ -24,7 +24,7 @@ class Ambiguity(SingleChoice):
     name = "ambiguity"
     title = "Say which of two images fits a caption, or both"
     about = "Keeps instances whose caption fits one of the two images only."
-    needs = "a caption and two images in roles of their own"
+    needs = "a caption and two images, each in its own role"
     rule = "unambiguous-v1"
     rejecting_options = frozenset({GENERATED, BOTH})
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(

@@ -308,7 +308,7 @@ class Kind(ABC):
         return ""
 
     def knows_right(self, ask: Mapping[str, Any]) -> bool:
-        """Tell whether any question has a known right answer."""
+        """Return whether any question has a known right answer."""
         return any(self.right_option(ask, variant) for variant in self.variants(ask))
 
     @abstractmethod
@@ -326,8 +326,10 @@ class Kind(ABC):
         return ()
 
     def fixed_order(self, content: Mapping[str, Any]) -> bool:
-        """Tell whether everybody sees shuffled options and keyed pictures in the order of the source, as the frames of
-        a video, and not at random."""
+        """Return whether everybody sees options and keyed pictures in the order of the source, not at random.
+
+        Frames of a video are shown in this way.
+        """
         return bool(content.get(IN_ORDER))
 
     def groups(self, content: Mapping[str, Any]) -> Sequence[Group]:
@@ -434,7 +436,7 @@ class AsksAboutAnswers(Kind):
     """Whether annotators skip instances they saw in the upstream study, because there they saw the right answer."""
 
     def accepts_source(self, source: Mapping[str, Any]) -> bool:
-        """Tell whether it can ask about an answer with this `source` (see `Kind.as_source`)."""
+        """Return whether it can ask about an answer with this `source` (see `Kind.as_source`)."""
         return True
 
     def redacted(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -446,7 +448,7 @@ class AsksAboutAnswers(Kind):
 
 
 def has_own_score(kind: Kind) -> bool:
-    """Tell whether `kind` scores answers in another way than by comparing one label with the right one."""
+    """Return whether `kind` scores answers in another way than by comparing one label with the right one."""
     return not kind.has_one_label or type(kind).score is not Kind.score
 
 

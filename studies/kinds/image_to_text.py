@@ -20,7 +20,7 @@ class ImageToText(MatchingChoice):
     name = "image_to_text"
     title = "Pick the caption that describes an image"
     about = "Measures how often people match an image with its caption."
-    needs = "an image and 2 to 9 captions in roles of their own"
+    needs = "an image and 2 to 9 captions, each in its own role"
     asked, offered = "images", "captions"
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
         images=list_schema(

@@ -19,8 +19,8 @@ class TextToImage(MatchingChoice):
 
     name = "text_to_image"
     title = "Pick the image that a caption describes"
-    about = "Measures how often people match a caption with its image."
-    needs = "a caption and 2 to 9 images in roles of their own"
+    about = "Measures how often people pick the right image for a caption."
+    needs = "a caption and 2 to 9 images, each in its own role"
     asked, offered = "captions", "images"
     ask_schema: ClassVar[Mapping[str, Any]] = ask_schema_of(
         captions=list_schema(

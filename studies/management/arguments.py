@@ -66,7 +66,7 @@ def actor_named(options: dict[str, Any], verb: Verb, project: Project) -> Actor:
     if project.archived_at is not None and verb not in IN_ARCHIVE:
         raise CommandError(why_not_in_archive(project.slug, verb))
     role = role_in(user, project)
-    what = "cannot sign in any more" if not user.is_active else f"is {with_article(role) if role else 'no member'}"
+    what = "cannot sign in any more" if not user.is_active else f"is {with_article(role) if role else 'not a member'}"
     raise CommandError(
         f"{user.get_username()} {what}. Only {who_may(verb)} of {project.slug} may {WORDS[verb]}. "
         "Name one of them with --by, or leave it out."
@@ -84,7 +84,7 @@ def operator_named(options: dict[str, Any]) -> Actor:
     if user.is_active and user.is_superuser:
         return user
     raise CommandError(
-        f"{user.get_username()} is no superuser, and this is done in every project. Name a superuser with --by, or "
+        f"{user.get_username()} is not a superuser, and this affects every project. Name a superuser with --by, or "
         "leave it out."
     )
 

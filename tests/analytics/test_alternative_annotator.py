@@ -111,7 +111,7 @@ def test_what_one_person_alone_or_the_model_did_not_answer_counts_for_nothing() 
     people = {"ann": [1, 1, None, 1], "ben": [1, None, 1, 1], "cem": [1, 1, None, 1]}
     came_out = judged(people, {0: 1, 1: 1, 2: 1}, least_instances=3)
     assert [(each.n, each.p) for each in came_out.people] == [(2, None), (1, None), (2, None)]
-    assert came_out.people[0].reason == "Fewer than 3 instances say too little of one person."
+    assert came_out.people[0].reason == "Fewer than 3 instances are too few to judge one person."
     assert (came_out.winning_rate, came_out.advantage, came_out.passes, came_out.reason) == (None, None, None, NOBODY)
     assert alternative_annotator_test([], [], [], {}).reason == NOBODY
 

@@ -113,7 +113,7 @@ def test_alpha_of_a_hundred_thousand_units_has_the_narrow_interval_of_so_many() 
 def test_resamples_that_are_all_alike_make_no_interval(measure: Measure, ratings: list[list[int]], method: Any) -> None:
     interval = agreement_over_units(measure, ratings, rng=seeded(), method=method)
     assert (interval.low, interval.high) == (None, None)
-    assert interval.reason == "Resamples of what was seen are all alike, which says nothing of what was not."
+    assert interval.reason == "All resamples give the same value, so there is no interval."
 
 
 @pytest.mark.parametrize(("unanimous", "is_defined"), [(96, True), (98, False)])
@@ -122,7 +122,7 @@ def test_a_few_undefined_resamples_are_left_out(unanimous: int, is_defined: bool
     ratings = [[1, 1]] * unanimous + [[1, 2]] * 2 + [[2, 1]] * (98 - unanimous)
     interval = agreement_over_units(CohenKappa(), ratings, rng=np.random.default_rng(1))
     assert (interval.low is not None) is is_defined
-    assert is_defined or "resamples leave it undefined" in str(interval.reason)
+    assert is_defined or "The value is undefined in" in str(interval.reason)
 
 
 def test_the_interval_of_a_mean_is_that_of_the_binomial_or_the_normal() -> None:
@@ -141,7 +141,7 @@ def test_the_interval_of_a_mean_is_that_of_the_binomial_or_the_normal() -> None:
         (lambda: mean_over_units([], rng=seeded()), "nothing to average"),
         (lambda: mean_over_units([1], rng=seeded()), "there is one"),
         (lambda: agreement_over_units(KrippendorffAlpha(), [["a", "a"]] * 2, rng=seeded()), "Unanimous"),
-        (lambda: agreement_over_both(FleissKappa(), noisy_ratings(60, 4)), "take 5 to tell, and there are 4"),
+        (lambda: agreement_over_both(FleissKappa(), noisy_ratings(60, 4)), "Needs at least 5 annotators; there are 4"),
         (lambda: agreement_over_both(FleissKappa(), [["a"] * 5] * 2), "Unanimous"),
         (lambda: _by_instance(PercentAgreement(), [["a", "a"], ["a", "b"]], [1, 1]), "are about one instance"),
     ],

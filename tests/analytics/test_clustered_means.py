@@ -49,8 +49,8 @@ def test_one_answerer_varies_by_instance() -> None:
 @pytest.mark.parametrize(
     ("people", "instances", "reason"),
     [
-        ("aa", "xy", "One person answered, and what one person does says nothing about others."),
-        ("ab", "xx", "One instance was answered about, which says nothing about other instances."),
+        ("aa", "xy", "Only one person answered, so there is no interval for other people."),
+        ("ab", "xx", "All answers are about one instance, so there is no interval for other instances."),
         ("", "", "There is nothing to count."),
     ],
 )

@@ -103,7 +103,7 @@ def test_mcnemar_is_used_only_where_each_answer_is_somebody_elses_to_another_que
 def test_what_cannot_be_tested_has_a_reason() -> None:
     alone = people_against([1, 1], [0, 1], ["ann", "ann"], [1, 2])
     assert (alone.value, alone.p, alone.low) == (0.5, None, None)
-    assert alone.reason == "One person answered, and what one person does says nothing about others."
+    assert alone.reason == "Only one person answered, so there is no interval for other people."
     alike = people_against([1, 0, 1, 0], [1, 0, 1, 0], list("aabb"), range(4))
     assert (alike.value, alike.p, alike.reason) == (0.0, None, "No question tells the two apart.")
     test = mcnemar([True, False], [True, False])

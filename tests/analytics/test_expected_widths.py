@@ -58,8 +58,8 @@ def test_several_questions_about_an_instance_tell_less_than_questions_about_as_m
 
 def test_one_person_and_one_answer_to_a_question_will_tell_nothing() -> None:
     found = expected_share(1, 100)
-    assert (found.width, str(found.reason)[:19]) == (None, "One person answered")
-    assert expected_alpha(100, 1).reason == "Agreement takes two answers to a question."
+    assert (found.width, str(found.reason)[:19]) == (None, "Only one person ans")
+    assert expected_alpha(100, 1).reason == "Agreement needs two answers to a question."
 
 
 def test_four_times_the_questions_halve_the_width_of_an_agreement() -> None:

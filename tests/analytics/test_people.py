@@ -32,9 +32,9 @@ def test_every_person_counts_once_however_much_they_answered() -> None:
 @pytest.mark.parametrize(
     ("answers", "people", "questions", "instances", "value", "reason"),
     [
-        ([1] * 4, ["ann"] * 4, range(4), None, 1, "One person answered, and what one person does says nothing about"),
-        ([1, 0], ["ann", "ben"], [7, 7], None, 0.5, "One question was answered"),
-        ([1, 0, 1, 1], list("aabb"), [1, 2, 1, 2], list("xxxx"), 0.75, "One instance was answered about"),
+        ([1] * 4, ["ann"] * 4, range(4), None, 1, "Only one person answered"),
+        ([1, 0], ["ann", "ben"], [7, 7], None, 0.5, "Only one question was answered"),
+        ([1, 0, 1, 1], list("aabb"), [1, 2, 1, 2], list("xxxx"), 0.75, "All answers are about one instance"),
         ([], [], [], None, None, "There is nothing to count."),
     ],
     ids=["one person", "one question", "one instance", "nothing"],

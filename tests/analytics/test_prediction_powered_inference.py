@@ -96,8 +96,8 @@ def test_people_who_are_right_on_all_or_nothing_still_have_an_interval(right: in
 @pytest.mark.parametrize(
     ("labels", "reason", "value"),
     [
-        ({}, "An estimate takes two instances that people answered, and there is none.", None),
-        ({"a": 1}, "An estimate takes two instances that people answered, and there is one.", 1),
+        ({}, "An estimate needs two instances that people answered; there is none.", None),
+        ({"a": 1}, "An estimate needs two instances that people answered; there is one.", 1),
     ],
 )
 def test_too_little_gives_no_interval(labels: dict[str, int], reason: str, value: float | None) -> None:

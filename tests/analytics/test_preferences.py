@@ -180,7 +180,7 @@ def test_intervals_of_scores_hold_the_truth_as_often_as_they_promise(tastes: Pre
 
 def test_other_people_take_five_and_few_questions_have_a_warning() -> None:
     four, five = (preferences(answers("ab", people, 3), "ab").standings[0] for people in (4, 5))
-    assert four.over_both == Limits(None, None, "Other people take 5 to tell, and there are 4.")
+    assert four.over_both == Limits(None, None, "Needs at least 5 people; there are 4.")
     assert "Fewer than 20 questions" in str(four.over_questions)
     assert None not in limits(five.over_both)
 

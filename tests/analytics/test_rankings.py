@@ -53,8 +53,8 @@ def test_reversed_orders_agree_on_nothing_and_the_same_order_on_everything() -> 
 @pytest.mark.parametrize(
     ("ranks", "reason"),
     [
-        ([[1, 2, 3]], "One ranking has nothing to be compared with."),
-        ([[1], [1]], "One item has no order."),
+        ([[1, 2, 3]], "There is only one ranking, so there is nothing to compare."),
+        ([[1], [1]], "There is only one item, so there is no order."),
         ([[1, 1, 1], [1, 1, 1]], "Everything is tied, so nothing is ranked."),
     ],
 )

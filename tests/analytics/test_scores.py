@@ -123,7 +123,7 @@ def test_micro_and_macro_averages_differ_when_groups_do() -> None:
     by_relation = scores_by(correct, relations)
     assert macro(by_relation) == Mean(0.75, 2)
     assert macro(by_relation, minimum=2) == Mean(0.5, 1)
-    assert macro(by_relation, minimum=3).reason == "No group has at least 3 question(s)."
+    assert macro(by_relation, minimum=3).reason == "No group has at least 3 questions."
     assert macro([]).value is None
 
 

@@ -185,7 +185,7 @@ def test_a_list_with_something_else_than_ids_declares_no_group(tmp_path: Path) -
     make_project()
     people = tmp_path / "testers.txt"
     people.write_text("ann\nben, cleo\n", encoding="utf-8")
-    with pytest.raises(CommandError, match="Line 2 is no id of a person"):
+    with pytest.raises(CommandError, match="Line 2 is not an id of a person"):
         call_command("set_group", "vases", "testers", people)
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("set_group", "vases", "testers", tmp_path / "missing.txt")

@@ -165,5 +165,5 @@ def test_a_researcher_names_the_networks_of_a_lab() -> None:
     with pytest.raises(StudyError, match="These are 51 networks"):
         open_to_networks(study=study, networks="\n".join(f"192.0.2.{n}" for n in range(51)), by=TESTS, now=NOON)
     wrong = words_of(browser.post(f"{at}networks/", {"networks": "the lab"}, follow=True))
-    assert "&#x27;the lab&#x27; is no address and no network. Write one like 192.0.2.7" in wrong
+    assert "&#x27;the lab&#x27; is neither an address nor a network. Write one like 192.0.2.7" in wrong
     assert fresh(study).open_networks == "192.0.2.0/24\n2001:db8:1:2::5/128"

@@ -212,7 +212,7 @@ def test_a_researcher_settles_an_undecided_question_and_it_is_recorded_as_that()
     for person, choice in (("ann", "candidate-0"), ("ben", "none")):
         answer_all(arrive_at_work(study, person), choice)
     question = Question.objects.get()
-    with pytest.raises(adjudication.CannotSettle, match="is no option"):
+    with pytest.raises(adjudication.CannotSettle, match="is not an option"):
         settle(question, "candidate-7")
     settled = settle(question, "candidate-0", rita, "Clear.")
     assert (settled.state, settled.winner) == ("accepted", "candidate-0")

@@ -56,7 +56,7 @@ def test_no_module_reads_the_content_of_a_question() -> None:
 
 
 def _reads_content(node: ast.expr) -> bool:
-    """Tell whether a key is taken out of something called content: `content["caption"]`, `asked.content.get(...)`."""
+    """Return whether a key is taken out of something called content: `content["caption"]`, `asked.content.get(...)`."""
     if isinstance(node, ast.Subscript):
         return isinstance(node.ctx, ast.Load) and _is_content(node.value) and isinstance(node.slice, ast.Constant)
     called = node.func if isinstance(node, ast.Call) else None

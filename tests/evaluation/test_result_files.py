@@ -91,7 +91,7 @@ def test_correct_answers_are_read_or_the_first_twenty_problems_of_a_hundred_show
     [
         (b"", "is empty"),
         (b"caption,correct\na\n", "Record 1 .line 2.: it has 1 values for 2 columns"),
-        (b'caption,correct\n"a"b,1\n', "Record 1 .line 2.: it is not CSV"),
+        (b'caption,correct\n"a"b,1\n', "Record 1 .line 2.: it is not valid CSV"),
         (b"caption,right\na,1\n", "has no column correct; it has caption, right"),
         (b"caption,correct,correct\na,1,0\n", r"a.csv has the column 'correct' more than once. Keep one."),
         (b"\xff\xfe\x00", "not UTF-8"),

@@ -99,7 +99,7 @@ class Terminal:
         return found
 
     def rests(self, seconds: float) -> bool:
-        """Tell whether all that was started here has ended, waiting for it so long; what is said meanwhile is read."""
+        """Return whether all that was started here ends within `seconds`; reads its output meanwhile."""
         deadline = time.monotonic() + seconds
         while self.running() and time.monotonic() < deadline:
             if select.select([self.file], [], [], 0.2)[0]:

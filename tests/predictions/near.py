@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image as Picture
 
 from predictions.image_sets.embeddings import Vectors
-from studies.actions.images import take_in
+from studies.actions.images import check_and_store
 from studies.models import Image, Instance, InstanceImage, Project
 from tests.factories import make_instance
 
@@ -33,7 +33,7 @@ def put(project: Project, key: str, *pictures: bytes) -> Instance:
     """Make an instance that shows these pictures in the role "image", stored as an import stores them."""
     instance = make_instance(project, key, candidates=0, captions={}, original_captions={})
     for position, data in enumerate(pictures):
-        sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
+        sha256, facts = check_and_store(data, keep=True, on_write=lambda name: None)
         known = {"width": facts.width, "height": facts.height, "format": facts.format, "byte_size": len(data)}
         image, _ = Image.objects.get_or_create(pk=sha256, defaults=known)
         InstanceImage.objects.create(

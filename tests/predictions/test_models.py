@@ -64,8 +64,8 @@ def test_another_project_or_model_is_not_mixed_in(project: Project, model: Model
     other_model = make_model(other_project)
     predict(other_model, add_instance(other_project, 1), I2T, "image", True)
     assert list(Prediction.objects.about(project).outcomes(model=model, caption_rule="bivlc-release-v1")) == []
-    assert list(Model.objects.that_answered(project)) == []
-    assert list(Model.objects.that_answered(other_project)) == [other_model]
+    assert list(Model.objects.with_predictions(project)) == []
+    assert list(Model.objects.with_predictions(other_project)) == [other_model]
 
 
 def test_the_database_keeps_one_prediction_that_says_something_per_model_and_question(

@@ -102,7 +102,7 @@ def test_what_is_not_there_or_not_the_picture_is_told_in_a_sentence(tmp_path: Pa
     keep(tmp_path, picture("blue"), gone)
     with pytest.raises(NoPicture, match="has other bytes than those imported"):
         open_in(str(tmp_path), gone)
-    with pytest.raises(NoPicture, match="cannot be used: The file is not an image"):
+    with pytest.raises(NoPicture, match="cannot be used: The file cannot be read as an image"):
         open_in(str(tmp_path), keep(tmp_path, b"no picture"))
     out = BytesIO()
     Image.new("RGB", (100, 11)).save(out, "PNG")

@@ -1,13 +1,13 @@
 from pathlib import Path
 
 from studies.design import read_design
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "designs"
 
 
 def test_every_study_file_of_the_folder_is_offered_and_says_what_it_is_for() -> None:
-    found = shipped()
+    found = shipped_designs()
     assert list(found) == sorted(path.stem for path in FOLDER.glob("*.yaml"))
     assert len(found) >= 10
     for each in found.values():
@@ -16,7 +16,7 @@ def test_every_study_file_of_the_folder_is_offered_and_says_what_it_is_for() -> 
 
 
 def test_a_copy_is_the_same_study_without_the_line_for_editors() -> None:
-    for name, each in shipped().items():
+    for name, each in shipped_designs().items():
         original = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
         assert "yaml-language-server" in original
         assert "yaml-language-server" not in each.source
@@ -24,7 +24,7 @@ def test_a_copy_is_the_same_study_without_the_line_for_editors() -> None:
 
 
 def test_the_first_lines_say_what_it_is_for() -> None:
-    step_3 = shipped()["bivlc-step-3"]
+    step_3 = shipped_designs()["bivlc-step-3"]
     assert step_3.title == "Which image fits the description?"
     assert step_3.about.startswith("BiVLC, step 3 (Miranda et al. 2024): pick the best of four generated images")
     assert step_3.about.endswith("answered by two people.")

@@ -71,9 +71,9 @@ def test_an_address_of_the_open_network_is_public(address: str) -> None:
         ("http://example.org/", "must begin with https://"),
         ("file:///etc/passwd", "must begin with https://"),
         ("gopher://example.org/", "must begin with https://"),
-        ("https://", "is no address"),
-        ("https://example.org:99999/", "is no address"),
-        ("https://[::1/", "is no address"),
+        ("https://", "is not a URL"),
+        ("https://example.org:99999/", "is not a URL"),
+        ("https://[::1/", "is not a URL"),
         ("https://ann:secret@example.org/", "without a name"),
         ("https://example.org/#there", "without a name"),
         ("https://example.org/a b", "without spaces"),
@@ -120,7 +120,7 @@ def test_a_name_of_which_one_address_is_private_is_refused_whole(monkeypatch: py
 
 def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
     connected = leading_to(monkeypatch, "93.184.215.14", "127.0.0.1")
-    with pytest.raises(NotReached, match=r"example\.org takes no connections"):
+    with pytest.raises(NotReached, match=r"example\.org refused the connection"):
         post("https://example.org/", b"", {})
     assert connected == ["93.184.215.14"]
 
@@ -186,7 +186,7 @@ def test_what_is_no_http_is_said_to_be_none() -> None:
     def greet(handler: BaseHTTPRequestHandler, request: Request) -> None:
         handler.wfile.write(b"220 mail.example ESMTP\r\n")
 
-    with receiving(greet) as receiver, pytest.raises(NotReached, match="is not HTTP"):
+    with receiving(greet) as receiver, pytest.raises(NotReached, match="complete HTTP response"):
         post(receiver.url, b"", {})
 
 

@@ -52,7 +52,7 @@ def request_push(*, release: Release, repository: str, private: bool, token: str
     Project.objects.select_for_update(no_key=True).get(pk=release.project_id)
     under_way = HubPush.objects.filter(project=release.project, repository__iexact=repository, finished_at=None)
     if under_way.exists():
-        raise PushRefused(f"A release is being pushed to {repository} already. Wait until that is over.")
+        raise PushRefused(f"A release is already being pushed to {repository}. Wait until that push has ended.")
     push = HubPush.objects.create(
         project=release.project,
         release=release,
@@ -77,7 +77,7 @@ def _record(push: HubPush, what: What, *, by: User | str, now: datetime) -> None
 def cancel_push(*, push: HubPush, by: User, now: datetime) -> None:
     """Cancel a push: at once if it waits, else before its next file. Raises PushRefused."""
     if push.job is None or not HubPush.objects.filter(pk=push.pk, finished_at=None).exists():
-        raise PushRefused("This push is over already, so there was nothing to cancel.")
+        raise PushRefused("This push has already ended, so there was nothing to cancel.")
     _record(push, What.HUB_PUSH_CANCELLED, by=by, now=now)
     cancel(job=push.job, now=now)
 
@@ -91,9 +91,11 @@ def _push(job: RunningJob) -> None:
     try:
         token = unseal(push.sealed_token, within=TOKEN_KEPT)
     except CannotUnseal as error:
-        raise Failed("The token was kept for too long, or the site has another secret by now. Ask again.") from error
+        raise Failed(
+            "The stored token has expired, or the site's secret has changed. Start again with the token."
+        ) from error
     if push.project.archived_at is not None:
-        raise Failed("The project was archived meanwhile. An owner takes it out of the archive.")
+        raise Failed("The project was archived in the meantime. Ask an owner to restore it.")
 
     def progress(done: int, total: int) -> None:
         job.advance(done=done, total=total)
@@ -127,7 +129,7 @@ def _record_failure(job: Job) -> None:
 PUSH = Work(
     run=_push,
     unit="bytes",
-    trouble="The server could not push this release. Ask for it again.",
+    trouble="The server could not push this release. Try again.",
     minutes=110,
     ended=_record_failure,
 )

@@ -63,7 +63,7 @@ def request_download(
     if folder and (len(folder) > 500 or problem_with_path(folder)):
         raise DownloadRefused("Write the folder as the Hub has it, such as data/en.")
     if len(token) > LONGEST_TOKEN or not token.isascii() or " " in token or (token and not token.isprintable()):
-        raise DownloadRefused("The token is no token of the Hub. It begins with hf_. Public datasets need none.")
+        raise DownloadRefused("This is not a token of the Hub: those begin with hf_. Public datasets need none.")
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     wanted = {"repository": repository, "revision": revision, "folder": folder, "requested_by": by}
     if under_way := HubDownload.objects.filter(upload__project=project, finished_at=None, **wanted).first():
@@ -95,7 +95,9 @@ def _download(job: RunningJob) -> None:
     try:
         token = unseal(download.sealed_token, within=TOKEN_KEPT) if download.sealed_token else ""
     except CannotUnseal as error:
-        raise Failed("The token was kept for too long, or the site has another secret by now. Ask again.") from error
+        raise Failed(
+            "The stored token has expired, or the site's secret has changed. Start again with the token."
+        ) from error
     source = Source(download.repository, download.commit or download.revision, download.folder, token)
     try:
         with reading(source) as hub:
@@ -106,7 +108,7 @@ def _download(job: RunningJob) -> None:
     except (HubRefused, StudyError) as error:
         raise Failed(str(error)) from error
     except Misplaced as error:
-        raise Failed("Two downloads of this dataset met. Ask for it again.") from error
+        raise Failed("Another download of this dataset was running. Try again.") from error
     with transaction.atomic():
         job.check()
         found.update(finished_at=job.now(), sealed_token="")
@@ -174,7 +176,7 @@ def _record_failure(job: Job) -> None:
 DOWNLOAD = Work(
     run=_download,
     unit="bytes",
-    trouble="The server could not download this dataset. Ask for it again.",
+    trouble="The server could not download this dataset. Try again.",
     minutes=110,
     ended=_record_failure,
 )

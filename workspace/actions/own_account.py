@@ -21,7 +21,7 @@ LONGEST_NAME = 150
 LONGEST_MAIL = 254
 LINK_FOR = timedelta(hours=24)
 _SALT = "workspace.own_account.mail"
-GONE = "This link is not good any more: it was used, it is older than a day, or the account has changed since."
+GONE = "This link is no longer valid: it was used, it is older than a day, or the account has changed since."
 
 
 class AccountRefused(Exception):
@@ -52,7 +52,7 @@ def check_mail(mail: str) -> None:
     try:
         validate_email(mail)
     except ValidationError as error:
-        raise AccountRefused("This is no e-mail address. Look at it again.") from error
+        raise AccountRefused("This is not an e-mail address. Check it.") from error
     if len(mail) > LONGEST_MAIL:
         raise AccountRefused(f"An address has at most {LONGEST_MAIL} characters.")
 
@@ -90,8 +90,8 @@ def _password_digest(user: User) -> str:
 
 
 @transaction.atomic
-def follow_link(*, secret: str, now: datetime) -> MailChange:
-    """Set and confirm the address that the link was sent to. Raises AccountRefused."""
+def complete_mail_change(*, secret: str, now: datetime) -> MailChange:
+    """Give the account the mail address that the link was sent to, as confirmed. Raises AccountRefused."""
     change = read_link(secret)
     # Works once: after a change the account has another address than the link was made for.
     if not User.objects.filter(pk=change.user.pk, email=change.before).update(email=change.mail):

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from studies.actions.images import facts_of, is_stored, names_of, original_name, remove_unused, take_in
+from studies.actions.images import check_and_store, facts_of, is_stored, names_of, original_name, remove_unused
 from studies.actions.imports.import_state import UnusableImage
 from studies.importing.parts import part_named
 from studies.importing.pictures import NotAPicture, cut
@@ -36,7 +36,7 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
     if found != sha256:
         raise UploadRefused(f"The picture has the SHA-256 {found}, not that of the address. Send it again.")
     try:
-        _, facts = take_in(data, keep=True, on_write=lambda _: None)
+        _, facts = check_and_store(data, keep=True, on_write=lambda _: None)
         with transaction.atomic():
             image, _ = Image.objects.get_or_create(
                 sha256=sha256,
@@ -51,7 +51,7 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
             # Sent again: it waits again for rows that show it.
             _, is_new = UploadedImage.objects.update_or_create(project=project, image=image, defaults=told)
         # A failed import deletes files that no row names; this row now names the file.
-        take_in(data, keep=True, on_write=lambda _: None)
+        check_and_store(data, keep=True, on_write=lambda _: None)
     except NotAPicture as error:
         raise UploadRefused(str(error)) from error
     return image, is_new

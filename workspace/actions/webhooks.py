@@ -51,7 +51,7 @@ def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User,
     """
     wanted = sorted(set(topics))
     if not wanted or not set(wanted) <= set(Topic.values):
-        raise WebhookRefused("Choose what the address is told of.")
+        raise WebhookRefused("Choose at least one event to send.")
     try:
         check_url(url)
     except AddressRefused as error:
@@ -60,7 +60,7 @@ def make_webhook(*, project: Project, url: str, topics: Iterable[str], by: User,
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     others = Webhook.objects.filter(project=project)
     if others.filter(url=url).exists():
-        raise WebhookRefused("This address is told already. Delete its webhook first to tell it of something else.")
+        raise WebhookRefused("This URL already has a webhook. Delete that one first to choose other events.")
     if others.count() >= MOST_WEBHOOKS:
         raise WebhookRefused(f"The project has {MOST_WEBHOOKS} webhooks already. Delete one that nobody reads.")
     webhook = Webhook.objects.create(project=project, url=url, topics=wanted, made_by=by, made_at=now)
@@ -86,12 +86,12 @@ def accepting_studies(project: Project) -> list[Study]:
 
 @transaction.atomic
 def change_key(*, webhook: Webhook, hours: int, by: User, now: datetime) -> str:
-    """Give a webhook a new key and return its text; the previous key signs too for `hours`, of `OVERLAPS`.
+    """Give a webhook a new key and return its text; the previous key also signs for `hours`, of `OVERLAPS`.
 
     Older keys are deleted: at most two are valid at once. Raises WebhookRefused.
     """
     if hours not in OVERLAPS:
-        raise WebhookRefused("Choose for how long the key before goes on signing.")
+        raise WebhookRefused("Choose how long the previous key also signs.")
     locked = Webhook.objects.select_for_update().get(pk=webhook.pk)
     WebhookKey.objects.filter(webhook=locked).exclude(expires_at=None).delete()
     before = WebhookKey.objects.filter(webhook=locked)
@@ -113,9 +113,9 @@ def delete_webhook(*, webhook: Webhook, by: User, now: datetime) -> None:
 
 @transaction.atomic
 def switch_on(*, webhook: Webhook, by: User, now: datetime) -> None:
-    """Switch a webhook on again, with its waiting messages. Raises WebhookRefused."""
+    """Switch a webhook on again; its waiting messages are due again. Raises WebhookRefused if it is on."""
     if not Webhook.objects.filter(pk=webhook.pk).exclude(off_at=None).update(off_at=None, off_because=""):
-        raise WebhookRefused("This webhook is on already.")
+        raise WebhookRefused("This webhook is already on.")
     _record(webhook, What.WEBHOOK_SWITCHED_ON, by=by, now=now)
 
 

@@ -30,7 +30,7 @@ class Sessions(StudyEndpoint):
 
     @extend_schema(operation_id="list_sessions", parameters=[PageQuery], responses=page_serializer(SessionSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """The sittings of a study; annotators by their pseudonyms in the project."""
+        """List the sessions of a study, with the annotators' pseudonyms in the project."""
         name_annotators(project=self.project)
         return paginate(request, named_sessions(self.study), _sessions_json)
 
@@ -60,7 +60,7 @@ class Responses(StudyEndpoint):
 
     @extend_schema(operation_id="list_responses", parameters=[PageQuery], responses=page_serializer(ResponseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """The answers that count, under the columns of the export `responses`."""
+        """List the counted answers, with the columns of the export `responses`."""
         name_annotators(project=self.project)
         wanted = read_page_request(request)
         found = counted_responses(self.study, after=wanted.after, limit=wanted.limit + 1)
@@ -74,7 +74,7 @@ class Decisions(StudyEndpoint):
 
     @extend_schema(operation_id="list_decisions", parameters=[PageQuery], responses=page_serializer(DecisionSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """What has become of each question, under the columns of the export `decisions`."""
+        """List the decision on each question, with the columns of the export `decisions`."""
         wanted = read_page_request(request)
         found = decisions_after(self.study, after=wanted.after, limit=wanted.limit + 1)
         records = [(pk, decision_record(row) | {"id": pk}) for pk, row in found]
@@ -87,7 +87,7 @@ class Ratings(StudyEndpoint):
 
     @extend_schema(operation_id="read_ratings", responses=AllRatingsSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:
-        """Mean, spread and distribution of ratings by image role and category, as the study's results have them."""
+        """Return mean, spread and distribution of ratings by image role and category, as in the study's results."""
         kept = numbers_for(KeptNumbers.Page.STUDY_RATINGS, self.project, self.study, answers=answers_sent(self.study))
         ratings, as_of = (rating_summaries(self.study), None) if kept is None else (kept.numbers, kept.as_of)
         return Response(AllRatingsSerializer({"ratings": ratings, "as_of": as_of}).data)

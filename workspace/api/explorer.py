@@ -32,37 +32,37 @@ def _one_of(choices: Mapping[str, str], help_text: str) -> serializers.ChoiceFie
 
 
 def _seconds(help_text: str) -> serializers.RegexField:
-    not_so = f"Write seconds as 4 or 2.5: at most {DIGITS} digits, and three behind the point."
+    not_so = f"Write seconds as 4 or 2.5: at most {DIGITS} digits, and up to 3 decimals."
     return serializers.RegexField(
         rf"^{SECONDS}$", required=False, help_text=help_text, error_messages={"invalid": not_so}
     )
 
 
 class InstanceQuery(PageQuery):
-    key = _text("Exactly this key.")
-    words = _text("What stands in its key or in a caption, whatever the case.")
-    type = _text(f"`{NO_NAME}`: those without one.")
-    subtype = _text(f"`{NO_NAME}`: those without one.")
-    split = _text(f"`{NO_NAME}`: those without one.")
-    tag = _text("A word that researchers put on it.")
-    images = _one_of(IMAGES, "Whether its images have come.")
-    study = _text("One that asks about it. What is asked of answers is asked of this one, or else of any.")
-    state = _one_of(STATES, "What has become of it in the study, or in the project.")
-    progress = _one_of(PROGRESS, "How far the answers to all its questions are, taken together.")
-    question = _one_of(QUESTIONS, "What one of its questions is.")
-    person = _text("Who gave a counted answer: a pseudonym.")
+    key = _text("The exact key.")
+    words = _text("Text in the key or in a caption; upper and lower case are the same.")
+    type = _text(f"`{NO_NAME}` for instances without one.")
+    subtype = _text(f"`{NO_NAME}` for instances without one.")
+    split = _text(f"`{NO_NAME}` for instances without one.")
+    tag = _text("A tag.")
+    images = _one_of(IMAGES, "Whether all its images are there.")
+    study = _text("A study that asks about it. Filters about answers then apply to this study, otherwise to any study.")
+    state = _one_of(STATES, "Its outcome in the study, or else in the project.")
+    progress = _one_of(PROGRESS, "How many of the answers to its questions are in.")
+    question = _one_of(QUESTIONS, "The outcome of at least one of its questions.")
+    person = _text("Pseudonym of an annotator with a counted answer about it.")
     survey = serializers.IntegerField(
         min_value=1,
         max_value=10**DIGITS - 1,
         required=False,
-        help_text="A number of a survey in which it is asked about.",
+        help_text="Number of a survey that asks about it.",
     )
-    alike = _one_of(ALIKE, "How many of the pairs of answers to the same question are the same.")
-    longer = _seconds("What the median answer took at least, in seconds.")
-    shorter = _seconds("What the median answer took at most, in seconds.")
-    reason = _one_of(REASONS, "What annotators said against a question.")
-    parted = _one_of(PARTED, "Who is right where people and all models part.")
-    model = _text("One that answered a question about it, as results name it: name, version and (weights).")
+    alike = _one_of(ALIKE, "Share of pairs of answers to the same question that agree.")
+    longer = _seconds("Median time of its answers, at least, in seconds.")
+    shorter = _seconds("Median time of its answers, at most, in seconds.")
+    reason = _one_of(REASONS, "Reason for which an annotator reported one of its questions.")
+    parted = _one_of(PARTED, "Who is right where people and all models disagree.")
+    model = _text("A model that answered a question about it, as results name it: name, version and (weights).")
     without = _text("A study that does not ask about it.")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:

@@ -79,14 +79,14 @@ class Exports(StudyEndpoint):
 
     @extend_schema(operation_id="list_exports", parameters=[PageQuery], responses=page_serializer(ExportSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """The exports of a study, newest first."""
+        """List the exports of a study, newest first."""
         exports = _with_relations(Export.objects.filter(study=self.study))
         return paginate(request, exports, lambda rows: _exports_json(request, rows), newest_first=True)
 
     @extend_schema(operation_id="request_export", request=ExportWantedSerializer, responses={202: ExportSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
-        """Ask for an export; it is made in the background. Watch it at the `Location` of the answer."""
+        """Start an export in the background. Follow it at the `Location` of the response."""
         format = self.read(ExportWantedSerializer)["format"]
         export = request_export(study=self.study, format=format, by=self.user, now=timezone.now())
         send(job_of(export=export))
@@ -114,7 +114,7 @@ class OneExport(_ExportEndpoint):
 
     @extend_schema(operation_id="read_export", responses=ExportSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """How far an export is, and where its file is once it is ready."""
+        """Return the progress of an export, and the URL of its file once it is ready."""
         return Response(ExportSerializer(_export_json(request, self.one(pk))).data)
 
 
@@ -124,12 +124,12 @@ class Cancel(_ExportEndpoint):
 
     @extend_schema(operation_id="cancel_export", request=None, responses=ExportSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Give an export up that is not ready yet."""
+        """Cancel an export that is not ready yet."""
         cancel_export(export=self.one(pk).export, by=self.user, now=timezone.now())
         return Response(ExportSerializer(_export_json(request, self.one(pk))).data)
 
 
-RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="Such as `bytes=1000-`: one range.")
+RANGE = OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="One range, such as `bytes=1000-`.")
 
 
 class ExportFile(_ExportEndpoint):
@@ -141,20 +141,22 @@ class ExportFile(_ExportEndpoint):
         responses={
             (200, "application/octet-stream"): OpenApiTypes.BINARY,
             (206, "application/octet-stream"): OpenApiTypes.BINARY,
-            304: OpenApiResponse(description="The file is the one whose ETag was sent."),
-            410: OpenApiResponse(description="Somebody whose answers it holds has withdrawn."),
+            304: OpenApiResponse(description="The file still has the ETag that was sent."),
+            410: OpenApiResponse(description="Somebody whose answers it contains has withdrawn."),
             416: OpenApiResponse(description="The file has no such range."),
         },
     )
     def get(self, request: Request, project: str, pk: int) -> HttpResponseBase:
-        """The file of an export, whole or a range of it, so that a download that broke off goes on."""
+        """Download the file of an export, or a range of it to resume a download."""
         offered = self.one(pk)
         export = offered.export
         if offered.since.withdrawn_at is not None:
-            reason = "Somebody whose answers it holds has withdrawn since, so it is no longer given out."
+            reason = "Somebody whose answers it holds has withdrawn since, so it is no longer available."
             raise Refused(Problem("no-longer-given-out", 410, reason))
         if not export.is_ready or not default_storage.exists(export.file):
-            raise Refused(Problem("not-found", 404, "There is no file: it is not made yet, has failed, or is gone."))
+            raise Refused(
+                Problem("not-found", 404, "There is no file: the export is not ready, has failed, or was deleted.")
+            )
         return send_file(
             request._request,
             default_storage.open(export.file),
@@ -173,7 +175,7 @@ class ReleaseWantedSerializer(serializers.Serializer[Any]):
     dataset = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Whether it holds the whole dataset of the project, of which the study is a part.",
+        help_text="Whether it contains the whole dataset of the project, of which the study is a part.",
     )
 
 
@@ -183,7 +185,7 @@ class Releases(StudyEndpoint):
 
     @extend_schema(operation_id="list_releases", parameters=[PageQuery], responses=page_serializer(ReleaseSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """The releases that hold what a study accepted, newest first, with their files."""
+        """List the releases that contain a study's accepted items, newest first, with their exports."""
         of_study = Q(study=self.study) | Q(beside=self.study)
         releases = Release.objects.filter(of_study).distinct().select_related("study").prefetch_related("beside")
         return paginate(request, releases, lambda rows: self._told(request, rows), newest_first=True)
@@ -205,7 +207,7 @@ class Releases(StudyEndpoint):
     @extend_schema(operation_id="make_release", request=ReleaseWantedSerializer, responses={202: ExportSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
-        """Freeze a release and have it written; a release of that name is written again. The answer is its export."""
+        """Freeze a release, or export an existing one again. The response is the export."""
         told, now = self.read(ReleaseWantedSerializer), timezone.now()
         format, whole = told.pop("format"), told.pop("dataset")
         about = About(release=told.pop("name"), **told)

@@ -50,12 +50,10 @@ def _state(push: HubPush) -> str:
 
 class HubPushWantedSerializer(serializers.Serializer[Any]):
     release = serializers.CharField(max_length=40)
-    repository = serializers.CharField(max_length=200, help_text="OWNER/NAME.")
-    private = serializers.BooleanField(
-        default=True, help_text="Whether a repository that is not there yet is made private."
-    )
+    repository = serializers.CharField(max_length=200, help_text="The dataset repository, OWNER/NAME.")
+    private = serializers.BooleanField(default=True, help_text="Whether a new repository is private.")
     token = serializers.CharField(
-        max_length=LONGEST_TOKEN, write_only=True, help_text="Of the Hub; kept encrypted until the push is over."
+        max_length=LONGEST_TOKEN, write_only=True, help_text="Token of the Hub; stored encrypted until the push ends."
     )
 
 
@@ -65,14 +63,14 @@ class HubPushes(ProjectEndpoint):
 
     @extend_schema(operation_id="list_hub_pushes", parameters=[PageQuery], responses=page_serializer(HubPushSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """What was pushed to the Hub, newest first."""
+        """List the pushes to the Hugging Face Hub, newest first."""
         pushes = HubPush.objects.filter(project=self.project).select_related("release", "job")
         return paginate(request, pushes, lambda rows: [_push_json(each) for each in rows], newest_first=True)
 
     @extend_schema(operation_id="push_to_hub", request=HubPushWantedSerializer, responses={202: HubPushSerializer})
     @idempotent
     def post(self, request: Request, project: str) -> Response:
-        """Push a frozen release to a dataset repository, in the background. Watch it at the `Location`."""
+        """Push a frozen release to a dataset repository in the background. Follow it at the `Location`."""
         wanted = self.read(HubPushWantedSerializer)
         name = wanted.pop("release")
         release = Release.objects.select_related("project", "study").filter(project=self.project, name=name).first()
@@ -99,7 +97,7 @@ class OneHubPush(_PushEndpoint):
 
     @extend_schema(operation_id="read_hub_push", responses=HubPushSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """How far a push is, and where its commit is once it is over."""
+        """Return the progress of a push, and the URL of its commit once it is done."""
         return Response(_push_json(self.one(pk)))
 
 
@@ -109,6 +107,6 @@ class CancelHubPush(_PushEndpoint):
 
     @extend_schema(operation_id="cancel_hub_push", request=None, responses=HubPushSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Give a push up: at once if it waits, before its next file if it is under way."""
+        """Cancel a push: at once if it is waiting, before its next file if it is running."""
         cancel_push(push=self.one(pk), by=self.user, now=timezone.now())
         return Response(_push_json(self.one(pk)))

@@ -37,7 +37,7 @@ class Missing(ProjectEndpoint):
 
     @extend_schema(operation_id="missing_images", request=AskedForSerializer, responses={200: MissingSerializer})
     def post(self, request: Request, project: str) -> Response:
-        """Which of these images the project does not have yet."""
+        """Return which of these images the project lacks."""
         missing = missing_images(self.project, self.read(AskedForSerializer)["sha256"])
         return Response(MissingSerializer({"missing": missing}).data)
 
@@ -56,7 +56,7 @@ class OneImage(ProjectEndpoint):
         },
     )
     def put(self, request: Request, project: str, sha256: str) -> Response:
-        """Send the bytes of an image; they are checked against its SHA-256, and that it is a picture."""
+        """Upload the bytes of an image. They must match its SHA-256 and be a readable image."""
         if not _SHA256.fullmatch(sha256):
             raise Refused(Problem("not-found", 404, "An image is named by its SHA-256, 64 digits of 0-9 and a-f."))
         refuse_too_large(request._request, LARGEST_FILE)

@@ -63,7 +63,7 @@ class Uploads(_UploadEndpoint):
     @extend_schema(operation_id="begin_upload", request=None, responses={201: UploadSerializer})
     @idempotent
     def post(self, request: Request, project: str) -> Response:
-        """Begin to send files that are to be imported. They are kept for a week."""
+        """Begin an upload of files for an import. It is kept for a week."""
         made = begin_upload(self.project, self.user, timezone.now())
         address = reverse("api_upload", args=[self.project.slug, made.pk], request=request)
         return Response(_upload_json(made), status=201, headers={"Location": address})
@@ -74,15 +74,15 @@ class OneUpload(_UploadEndpoint):
 
     @extend_schema(operation_id="read_upload", responses=UploadSerializer)
     def get(self, request: Request, project: str, pk: UUID) -> Response:
-        """How many bytes of each file are there: where to go on after a lost connection."""
+        """Return the bytes received of each file, to resume after a lost connection."""
         return Response(_upload_json(self.own(pk)))
 
 
 class PieceQuery(serializers.Serializer[Any]):
-    name = serializers.CharField(
-        help_text="The file's name, with its folders: as the rows name it.", trim_whitespace=False
+    name = serializers.CharField(help_text="Name of the file with its folders, as in the rows.", trim_whitespace=False)
+    offset = serializers.IntegerField(
+        min_value=0, max_value=10**15, help_text="Position in the file where the piece begins, in bytes."
     )
-    offset = serializers.IntegerField(min_value=0, max_value=10**15, help_text="Where in the file the piece begins.")
 
 
 class Piece(_UploadEndpoint):
@@ -95,8 +95,7 @@ class Piece(_UploadEndpoint):
         responses=PieceSerializer,
     )
     def put(self, request: Request, project: str, pk: UUID, part: str) -> Response:
-        """Add bytes to a file; `images` may be single ones or zips. One that does not begin where the file ends is
-        refused."""
+        """Add a piece to a file: rows, or an image or zip of images. It must begin where the file ends."""
         query = self.read(PieceQuery, request.query_params)
         refuse_too_large(request._request, LARGEST_PIECE)
         name, offset = query["name"], query["offset"]
@@ -106,18 +105,20 @@ class Piece(_UploadEndpoint):
 
 
 class ImportWantedSerializer(serializers.Serializer[Any]):
-    """What is imported: the files of an upload."""
+    """The upload to import, and how to read it."""
 
     upload = serializers.UUIDField()
     format = serializers.ChoiceField(choices=list(IMPORTERS))
     mapping = serializers.DictField(
         child=serializers.CharField(),
         default=dict,
-        help_text='What each column is, for the format `table`: {"id": "key", "text": "caption:caption"}.',
+        help_text='Column -> what it becomes, for the format `table`: {"id": "key", "text": "caption:caption"}.',
     )
     caption_rule = serializers.ChoiceField(choices=list(CAPTION_RULES), default="as-is-v1")
-    images_later = serializers.BooleanField(default=False, help_text="Let rows wait for images that are not there.")
-    dry_run = serializers.BooleanField(default=False, help_text="Check everything and change nothing.")
+    images_later = serializers.BooleanField(
+        default=False, help_text="Accept rows whose images are missing; they wait for them."
+    )
+    dry_run = serializers.BooleanField(default=False, help_text="Check everything, but change nothing.")
 
 
 def _state(one: Import) -> str:
@@ -162,7 +163,7 @@ class Imports(_UploadEndpoint):
 
     @extend_schema(operation_id="list_imports", parameters=[PageQuery], responses=page_serializer(ImportSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """The imports that were asked for to be done in the background, newest first."""
+        """List the background imports, newest first."""
         found = Import.objects.filter(project=self.project).select_related("job", "project")
         return paginate(request, found, lambda rows: self._all(request, rows), newest_first=True)
 
@@ -172,7 +173,7 @@ class Imports(_UploadEndpoint):
     @extend_schema(operation_id="request_import", request=ImportWantedSerializer, responses={202: ImportSerializer})
     @idempotent
     def post(self, request: Request, project: str) -> Response:
-        """Have the files of an upload imported in the background. Watch it at the `Location` of the answer."""
+        """Import the files of an upload in the background. Follow it at the `Location` of the response."""
         told = self.read(ImportWantedSerializer)
         upload = self.own(told.pop("upload"))
         rows, images = rows_of(upload), folder_of(upload, IMAGES)
@@ -203,7 +204,7 @@ class OneImport(_ImportEndpoint):
 
     @extend_schema(operation_id="read_import", responses=ImportSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """How far an import is, and what has come of it."""
+        """Return the progress and the results of an import."""
         return Response(ImportSerializer(_import_json(request, self.one(pk))).data)
 
 
@@ -213,7 +214,7 @@ class CancelImport(_ImportEndpoint):
 
     @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Give an import up that is not done yet; nothing of it is kept."""
+        """Cancel an unfinished import; nothing of it is kept."""
         cancel_import(wanted=self.one(pk), by=self.user, now=timezone.now())
         return Response(ImportSerializer(_import_json(request, self.one(pk))).data)
 
@@ -225,7 +226,7 @@ class ImportAgain(_ImportEndpoint):
     @extend_schema(operation_id="import_again", request=None, responses={202: ImportSerializer})
     @idempotent
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Try an import again that came to nothing, or do one that was only looked over."""
+        """Retry an import that failed or was cancelled, or import after a dry run."""
         return _accepted_response(request, request_again(wanted=self.one(pk), by=self.user, now=timezone.now()))
 
 
@@ -236,7 +237,7 @@ class ImportProblems(_ImportEndpoint):
         operation_id="list_import_problems", parameters=[PageQuery], responses=page_serializer(RowProblemSerializer)
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """Every bad row of an import, in the order in which they were found."""
+        """List the bad rows of an import, in the order found."""
         one, wanted = self.one(pk), read_page_request(request)
         found: list[tuple[int, Any]] = []
         if one.problems_file and default_storage.exists(one.problems_file):

@@ -36,10 +36,7 @@ from workspace.api.serializers import ImportedSerializer, InstanceSerializer, Ta
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-NOT_COUNTED = (
-    "What is asked for rests on figures that are being counted, so nobody knows yet which instances match. Ask again "
-    "in a minute."
-)
+NOT_COUNTED = "These filters need statistics that are still being computed. Try again in a minute."
 # Instances per request.
 MOST_TAGGED = 10_000
 TAGGING = {"tag": tag_instances, "untag": untag_instances}
@@ -47,23 +44,25 @@ TAGGING = {"tag": tag_instances, "untag": untag_instances}
 
 class InstancePageSerializer(page_serializer(InstanceSerializer)):  # type: ignore[misc]
     as_of = serializers.DateTimeField(
-        allow_null=True, help_text="Of when the figures are that it was narrowed by; null: of now, or there are none."
+        allow_null=True, help_text="When the statistics used by the filters were computed; null: now, or none are used."
     )
 
 
 class ManifestSerializer(serializers.Serializer[Any]):
     """A file of rows, as the command `import_instances` takes it."""
 
-    manifest = serializers.FileField(help_text="The file of rows.")
+    manifest = serializers.FileField(help_text="The file with the rows.")
     format = serializers.ChoiceField(choices=list(IMPORTERS))
     images = serializers.FileField(
         required=False,
         allow_empty_file=True,
-        help_text="A JSON object: the name of an image in the rows -> the SHA-256 under which it was uploaded.",
+        help_text="JSON object: name of an image in the rows -> SHA-256 under which it was uploaded.",
     )
     caption_rule = serializers.ChoiceField(choices=list(CAPTION_RULES), default="as-is-v1")
-    images_later = serializers.BooleanField(default=False, help_text="Let rows wait for images that are not there.")
-    dry_run = serializers.BooleanField(default=False, help_text="Check everything and change nothing.")
+    images_later = serializers.BooleanField(
+        default=False, help_text="Accept rows whose images are missing; they wait for them."
+    )
+    dry_run = serializers.BooleanField(default=False, help_text="Check everything, but change nothing.")
 
 
 class Instances(ProjectEndpoint):
@@ -75,9 +74,9 @@ class Instances(ProjectEndpoint):
 
     @extend_schema(operation_id="list_instances", parameters=[InstanceQuery], responses=InstancePageSerializer)
     def get(self, request: Request, project: str) -> Response:
-        """The instances of a project, in the order in which they came, narrowed as on the page of instances.
+        """List the instances of a project in order of import, filtered as on the page of instances.
 
-        What is asked of answers rests on figures that are counted beforehand where there are many: `as_of` says when.
+        In a large project, filters about answers use statistics computed beforehand, at the time `as_of`.
         """
         given = self.read(InstanceQuery, request.query_params)
         wanted = read_instance_filters(self.project, given)
@@ -105,7 +104,7 @@ class Instances(ProjectEndpoint):
         responses={200: ImportedSerializer},
     )
     def post(self, request: Request, project: str) -> Response:
-        """Bring in all rows of a file, or none and every reason why. Rows that are there already stay as they are."""
+        """Import all rows of a file, or none with a list of problems. Existing rows do not change."""
         refuse_too_large(request._request)
         return self._import(request)
 
@@ -138,7 +137,7 @@ def _names(file: Any) -> dict[str, str]:
     if not isinstance(names, dict) or not all(
         isinstance(sha256, str) and _SHA256.fullmatch(sha256) for sha256 in names.values()
     ):
-        reason = "`images` is a JSON object in which each name of an image leads to a SHA-256 in hex."
+        reason = "`images` must be a JSON object: name of each image -> its SHA-256 in hexadecimal digits."
         raise Refused(Problem("not-understood", 400, reason, [{"field": "images", "reason": reason}]))
     return names
 
@@ -149,19 +148,19 @@ class OneInstance(ProjectEndpoint):
 
     @extend_schema(operation_id="read_instance", responses=InstanceSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """One instance."""
+        """Return one instance."""
         instances = Instance.objects.filter(project=self.project).prefetch_related("images", "tags")
         found = get_object_or_404(instances, pk=pk)
         return Response(InstanceSerializer(found).data)
 
 
 class TagSerializer(serializers.Serializer[Any]):
-    tag = serializers.CharField(help_text="A word of your own.")
+    tag = serializers.CharField(help_text="The tag.")
     instances = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
         min_length=1,
         max_length=MOST_TAGGED,
-        help_text="Their ids.",
+        help_text="Ids of the instances.",
     )
 
 
@@ -172,7 +171,7 @@ class TagInstances(ProjectEndpoint):
     @extend_schema(request=TagSerializer, responses={200: TaggedSerializer})
     @idempotent
     def post(self, request: Request, project: str, change: str) -> Response:
-        """Put a tag on instances, or take it off. Of those that another project has nothing is said or changed."""
+        """Add a tag to instances, or remove it. Ids of other projects are ignored."""
         told = self.read(TagSerializer)
         changed = TAGGING[change](
             project=self.project, instances=told["instances"], name=told["tag"], by=self.user, now=timezone.now()

@@ -31,7 +31,7 @@ class Members(ProjectEndpoint):
 
     @extend_schema(operation_id="list_members", parameters=[PageQuery], responses=page_serializer(MemberSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """The members of a project and their roles."""
+        """List the members of a project and their roles."""
         members = Membership.objects.filter(project=self.project).select_related("user")
         return paginate(request, members, lambda rows: list(map(_member_json, rows)))
 
@@ -46,14 +46,14 @@ class OneMember(ProjectEndpoint):
 
     @extend_schema(operation_id="change_role", request=RoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, project: str, username: str) -> Response:
-        """Make a member something else in the project."""
+        """Change a member's role."""
         role = self.read(RoleSerializer)["role"]
         change_role(membership=self._called(username), role=role, by=self.user, now=timezone.now())
         return Response(_member_json(self._called(username)))
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, project: str, username: str) -> Response:
-        """End a membership; what they made stays."""
+        """Remove a member; what they created stays."""
         if username != self.user.get_username():
             self.require(Verb.MANAGE_MEMBERS)
         remove_member(membership=self._called(username), by=self.user, now=timezone.now())
@@ -72,10 +72,10 @@ class OneMember(ProjectEndpoint):
 
 class WantedInvitationSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=ROLES)
-    days = serializers.ChoiceField(choices=DAYS, default=7, help_text="How long it can be used.")
-    whom = serializers.CharField(required=False, default="", allow_blank=True, help_text="For whom it is, in words.")
+    days = serializers.ChoiceField(choices=DAYS, default=7, help_text="Days for which the link is valid.")
+    whom = serializers.CharField(required=False, default="", allow_blank=True, help_text="A note on whom it is for.")
     mail = serializers.EmailField(
-        required=False, default="", allow_blank=True, help_text="Where the link is sent, if the site sends mail."
+        required=False, default="", allow_blank=True, help_text="Address to mail the link to, if the site sends mail."
     )
 
 
@@ -86,18 +86,18 @@ class Invitations(ProjectEndpoint):
         operation_id="list_invitations", parameters=[PageQuery], responses=page_serializer(InvitationSerializer)
     )
     def get(self, request: Request, project: str) -> Response:
-        """The invitations that can still be used; their links are known to who made them."""
+        """List the invitations that can still be used, without their links."""
         found = Invitation.objects.open(timezone.now()).filter(project=self.project).select_related("made_by")
         return paginate(request, found, lambda rows: InvitationSerializer(rows, many=True).data)
 
     @extend_schema(
         operation_id="invite",
         request=WantedInvitationSerializer,
-        responses={201: OpenApiResponse(NewInvitationSerializer, description="The link is shown this once.")},
+        responses={201: OpenApiResponse(NewInvitationSerializer, description="The link is shown only once.")},
     )
     @idempotent
     def post(self, request: Request, project: str) -> Response:
-        """Make a link by which one person becomes a member. It is shown once, and mailed where `mail` says so."""
+        """Create an invitation link for one person. It is shown once, and mailed to `mail`."""
         wanted = self.read(WantedInvitationSerializer)
         role, mail, whom = wanted["role"], wanted["mail"], wanted["whom"].strip() or wanted["mail"]
         days, now = wanted["days"], timezone.now()
@@ -114,7 +114,7 @@ class OneInvitation(ProjectEndpoint):
 
     @extend_schema(operation_id="cancel_invitation", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:
-        """Make the link of an invitation worthless."""
+        """Cancel an invitation, so that its link no longer works."""
         found = get_object_or_404(Invitation, project=self.project, pk=pk)
         cancel_invitation(invitation=found, by=self.user, now=timezone.now())
         return Response(status=204)

@@ -39,7 +39,7 @@ class People(ProjectEndpoint):
 
     @extend_schema(operation_id="list_people", parameters=[PageQuery], responses=page_serializer(PersonSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """Who has come to the studies of a project, by pseudonym, and whether their answers count."""
+        """List the annotators of a project, by pseudonym, and whether their answers count."""
         name_annotators(project=self.project)
         came = Session.objects.filter(study__project=self.project, annotator=OuterRef("annotator"))
         named = Pseudonym.objects.filter(Exists(came), project=self.project)
@@ -61,7 +61,7 @@ class Owed(StudyEndpoint):
 
     @extend_schema(operation_id="list_owed", parameters=[PageQuery], responses=page_serializer(OwedSerializer))
     def get(self, request: Request, project: str, study: str) -> Response:
-        """What is owed to whom for a study, by pseudonym, and why."""
+        """List the amounts owed to the annotators of a study, by pseudonym, with reasons."""
         name_annotators(project=self.project)
         people = came_to(self.study)
         return paginate(request, people, lambda rows: OwedSerializer(owed_to(self.study, rows), many=True).data)
@@ -69,9 +69,9 @@ class Owed(StudyEndpoint):
 
 class ReasonSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=LONGEST_NOTE, help_text="Needed to exclude somebody."
+        required=False, default="", allow_blank=True, max_length=LONGEST_NOTE, help_text="Required by `exclude`."
     )
-    dry_run = serializers.BooleanField(default=False, help_text="Say what would follow, and change nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="Return the effects, but change nothing.")
 
 
 class ChangePerson(ProjectEndpoint):
@@ -81,9 +81,9 @@ class ChangePerson(ProjectEndpoint):
     @extend_schema(request=ReasonSerializer, responses=FollowedSerializer)
     @idempotent
     def post(self, request: Request, project: str, name: str, change: str) -> Response:
-        """Withdraw, exclude or include a person, or open the places of answers that count no more to others.
+        """Withdraw, exclude or include an annotator, or ask others the questions whose answers no longer count.
 
-        `withdraw` has no way back.
+        `withdraw` cannot be undone.
         """
         form = self.read(ReasonSerializer)
         dry_run, reason = form["dry_run"], form["reason"]
@@ -107,7 +107,7 @@ def _effects_json(followed: RemovalEffects | int) -> dict[str, Any]:
 
 
 class SettlementSerializer(serializers.Serializer[Any]):
-    choice = serializers.CharField(help_text="The option that the question is settled with.")
+    choice = serializers.CharField(help_text="The option to settle the question with.")
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_NOTE)
 
 
@@ -125,7 +125,7 @@ class Settle(_DecisionEndpoint):
     @extend_schema(operation_id="settle", request=SettlementSerializer, responses={200: SettledSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str, pk: int) -> Response:
-        """Decide a question that the answers have left undecided. `pk` is the `id` of its decision."""
+        """Settle a question that its answers leave undecided. `pk` is the `id` of its decision."""
         wanted = self.read(SettlementSerializer)
         question = self.decision(pk).question
         made = adjudication.settle(question=question, **wanted, by=self.user, now=timezone.now())
@@ -138,6 +138,6 @@ class Unsettle(_DecisionEndpoint):
     @extend_schema(operation_id="unsettle", request=None, responses={200: SettledSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str, pk: int) -> Response:
-        """Take a settlement back: the answers decide again."""
+        """Undo a settlement; the answers decide again."""
         made = adjudication.unsettle(question=self.decision(pk).question, by=self.user, now=timezone.now())
         return Response(SettledSerializer(made).data)

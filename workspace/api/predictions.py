@@ -33,10 +33,12 @@ class PredictionFileSerializer(serializers.Serializer[Any]):
 
     file = serializers.FileField()
     format = serializers.ChoiceField(choices=list(FORMATS), default="scores")
-    model = serializers.CharField(help_text="Its name; with version and weights its identity.")
+    model = serializers.CharField(help_text="Name of the model. Name, version and weights identify it.")
     version = serializers.CharField(required=False, default="", allow_blank=True)
     weights = serializers.CharField(required=False, default="", allow_blank=True)
-    skip_unknown = serializers.BooleanField(default=False, help_text="Leave out rows about instances not in it.")
+    skip_unknown = serializers.BooleanField(
+        default=False, help_text="Skip rows about instances that the project does not have."
+    )
     dry_run = serializers.BooleanField(default=False)
 
 
@@ -49,7 +51,7 @@ class Predictions(ProjectEndpoint):
         operation_id="list_predictions", parameters=[PredictionQuery], responses=page_serializer(PredictionSerializer)
     )
     def get(self, request: Request, project: str) -> Response:
-        """What models said, under the columns of the export `predictions`."""
+        """List the predictions, with the columns of the export `predictions`."""
         query = self.read(PredictionQuery, request.query_params)
         found = Prediction.objects.about(self.project)
         if model := query.get("model"):
@@ -68,7 +70,7 @@ class Predictions(ProjectEndpoint):
         responses={200: PredictionsImportedSerializer},
     )
     def post(self, request: Request, project: str) -> Response:
-        """Bring in all predictions of a file, or none and every reason why."""
+        """Import all predictions of a file, or none with a list of problems."""
         refuse_too_large(request._request)
         return self._import(request)
 

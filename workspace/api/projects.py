@@ -27,7 +27,7 @@ from workspace.api.serializers import EventSerializer, MeSerializer, ProjectSeri
 class Me(Endpoint):
     @extend_schema(operation_id="me", responses=MeSerializer)
     def get(self, request: Request) -> Response:
-        """Whose token this is, and what it opens."""
+        """Return the owner and the scope of the token."""
         told = {
             "username": self.user.get_username(),
             "token": self.token.name,
@@ -59,14 +59,14 @@ def _project_json(project: Any) -> dict[str, Any]:
 
 
 class ProjectWantedSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField(help_text="Its name in addresses and commands.")
-    name = serializers.CharField(help_text="What it is called on pages.")
+    slug = serializers.CharField(help_text="Its name in URLs and commands.")
+    name = serializers.CharField(help_text="Its name on pages.")
 
 
 class Projects(Endpoint):
     @extend_schema(operation_id="list_projects", parameters=[PageQuery], responses=page_serializer(ProjectSerializer))
     def get(self, request: Request) -> Response:
-        """The projects that the token opens."""
+        """List the projects that the token opens."""
         projects = _with_counts(visible_projects(self.user, self.token))
         return paginate(request, projects, lambda rows: ProjectSerializer(map(_project_json, rows), many=True).data)
 
@@ -77,9 +77,9 @@ class Projects(Endpoint):
         responses={201: ProjectSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Make an empty project of one's own. Who may is a setting of the site."""
+        """Create an empty project, owned by the token's owner. A setting of the site says who may."""
         if not may_make_projects(self.user) or self.token.project_id is not None:
-            sentence = "On this site operators make projects, or this token opens one project alone."
+            sentence = "You may not create projects here, or this token is for a single project."
             raise Refused(Problem("not-allowed", 403, sentence))
         return self._make(request)
 
@@ -92,10 +92,10 @@ class Projects(Endpoint):
 
 
 class ProjectChangeSerializer(serializers.Serializer[Any]):
-    """What is not named stays."""
+    """Entries that are not given do not change."""
 
-    name = serializers.CharField(required=False, help_text="What it is called on pages; its addresses stay.")
-    archived = serializers.BooleanField(required=False, help_text="Whether it is put away.")
+    name = serializers.CharField(required=False, help_text="Its name on pages; its URLs do not change.")
+    archived = serializers.BooleanField(required=False, help_text="Whether it is archived.")
 
 
 class OneProject(ProjectEndpoint):
@@ -103,12 +103,12 @@ class OneProject(ProjectEndpoint):
 
     @extend_schema(operation_id="read_project", responses=ProjectSerializer)
     def get(self, request: Request, project: str) -> Response:
-        """One project."""
+        """Return one project."""
         return self._answer()
 
     @extend_schema(operation_id="change_project", request=ProjectChangeSerializer, responses=ProjectSerializer)
     def patch(self, request: Request, project: str) -> Response:
-        """Rename a project, put it away or take it out of the archive; all that is asked, or nothing."""
+        """Rename, archive or restore a project; all changes are made, or none."""
         told, now = self.read(ProjectChangeSerializer), timezone.now()
         with transaction.atomic():
             if "name" in told:
@@ -130,7 +130,7 @@ class Events(ProjectEndpoint):
 
     @extend_schema(operation_id="list_events", parameters=[PageQuery], responses=page_serializer(EventSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """Who did what in a project, newest first: the sentences of the page of events."""
+        """List the events of a project, newest first, in the words of the page of events."""
         events = Event.objects.filter(project=self.project).select_related("study")
         return paginate(request, events, self._lines, newest_first=True)
 

@@ -25,30 +25,38 @@ class RunSerializer(Plain):
     id = serializers.IntegerField()
     model = serializers.CharField(source="spec")
     study = serializers.CharField(source="study.slug", default=None, allow_null=True)
-    kind = serializers.CharField(allow_blank=True, help_text="Without a study: about all instances.")
+    kind = serializers.CharField(
+        allow_blank=True, help_text="Question kind of a run about all instances; empty for a run about a study."
+    )
     variant = serializers.CharField(allow_blank=True)
     state = serializers.ChoiceField(choices=Run.State.choices)
     error = serializers.CharField(allow_blank=True)
     total = serializers.IntegerField(help_text="Questions to be scored; 0 until a worker has loaded the model.")
     stored = serializers.IntegerField()
     wrong = serializers.IntegerField(help_text="Questions that could not be scored.")
-    already_there = serializers.IntegerField(help_text="Questions that had a score before.")
-    left_out = serializers.IntegerField(help_text="Questions that cannot be asked of a model.")
+    already_there = serializers.IntegerField(help_text="Questions that already had a score.")
+    left_out = serializers.IntegerField(help_text="Questions that models cannot answer.")
     unreachable_since = serializers.DateTimeField(
-        allow_null=True, help_text="Since when its pictures cannot be reached. The run waits and tries again."
+        allow_null=True,
+        help_text="When its images became unreachable; null while they can be reached. The run waits and retries.",
     )
-    unreachable = serializers.CharField(allow_blank=True, help_text="Why its pictures cannot be reached.")
+    unreachable = serializers.CharField(allow_blank=True, help_text="Why its images cannot be reached.")
     requested_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class RunWantedSerializer(serializers.Serializer[Any]):
-    """Either a study or a kind."""
+    """Name either a study or a question kind."""
 
-    model = serializers.CharField(help_text="One that the site offers, such as `open_clip:ViT-B-32/openai`.")
-    study = serializers.CharField(required=False, default="", allow_blank=True, help_text="Its questions.")
+    model = serializers.CharField(help_text="A model that the site offers, such as `open_clip:ViT-B-32/openai`.")
+    study = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="Score the questions of this study."
+    )
     kind = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="Its usual questions about all instances."
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Score the default questions of this kind about all instances.",
     )
     variant = serializers.CharField(required=False, default="", allow_blank=True)
 
@@ -59,14 +67,14 @@ class Runs(ProjectEndpoint):
 
     @extend_schema(operation_id="list_runs", parameters=[PageQuery], responses=page_serializer(RunSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """What was asked of models, newest first."""
+        """List the model runs, newest first."""
         runs = Run.objects.filter(project=self.project).select_related("study")
         return paginate(request, runs, lambda rows: RunSerializer(rows, many=True).data, newest_first=True)
 
     @extend_schema(operation_id="ask_model", request=RunWantedSerializer, responses={202: RunSerializer})
     @idempotent
     def post(self, request: Request, project: str) -> Response:
-        """Ask a model for its scores. Watch it at the `Location` of the answer."""
+        """Start a model run in the background. Follow it at the `Location` of the response."""
         told = self.read(RunWantedSerializer)
         run = request_offered(
             project=self.project,
@@ -95,7 +103,7 @@ class OneRun(_RunEndpoint):
 
     @extend_schema(operation_id="read_run", responses=RunSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """How far a run is."""
+        """Return the progress of a model run."""
         return Response(RunSerializer(self.one(pk)).data)
 
 
@@ -105,7 +113,7 @@ class CancelRun(_RunEndpoint):
 
     @extend_schema(operation_id="cancel_run", request=None, responses=RunSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Give a run up; what is scored by then stays."""
+        """Cancel a model run; scores computed so far are kept."""
         cancel_run(run=self.one(pk), by=self.user, now=timezone.now())
         return Response(RunSerializer(self.one(pk)).data)
 
@@ -116,7 +124,7 @@ class ResumeRun(_RunEndpoint):
 
     @extend_schema(operation_id="resume_run", request=None, responses=RunSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Go on with what is missing of a run that is over."""
+        """Resume a run that has ended, for the questions without a score."""
         run = self.one(pk)
         resume_run(run=run, by=self.user, now=timezone.now())
         send_to_worker(run)

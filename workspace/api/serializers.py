@@ -16,12 +16,14 @@ EXPORT_STATES = ("waiting", "running", "ready", "failed", "withdrawn")
 
 
 class MeSerializer(Plain):
-    """Whose token this is, and what it opens."""
+    """The owner and the scope of a token."""
 
     username = serializers.CharField()
-    token = serializers.CharField(help_text="What its owner called it.")
+    token = serializers.CharField(help_text="Its name, given by the owner.")
     scope = serializers.ChoiceField(choices=Scope.choices)
-    project = serializers.CharField(allow_null=True, help_text="The only project that it opens; null: all.")
+    project = serializers.CharField(
+        allow_null=True, help_text="The only project that it opens; null for all of the owner's."
+    )
     expires_at = serializers.DateTimeField()
 
 
@@ -29,17 +31,18 @@ class ProjectSerializer(Plain):
     slug = serializers.CharField()
     name = serializers.CharField()
     created_at = serializers.DateTimeField()
-    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when it is put away; null: it is not.")
+    archived_at = serializers.DateTimeField(allow_null=True, help_text="When it was archived; null if it is not.")
     dataset = serializers.CharField(
-        allow_null=True, help_text="The study that keeps the dataset; null where none does, or several: see `datasets`."
+        allow_null=True,
+        help_text="The study whose accepted items are the dataset; null for none or several, see `datasets`.",
     )
     datasets = serializers.ListField(
         child=serializers.CharField(),
-        help_text="The studies whose accepted items are the dataset; none: all instances are.",
+        help_text="The studies whose accepted items are the dataset. If empty, all instances are the dataset.",
     )
     instances = serializers.IntegerField()
     studies = serializers.IntegerField()
-    answers = serializers.IntegerField(help_text="Answers that count.")
+    answers = serializers.IntegerField(help_text="Counted answers.")
 
 
 class MemberSerializer(Plain):
@@ -51,68 +54,68 @@ class MemberSerializer(Plain):
 class InvitationSerializer(Plain):
     id = serializers.IntegerField()
     role = serializers.CharField()
-    whom = serializers.CharField(allow_blank=True, help_text="For whom it is, in its maker's words.")
+    whom = serializers.CharField(allow_blank=True, help_text="A note on whom it is for.")
     made_by = serializers.CharField(source="made_by.get_username")
     made_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
 
 
 class NewInvitationSerializer(InvitationSerializer):
-    link = serializers.CharField(allow_null=True, help_text="Shown this once: null where the request is asked again.")
-    mailed = serializers.BooleanField(help_text="Whether a mail server accepted it.")
+    link = serializers.CharField(allow_null=True, help_text="Shown only once; null if the request is repeated.")
+    mailed = serializers.BooleanField(help_text="Whether a mail server accepted the mail with the link.")
 
 
 class PersonSerializer(Plain):
-    """Somebody who has come to a study of the project."""
+    """An annotator who has a session in the project."""
 
-    name = serializers.CharField(help_text="Their pseudonym in the project.")
-    counts = serializers.BooleanField(help_text="Whether their answers count.")
-    why_not = serializers.CharField(allow_blank=True, help_text="`withdrawn`, `excluded`, or nothing.")
+    name = serializers.CharField(help_text="The annotator's pseudonym in the project.")
+    counts = serializers.BooleanField(help_text="Whether the annotator's answers count.")
+    why_not = serializers.CharField(allow_blank=True, help_text="`withdrawn`, `excluded` or empty.")
     since = serializers.DateTimeField(allow_null=True)
 
 
 class OwedItemSerializer(Plain):
-    """One amount that is owed for a session."""
+    """One amount owed for a session."""
 
     session = serializers.IntegerField(help_text="The `id` of the session in the list of sessions.")
     item = serializers.ChoiceField(choices=[item.value for item in PayItem])
-    times = serializers.IntegerField(help_text="How many sessions, answers or waits it is for.")
+    times = serializers.IntegerField(help_text="Number of sessions, answers or waits paid for.")
     amount = serializers.DecimalField(max_digits=12, decimal_places=2)
-    why = serializers.CharField(help_text="How the session ended, and what follows for its pay.")
+    why = serializers.CharField(help_text="How the session ended, and what that means for its pay.")
 
 
 class OwedSerializer(Plain):
-    """What is owed to one person for a study. Amounts are in `currency`, without fees and taxes."""
+    """The amount owed to one annotator of a study, in `currency`, without fees and taxes."""
 
-    name = serializers.CharField(help_text="Their pseudonym in the project.")
+    name = serializers.CharField(help_text="The annotator's pseudonym in the project.")
     sessions = serializers.IntegerField()
-    answers = serializers.IntegerField(help_text="Answers that were stored; each is paid `pay.per_answer`.")
-    counted = serializers.IntegerField(help_text="Answers that count.")
+    answers = serializers.IntegerField(help_text="Stored answers; each is paid `pay.per_answer`.")
+    counted = serializers.IntegerField(help_text="Counted answers.")
     kept_aside = serializers.IntegerField(help_text="Stored answers that do not count.")
-    endings = serializers.DictField(child=serializers.IntegerField(), help_text="How sessions ended -> how many.")
+    endings = serializers.DictField(child=serializers.IntegerField(), help_text="End state -> number of sessions.")
     currency = serializers.CharField()
     amount = serializers.DecimalField(max_digits=12, decimal_places=2, help_text="The sum of `items`.")
-    to_decide = serializers.IntegerField(help_text="Sessions about whose pay a researcher decides besides.")
-    simulated = serializers.BooleanField(help_text="A program played this annotator.")
+    to_decide = serializers.IntegerField(help_text="Further sessions whose pay a researcher has to decide.")
+    simulated = serializers.BooleanField(help_text="Whether the annotator is simulated.")
     why = serializers.CharField()
-    items = OwedItemSerializer(many=True, help_text="What `amount` is made of, session by session.")
+    items = OwedItemSerializer(many=True, help_text="The parts of `amount`, session by session.")
 
 
 class FollowedSerializer(Plain):
-    """What followed from a change of whose answers count; `sentence` says it."""
+    """The effects of a change to whether an annotator's answers count; `sentence` sums them up."""
 
     sentence = serializers.CharField()
-    answers = serializers.IntegerField(help_text="Answers that count no more, or count again.")
-    decisions = serializers.IntegerField(help_text="Questions whose decision is another one now.")
+    answers = serializers.IntegerField(help_text="Answers that no longer count, or count again.")
+    decisions = serializers.IntegerField(help_text="Questions whose decision changed.")
     undone = serializers.IntegerField(help_text="Questions that left the dataset.")
-    restored = serializers.IntegerField(help_text="Questions that came back to it.")
-    sessions = serializers.IntegerField(help_text="Open sessions that were ended.")
-    without_place = serializers.IntegerField(help_text="Answers whose place somebody else has.")
-    slots = serializers.IntegerField(help_text="Places that are open to others.")
+    restored = serializers.IntegerField(help_text="Questions that returned to the dataset.")
+    sessions = serializers.IntegerField(help_text="Open sessions that ended.")
+    without_place = serializers.IntegerField(help_text="Answers whose place another annotator has taken.")
+    slots = serializers.IntegerField(help_text="Places for answers that are now open to others.")
 
 
 class SettledSerializer(Plain):
-    """What has become of a question that was settled, or of which that was taken back."""
+    """The decision on a question after it was settled or unsettled."""
 
     id = serializers.IntegerField()
     state = serializers.CharField()
@@ -122,7 +125,7 @@ class SettledSerializer(Plain):
 
 
 class UploadSerializer(Plain):
-    """Files that are sent in pieces, to be imported: how many bytes of each are there, by name."""
+    """Files uploaded in pieces for an import: name of each file -> bytes received."""
 
     id = serializers.UUIDField()
     rows = serializers.DictField(child=serializers.IntegerField())
@@ -130,7 +133,7 @@ class UploadSerializer(Plain):
 
 
 class PieceSerializer(Plain):
-    have = serializers.IntegerField(help_text="How many bytes of the file are there now.")
+    have = serializers.IntegerField(help_text="Bytes of the file received so far.")
 
 
 class RowProblemSerializer(Plain):
@@ -144,7 +147,7 @@ class ImageUseSerializer(Plain):
     role = serializers.CharField()
     position = serializers.IntegerField()
     filename = serializers.CharField()
-    sha256 = serializers.CharField(source="image_id", allow_null=True, help_text="null while its file is awaited.")
+    sha256 = serializers.CharField(source="image_id", allow_null=True, help_text="null while the image is missing.")
     source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     licence = serializers.CharField(allow_blank=True)
     generator = serializers.CharField(allow_blank=True)
@@ -161,45 +164,45 @@ class InstanceSerializer(Plain):
     caption_rule = serializers.CharField()
     images = ImageUseSerializer(many=True)
     tags = serializers.ListField(
-        source="tags.all", child=serializers.CharField(), help_text="What the project's researchers put on it."
+        source="tags.all", child=serializers.CharField(), help_text="Tags set by the project's members."
     )
     source_file = serializers.CharField(allow_blank=True)
     source_row = serializers.IntegerField()
 
 
 class TaggedSerializer(Plain):
-    changed = serializers.IntegerField(help_text="How many did not have the tag before, or had it.")
+    changed = serializers.IntegerField(help_text="Number of instances that were tagged or untagged.")
 
 
 class ImportedSerializer(Plain):
-    """What an import did or, with `dry_run`, would do; `sentence` says it."""
+    """What an import did or, with `dry_run`, would do; `sentence` sums it up."""
 
     sentence = serializers.CharField()
     records = serializers.IntegerField()
     added = serializers.IntegerField()
     already_there = serializers.IntegerField()
     images = serializers.IntegerField()
-    waiting = serializers.IntegerField(help_text="Places whose image has not been uploaded.")
+    waiting = serializers.IntegerField(help_text="Images of instances that are still missing.")
     corrected = serializers.IntegerField()
     dry_run = serializers.BooleanField()
 
 
 class ImportSerializer(Plain):
-    """An import that is done in the background."""
+    """A background import."""
 
     id = serializers.IntegerField()
     files = serializers.ListField(child=serializers.CharField())
     format = serializers.CharField()
     mapping = serializers.DictField(
-        child=serializers.CharField(), help_text="What each column is, for the format `table`."
+        child=serializers.CharField(), help_text="Column -> what it becomes, for the format `table`."
     )
     state = serializers.ChoiceField(choices=IMPORT_STATES)
     stage = serializers.CharField(allow_blank=True)
-    done = serializers.IntegerField(help_text="Rows so far.")
-    total = serializers.IntegerField(help_text="0 while nobody knows.")
+    done = serializers.IntegerField(help_text="Rows read so far.")
+    total = serializers.IntegerField(help_text="All rows; 0 while unknown.")
     dry_run = serializers.BooleanField()
-    results = ImportedSerializer(many=True, help_text="What was done with each file.")
-    problems = serializers.IntegerField(help_text="How many bad rows there are; see `problems_url`.")
+    results = ImportedSerializer(many=True, help_text="The result of each file.")
+    problems = serializers.IntegerField(help_text="Number of bad rows, listed at `problems_url`.")
     problems_url = serializers.CharField(allow_null=True)
     error = serializers.CharField(allow_blank=True)
     requested_by = serializers.CharField()
@@ -230,26 +233,27 @@ class StudySerializer(Plain):
     launched_at = serializers.DateTimeField(allow_null=True)
     closed_at = serializers.DateTimeField(allow_null=True)
     completed_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it was noticed that all its answers are in; null while some are awaited."
+        allow_null=True, help_text="When all its answers were found to be in; null until then."
     )
-    answers = serializers.IntegerField(help_text="How many answers each question gets by now.")
-    most_answers = serializers.IntegerField(help_text="Up to how many an undecided one gets.")
+    answers = serializers.IntegerField(help_text="Answers wanted per question at present.")
+    most_answers = serializers.IntegerField(help_text="Most answers that an undecided question gets.")
 
 
 class StudyDetailSerializer(StudySerializer):
     source = serializers.CharField(  # type: ignore[assignment]
-        allow_null=True, allow_blank=True, help_text="The study file; null for who may not change drafts."
+        allow_null=True, allow_blank=True, help_text="The study file; null for members who may not change drafts."
     )
     take_url = serializers.CharField(
-        allow_null=True, help_text="The address for Prolific, which adds its ids; null for who may not hand it out."
+        allow_null=True, help_text="The URL for Prolific, which adds its ids; null for members who may not hand it out."
     )
     invite_url = serializers.CharField(
-        allow_null=True, help_text="The link for invited people; null where the study lets none in."
+        allow_null=True,
+        help_text="The invite link; null for members who may not hand it out, and if the study has none.",
     )
 
 
 class PlanSerializer(Plain):
-    """What launching would make."""
+    """What a launch would create."""
 
     questions = serializers.IntegerField()
     surveys = serializers.IntegerField()
@@ -258,22 +262,22 @@ class PlanSerializer(Plain):
 
 
 class GrownSerializer(Plain):
-    """What asking more of a study brought, or would bring."""
+    """The effects of extending a study, or the expected effects."""
 
-    seats = serializers.IntegerField(help_text="More places for people.")
-    answers = serializers.IntegerField(help_text="More places for answers.")
-    questions = serializers.IntegerField(help_text="New questions.")
+    seats = serializers.IntegerField(help_text="Added places for people.")
+    answers = serializers.IntegerField(help_text="Added places for answers.")
+    questions = serializers.IntegerField(help_text="Added questions.")
     left_out = serializers.IntegerField(help_text="New instances that cannot be asked about yet.")
-    decisions = serializers.IntegerField(help_text="Questions that are decided otherwise until more answers are in.")
-    undone = serializers.IntegerField(help_text="Questions of later studies that left the dataset.")
-    restored = serializers.IntegerField(help_text="Questions of later studies that are back in the dataset.")
+    decisions = serializers.IntegerField(help_text="Questions whose decision changed until more answers are in.")
+    undone = serializers.IntegerField(help_text="Questions of downstream studies that left the dataset.")
+    restored = serializers.IntegerField(help_text="Questions of downstream studies that returned to the dataset.")
 
 
 class CheckedSerializer(Plain):
     slug = serializers.CharField()
     title = serializers.CharField()
-    plan = PlanSerializer(allow_null=True, help_text="null: it could be a draft, but not be launched; see `obstacles`.")
-    obstacles = serializers.ListField(child=serializers.CharField(), help_text="What stands in the way of a launch.")
+    plan = PlanSerializer(allow_null=True, help_text="null if it could be saved but not launched; see `obstacles`.")
+    obstacles = serializers.ListField(child=serializers.CharField(), help_text="What prevents a launch.")
 
 
 class SeatsSerializer(Plain):
@@ -295,7 +299,7 @@ class QuestionsSerializer(Plain):
 
 
 class ProgressSerializer(Plain):
-    """How far a study is. Of a large one it is counted in the background: `as_of` says when, null: now."""
+    """Progress of a study. That of a large study is counted in the background: `as_of` is its time (null: now)."""
 
     answers = GivenSerializer(allow_null=True)
     seats = SeatsSerializer(allow_null=True)
@@ -303,7 +307,7 @@ class ProgressSerializer(Plain):
     items = serializers.DictField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="Items by their outcome: instances or, where the study asks about parts of these, the parts.",
+        help_text="Outcome -> number of items: instances or, if the study asks about parts of them, the parts.",
     )
     as_of = serializers.DateTimeField(allow_null=True)
 
@@ -321,12 +325,14 @@ class SessionSerializer(Plain):
 
 
 class ResponseSerializer(Plain):
-    """A counted answer, under the columns of the export `responses` (docs/exports.md)."""
+    """A counted answer, with the columns of the export `responses` (docs/exports.md)."""
 
     task = serializers.CharField()
     worker = serializers.CharField()
     label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-    answer = serializers.CharField(allow_null=True, help_text="JSON, where it says more than the label.")
+    answer = serializers.CharField(
+        allow_null=True, help_text="The whole answer as JSON; null if the label says it all."
+    )
     version = serializers.IntegerField()
     is_current = serializers.BooleanField()
     counted = serializers.BooleanField()
@@ -352,9 +358,9 @@ class ResponseSerializer(Plain):
 
 
 class DecisionSerializer(Plain):
-    """What has become of a question, under the columns of the export `decisions` (docs/exports.md)."""
+    """The decision on a question, with the columns of the export `decisions` (docs/exports.md)."""
 
-    id = serializers.IntegerField(help_text="By which it is settled.")
+    id = serializers.IntegerField(help_text="The id that `settle` and `unsettle` take.")
     task = serializers.CharField()
     study = serializers.CharField()
     kind = serializers.CharField()
@@ -373,26 +379,30 @@ class DecisionSerializer(Plain):
 
 
 class RatingsSerializer(Plain):
-    """The ratings of one kind of question, image role and category of instances; mean and spread in steps."""
+    """Ratings of one question kind, image role and category of instances; mean and standard deviation in steps."""
 
     kind = serializers.CharField()
     role = serializers.CharField(help_text="The image role that was rated.")
-    asked = serializers.CharField(allow_blank=True, help_text="Which of several things asked at once.")
+    asked = serializers.CharField(
+        allow_blank=True, help_text="The part of the question, if it asks several things at once."
+    )
     type = serializers.CharField(allow_blank=True, help_text="`all` for all instances.")
     subtype = serializers.CharField(allow_blank=True)
     answers = serializers.IntegerField()
     people = serializers.IntegerField()
     instances = serializers.IntegerField()
     mean = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True, help_text="95 % interval, by person and instance.")
-    high = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(allow_blank=True, help_text="Why there is no interval; empty where there is one.")
+    low = serializers.FloatField(
+        allow_null=True, help_text="Lower limit of the 95 % interval, clustered by person and instance."
+    )
+    high = serializers.FloatField(allow_null=True, help_text="Upper limit of the same interval.")
+    reason = serializers.CharField(allow_blank=True, help_text="Why there is no interval; empty if there is one.")
     sd = serializers.FloatField(allow_null=True, help_text="Sample standard deviation.")
-    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Step -> how often it was chosen.")
+    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Step -> number of answers.")
 
 
 class AllRatingsSerializer(Plain):
-    """The ratings of a study. Those of a large one are counted in the background: `as_of` says when, null: now.
+    """Ratings of a study. Those of a large study are counted in the background: `as_of` is their time (null: now).
 
     `ratings` is null until then.
     """
@@ -402,9 +412,9 @@ class AllRatingsSerializer(Plain):
 
 
 class PredictionSerializer(Plain):
-    """What a model said, under the columns of the export `predictions` (docs/exports.md).
+    """A model's answer, with the columns of the export `predictions` (docs/exports.md).
 
-    Without `about`: whether people were asked the same takes a look at all of the project.
+    It lacks `about`, which would need a comparison with all questions of the project.
     """
 
     task = serializers.CharField()
@@ -419,10 +429,10 @@ class PredictionSerializer(Plain):
     key = serializers.CharField()
     content_hash = serializers.CharField(
         allow_blank=True,
-        help_text="Of what the model was shown; empty where a file names no pictures.",
+        help_text="SHA-256 of what the model was shown; empty for a file that names no images.",
     )
     conditions = serializers.CharField(
-        allow_blank=True, help_text="The digest of what it was computed under; empty where it comes from a file."
+        allow_blank=True, help_text="Digest of the conditions of the computation; empty for scores from a file."
     )
 
 
@@ -443,24 +453,24 @@ class ExportSerializer(Plain):
     format = serializers.CharField()
     state = serializers.ChoiceField(choices=EXPORT_STATES)
     rows_done = serializers.IntegerField()
-    rows_total = serializers.IntegerField(help_text="0 while nobody knows.")
+    rows_total = serializers.IntegerField(help_text="All rows; 0 while unknown.")
     error = serializers.CharField(allow_blank=True)
     requested_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-    file_url = serializers.CharField(allow_null=True, help_text="Where its file is fetched; null while there is none.")
+    file_url = serializers.CharField(allow_null=True, help_text="Where to download the file; null while there is none.")
 
 
 class ReleaseSerializer(Plain):
     name = serializers.CharField()
     study = serializers.CharField()
     studies = serializers.ListField(
-        child=serializers.CharField(), help_text="The studies whose accepted items it holds: several of one dataset."
+        child=serializers.CharField(), help_text="The studies whose accepted items it contains."
     )
     made_at = serializers.DateTimeField()
     description = serializers.CharField(allow_blank=True)
     licence = serializers.CharField(allow_blank=True)
     citation = serializers.CharField(allow_blank=True)
-    sha256 = serializers.CharField(allow_blank=True, help_text="Of its rows; empty until they are frozen.")
+    sha256 = serializers.CharField(allow_blank=True, help_text="SHA-256 of its rows; empty until they are frozen.")
     instances = serializers.IntegerField(help_text="Accepted items: instances, or parts of them.")
     responses = serializers.IntegerField()
     exports = ExportSerializer(many=True)
@@ -470,8 +480,8 @@ class EventSerializer(Plain):
     id = serializers.IntegerField()
     at = serializers.DateTimeField()
     who = serializers.CharField()
-    what = serializers.CharField(help_text="The rest of a sentence about them.")
-    event = serializers.CharField(help_text="The sort of event, such as `study launched`.")
+    what = serializers.CharField(help_text="The rest of the sentence that begins with `who`.")
+    event = serializers.CharField(help_text="The type of event, such as `study launched`.")
     study = serializers.CharField(allow_blank=True)
 
 
@@ -480,18 +490,18 @@ class WebhookSerializer(Plain):
     url = serializers.CharField()
     topics = serializers.ListField(child=serializers.CharField())
     made_at = serializers.DateTimeField()
-    answered_at = serializers.DateTimeField(allow_null=True, help_text="When it last took a message.")
-    off_at = serializers.DateTimeField(allow_null=True, help_text="Since when it is told nothing; null: it is told.")
+    answered_at = serializers.DateTimeField(allow_null=True, help_text="When it last accepted a message.")
+    off_at = serializers.DateTimeField(allow_null=True, help_text="When it was switched off; null while it is on.")
     off_because = serializers.CharField(allow_blank=True)
 
 
 class WebhookKeySerializer(Plain):
-    key = serializers.CharField(help_text="`whsec_` and 32 bytes in base64, as libraries of Standard Webhooks take it.")
+    key = serializers.CharField(help_text="`whsec_` and 32 bytes in base64, the format of Standard Webhooks.")
 
 
 class DeliverySerializer(Plain):
     id = serializers.IntegerField()
-    name = serializers.CharField(help_text="What stands in the header `webhook-id`.")
+    name = serializers.CharField(help_text="The value of the header `webhook-id`.")
     webhook = serializers.IntegerField(source="webhook_id")
     topic = serializers.CharField()
     body = serializers.CharField()
@@ -499,9 +509,13 @@ class DeliverySerializer(Plain):
     attempts = serializers.IntegerField()
     made_at = serializers.DateTimeField()
     tried_at = serializers.DateTimeField(allow_null=True)
-    due_at = serializers.DateTimeField(allow_null=True, help_text="When it is tried next; null: it is over.")
-    status = serializers.IntegerField(allow_null=True, help_text="Of the last answer; null: none came.")
-    answer = serializers.CharField(allow_blank=True, help_text="The beginning of the last answer.")
+    due_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the next attempt is due; null if there is none."
+    )
+    status = serializers.IntegerField(
+        allow_null=True, help_text="HTTP status of the last response; null if there was none."
+    )
+    answer = serializers.CharField(allow_blank=True, help_text="The beginning of the last response.")
     problem = serializers.CharField(allow_blank=True, help_text="Why the last attempt failed.")
 
 
@@ -511,8 +525,8 @@ class HubPushSerializer(Plain):
     repository = serializers.CharField()
     state = serializers.ChoiceField(choices=PUSH_STATES)
     bytes_done = serializers.IntegerField()
-    bytes_total = serializers.IntegerField(help_text="0 while nobody knows.")
+    bytes_total = serializers.IntegerField(help_text="All bytes; 0 while unknown.")
     error = serializers.CharField(allow_blank=True)
     requested_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-    url = serializers.CharField(allow_null=True, help_text="Of the commit; null while there is none.")
+    url = serializers.CharField(allow_null=True, help_text="URL of the commit; null while there is none.")

@@ -87,7 +87,7 @@ class Studies(ProjectEndpoint):
 
     @extend_schema(operation_id="list_studies", parameters=[StudyQuery], responses=page_serializer(StudySerializer))
     def get(self, request: Request, project: str) -> Response:
-        """The studies of a project, in the order in which they were made."""
+        """List the studies of a project in order of creation."""
         query = self.read(StudyQuery, request.query_params)
         studies = Study.objects.filter(project=self.project).defer("source", "design")
         if state := query.get("state"):
@@ -97,7 +97,7 @@ class Studies(ProjectEndpoint):
     @extend_schema(operation_id="create_study", request=STUDY_FILE, responses={201: StudyDetailSerializer})
     @idempotent
     def post(self, request: Request, project: str) -> Response:
-        """Make a draft from a study file."""
+        """Create a draft from a study file."""
         study = create_study(project=self.project, source=_source(request), by=self.user, now=timezone.now())
         address = reverse("api_study", args=[self.project.slug, study.slug], request=request)
         return Response(_study_json(study, self.user), status=201, headers={"Location": address})
@@ -129,7 +129,7 @@ class Check(ProjectEndpoint):
 
     @extend_schema(operation_id="check_study", request=STUDY_FILE, responses={200: CheckedSerializer})
     def post(self, request: Request, project: str) -> Response:
-        """Say what would become of a study file, and change nothing: the draft is made, planned and taken back."""
+        """Check a study file and return what its launch would create, without saving anything."""
         return Response(CheckedSerializer(foresee(lambda: self._tried(_source(request)))).data)
 
     def _tried(self, source: str) -> dict[str, Any]:
@@ -150,18 +150,18 @@ class OneStudy(StudyEndpoint):
 
     @extend_schema(operation_id="read_study", responses=StudyDetailSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:
-        """One study; its file and links for who may change drafts, and hand out links."""
+        """Return one study, with its file and its links if the token's owner may see them."""
         return Response(_study_json(self.study, self.user))
 
     @extend_schema(operation_id="change_study", request=STUDY_FILE, responses=StudyDetailSerializer)
     def put(self, request: Request, project: str, study: str) -> Response:
-        """Let a draft be what another study file says."""
+        """Replace the study file of a draft."""
         update_draft(study=self.study, source=_source(request), by=self.user, now=timezone.now())
         return Response(_study_json(self.study, self.user))
 
     @extend_schema(operation_id="delete_study", responses={204: None})
     def delete(self, request: Request, project: str, study: str) -> Response:
-        """Delete a draft. A study that was launched stays."""
+        """Delete a draft. A launched study cannot be deleted."""
         delete_draft(study=self.study, by=self.user, now=timezone.now())
         return Response(status=204)
 
@@ -193,24 +193,24 @@ class Change(StudyEndpoint):
 
 
 class MoreSerializer(serializers.Serializer[Any]):
-    """What is asked besides, of a study that is open or paused."""
+    """How to extend an open or paused study."""
 
     what = serializers.ChoiceField(
         choices=[way.value for way in extend_study.ExtensionKind],
-        help_text="`answers`: so many more to every question. `undecided`: up to so many to questions that stay "
-        "undecided. `instances`: questions about those that came to the project since.",
+        help_text="`answers`: `number` more answers to every question. `undecided`: up to `number` more answers to "
+        "questions that stay undecided. `instances`: questions about instances imported since the launch.",
     )
     number = serializers.IntegerField(min_value=1, max_value=MOST_ANSWERS, default=1)
-    dry_run = serializers.BooleanField(default=False, help_text="Only say what it would bring.")
+    dry_run = serializers.BooleanField(default=False, help_text="Return the effects, but change nothing.")
 
 
 # Keeps the name that the schema had before this serializer was split.
 @extend_schema_serializer(component_name="Grown")
 class AskedMoreSerializer(GrownSerializer):
-    """What asking more of a study brought, or would bring, and what nobody has tried of it."""
+    """The effects of extending a study, and the launch condition that its new questions skip."""
 
     untried = serializers.CharField(
-        help_text="The condition of the launch that new questions are not held against; empty where there is none."
+        help_text="The launch condition that new questions skip, as a sentence; empty if there is none."
     )
 
 
@@ -221,7 +221,7 @@ class AskMore(StudyEndpoint):
     @extend_schema(operation_id="ask_more", request=MoreSerializer, responses={200: AskedMoreSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
-        """Ask more of a study that was launched; its design stays what it is."""
+        """Extend a launched study by answers or questions. Its design does not change."""
         wish = self.read(MoreSerializer)
         way = extend_study.ExtensionKind(wish["what"])
 
@@ -241,7 +241,7 @@ class Progress(StudyEndpoint):
 
     @extend_schema(operation_id="read_progress", responses=ProgressSerializer)
     def get(self, request: Request, project: str, study: str) -> Response:
-        """How far a study is: the numbers of its page."""
+        """Return the progress of a study, as on its page."""
         kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, self.project, self.study, answers=answers_sent(self.study))
         if kept is None:
             return self._answer(study_progress(self.study), None)

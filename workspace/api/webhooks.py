@@ -41,7 +41,7 @@ class Webhooks(ProjectEndpoint):
 
     @extend_schema(operation_id="list_webhooks", parameters=[PageQuery], responses=page_serializer(WebhookSerializer))
     def get(self, request: Request, project: str) -> Response:
-        """The webhooks of a project."""
+        """List the webhooks of a project."""
         webhooks = Webhook.objects.filter(project=self.project)
         return paginate(request, webhooks, lambda rows: WebhookSerializer(rows, many=True).data)
 
@@ -52,7 +52,7 @@ class Webhooks(ProjectEndpoint):
         responses={201: WebhookSerializer},
     )
     def post(self, request: Request, project: str) -> Response:
-        """Have an address told what happens. Ask for its key next: the one that it has now is shown nowhere."""
+        """Create a webhook. Then request a new key for it, because its first key is never shown."""
         wanted = self.read(WebhookWantedSerializer)
         actions.check_webhook_url(wanted["url"])
         return self._make(request, wanted)
@@ -78,12 +78,12 @@ class OneWebhook(_WebhookEndpoint):
 
     @extend_schema(operation_id="read_webhook", responses=WebhookSerializer)
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """One webhook."""
+        """Return one webhook."""
         return Response(WebhookSerializer(self.one(pk)).data)
 
     @extend_schema(operation_id="delete_webhook", responses={204: None})
     def delete(self, request: Request, project: str, pk: int) -> Response:
-        """Tell an address nothing more, and forget what it was sent."""
+        """Delete a webhook and its deliveries."""
         actions.delete_webhook(webhook=self.one(pk), by=self.user, now=timezone.now())
         return Response(status=204)
 
@@ -93,7 +93,7 @@ class KeyWantedSerializer(serializers.Serializer[Any]):
         default=OVERLAPS[0],
         min_value=0,
         max_value=max(OVERLAPS),
-        help_text=f"For how long the key before goes on signing: {', '.join(map(str, OVERLAPS))} (it ends now).",
+        help_text=f"Hours for which the previous key also signs: {', '.join(map(str, OVERLAPS))} (it ends now).",
     )
 
 
@@ -102,7 +102,7 @@ class Key(_WebhookEndpoint):
 
     @extend_schema(operation_id="change_webhook_key", request=KeyWantedSerializer, responses=WebhookKeySerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Give a webhook a new key. It is answered this once; asked again, there is another one."""
+        """Give a webhook a new key. It is shown only once; a repeated request creates another key."""
         wanted = self.read(KeyWantedSerializer)
         key = actions.change_key(webhook=self.one(pk), **wanted, by=self.user, now=timezone.now())
         return Response(WebhookKeySerializer({"key": key}).data)
@@ -114,7 +114,7 @@ class TryOut(_WebhookEndpoint):
 
     @extend_schema(operation_id="try_webhook", request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Send a message that says nothing, to see whether the address takes it."""
+        """Send a test message to the webhook."""
         delivery = actions.send_test(webhook=self.one(pk), by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
         return Response(_delivery_json(delivery), status=202)
@@ -126,7 +126,7 @@ class SwitchOn(_WebhookEndpoint):
 
     @extend_schema(operation_id="switch_webhook_on", request=None, responses=WebhookSerializer)
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Go on with a webhook that was switched off, and with what waits for it."""
+        """Switch a webhook on again and send the messages that wait for it."""
         actions.switch_on(webhook=self.one(pk), by=self.user, now=timezone.now())
         tasks.deliver.delay_on_commit()
         return Response(WebhookSerializer(self.one(pk)).data)
@@ -139,7 +139,7 @@ class Deliveries(_WebhookEndpoint):
         operation_id="list_deliveries", parameters=[PageQuery], responses=page_serializer(DeliverySerializer)
     )
     def get(self, request: Request, project: str, pk: int) -> Response:
-        """What a webhook was sent in the last 30 days, and what waits, newest first."""
+        """List the messages of the last 30 days, sent or waiting, newest first."""
         deliveries = Delivery.objects.filter(webhook=self.one(pk))
         return paginate(request, deliveries, lambda rows: [_delivery_json(each) for each in rows], newest_first=True)
 
@@ -151,7 +151,7 @@ class Repeat(ProjectEndpoint):
 
     @extend_schema(operation_id="repeat_delivery", request=None, responses={202: DeliverySerializer})
     def post(self, request: Request, project: str, pk: int) -> Response:
-        """Send a message again under its name, whatever came of it before."""
+        """Send a message again with the same id, whatever its state."""
         deliveries = Delivery.objects.select_related("webhook__project")
         delivery = get_object_or_404(deliveries, webhook__project=self.project, pk=pk)
         actions.send_again(delivery=delivery, by=self.user, now=timezone.now())

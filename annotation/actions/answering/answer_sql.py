@@ -252,7 +252,7 @@ def store_possible_times(times: Sequence[tuple[int | None, int]]) -> None:
 
 
 def store_decision(decided: DecisionValues, *, if_current: bool = False) -> bool:
-    """Store a decision; tell whether it was stored.
+    """Store a decision; return whether it was stored.
 
     if_current: only if no researcher has changed how many answers the question may get since it was served.
     """

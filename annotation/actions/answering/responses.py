@@ -384,7 +384,7 @@ def was_withdrawn(*, session: Session, slot: Slot) -> bool:
 
 
 def _reclaim_slot(*, session: Session, slot: Slot, now: datetime) -> bool:
-    """Give an open session the slot of a withdrawn question back, to store its answer; tell whether it was free."""
+    """Give an open session the slot of a withdrawn question back, to store its answer; return whether it was free."""
     is_open = session.state in (SessionState.WORKING, SessionState.WAITING)
     if not is_open or not was_withdrawn(session=session, slot=slot):
         return False

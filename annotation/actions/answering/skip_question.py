@@ -48,7 +48,7 @@ def skip(*, session: Session, slot: int, failed_loads: Mapping[str, int], now: d
 
 
 def leave_out(*, session: Session, slot: Slot, images: list[dict[str, Any]], now: datetime) -> bool:
-    """Remove an open question from `session`; tell whether it was still open.
+    """Remove an open question from `session`; return whether it was still open.
 
     images: the images that failed; empty if the question was reported. Runs in a transaction.
     """

@@ -76,7 +76,7 @@ def open_to_networks(*, study: Study, networks: str, by: Actor, now: datetime) -
         listed = sorted({str(network) for network in read_networks(networks)})
     except ValueError as error:
         raise StudyError(
-            f"{str(error)[:100]!r} is no address and no network. Write one like 192.0.2.7, 192.0.2.0/24 or "
+            f"{str(error)[:100]!r} is neither an address nor a network. Write one like 192.0.2.7, 192.0.2.0/24 or "
             "2001:db8:1:2::/64 on each line."
         ) from error
     if len(listed) > MOST_NETWORKS:

@@ -40,6 +40,6 @@ def digest(*, study: Study, person: str) -> str:
 
 
 def _count(events: QuerySet[EntryEvent], *, now: datetime) -> bool:
-    """Count once more in the first of `events`; tell whether there is one."""
+    """Count once more in the first of `events`; return whether there is one."""
     first = events.order_by("pk").values("pk")[:1]
     return bool(EntryEvent.objects.filter(pk__in=first).update(times=F("times") + 1, at=now))

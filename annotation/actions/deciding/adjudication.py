@@ -38,7 +38,9 @@ def settle(*, question: Question, choice: str, by: Actor, note: str, now: dateti
     if not options_of(question):
         raise CannotSettle("The answers to this question are not one option each, so that no option can settle it.")
     if choice not in options_of(question):
-        raise CannotSettle(f"{choice} is no option of this question. Choose one of {', '.join(options_of(question))}.")
+        raise CannotSettle(
+            f"{choice} is not an option of this question. Choose one of {', '.join(options_of(question))}."
+        )
     if decision.state != Decision.State.UNDECIDED and not decision.settled_choice:
         raise CannotSettle("The answers have already decided this question.")
     _check_unused(question)

@@ -187,7 +187,7 @@ def _store_what_changed(decisions: Sequence[Decision], before: Sequence[Mapping[
 
 
 def _decide_again(decision: Any, given: Sequence[Vote], *, now: datetime) -> bool:
-    """Update `decision` from the answers, without saving it; tell whether state or winner changed."""
+    """Update `decision` from the answers, without saving it; return whether state or winner changed."""
     decision.votes, decision.answers = votes_of(given), len(given)
     verdict: Verdict = decide(decision.rule, rule_input(decision.question, decision.study), given)
     decision.asks_more = verdict.more

@@ -95,7 +95,7 @@ def _least_seconds(questions: list[int]) -> dict[int, float]:
 
 @transaction.atomic
 def accept_times(*, session: Session, by: Actor, now: datetime) -> bool:
-    """Accept the times of a session despite the evidence, so that it is paid as usual; tell whether that was needed."""
+    """Accept a session's times despite the evidence, so that it is paid as usual; return whether they were in doubt."""
     doubted = Session.objects.filter(pk=session.pk, time_evidence__isnull=False, times_accepted_at=None)
     if not doubted.update(times_accepted_at=now):
         return False

@@ -85,7 +85,7 @@ def cancel_study_job(*, study: Study, by: User, now: datetime) -> None:
     """Cancel the launch or the extension of `study` that waits or runs. Raises StudyError if it is over."""
     found = last_study_job(study)
     if found is None or not found.job.is_unfinished:
-        raise StudyError("It is over already, so there was nothing to cancel.")
+        raise StudyError("It has already ended, so there was nothing to cancel.")
     if found.job.cancel_asked_at is not None:
         return
     cancel(job=found.job, now=now)

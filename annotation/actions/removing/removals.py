@@ -127,7 +127,9 @@ def reopen_slots(*, annotator: Annotator, project: Project, by: Actor, now: date
     """
     lock(annotator=annotator, project=project)
     if not _reasons(annotator, project):
-        raise CannotRemove("This person's answers count. Exclude them first; then their places can be opened again.")
+        raise CannotRemove(
+            "This person's answers count. Exclude the person first, then ask other people these questions again."
+        )
     opened = reopen_places.free_places(annotator=annotator, project=project)
     if opened:
         Removal.objects.in_force().filter(annotator=annotator, project=project).update(slots_opened_at=now)

@@ -66,7 +66,7 @@ def _slot_of(response: Response) -> Slot | None:
 
 
 def _take_slot(response: Response, slot: Slot) -> bool:
-    """Give `response` its slot back if nobody holds it; tell whether it was free."""
+    """Give `response` its slot back if nobody holds it; return whether it was free."""
     free = Slot.objects.filter(pk=slot.pk, annotator=None, answered_at=None)
     if not free.update(annotator=response.annotator_id, answered_at=response.received_at):
         return False

@@ -38,20 +38,24 @@ class Command(BaseCommand):
         )
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="The benchmark's own files.")
         parser.add_argument("--images", type=Path, metavar="FOLDER", help="Its images, if they are not in --data.")
-        parser.add_argument("--out", type=Path, metavar="FILE", help="Write the tables there too, as JSON with counts.")
-        parser.add_argument("--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored there, as CSV.")
+        parser.add_argument(
+            "--out", type=Path, metavar="FILE", help="Also write the tables to this file, as JSON with counts."
+        )
+        parser.add_argument(
+            "--pairs", type=Path, metavar="FILE", help="Write the pairs to be scored to this file, as CSV."
+        )
         parser.add_argument(
             "--answers",
             type=Path,
             metavar="FILE",
-            help="Write there what the model chooses, as a leaderboard takes it, and count nothing.",
+            help="Write the model's choices to this file for a leaderboard, without computing scores.",
         )
         parser.add_argument(
             "--prepare",
             action="store_true",
-            help="Make what the paper makes of the data by chance, into the data folder.",
+            help="Create the data that the paper creates at random, in the data folder.",
         )
-        parser.add_argument("--seed", type=int, default=1, help="What --prepare makes follows from it (default 1).")
+        parser.add_argument("--seed", type=int, default=1, help="Seed of --prepare (default 1).")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["benchmark"] not in PROTOCOLS:
@@ -112,7 +116,7 @@ class Command(BaseCommand):
 
 
 def called(spec: str) -> str:
-    """Return what a table calls a file: its name without its ending."""
+    """Return the name of a file in tables: without its ending."""
     return Path(spec.removeprefix(FILE)).stem
 
 
@@ -125,7 +129,7 @@ def file_of(spec: str) -> Path:
 
 
 def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], pictures: Pictures) -> Scorer:
-    """Return what scores by the only spec. Raises BenchmarkError for several, and for what does not score pairs."""
+    """Return the scorer of the only spec. Raises BenchmarkError for several specs, or one that does not score pairs."""
     if len(specs) != 1 or fitted_baseline(specs[0]):
         raise BenchmarkError("--answers is for one model. Name a scorer or a file of scores with --model.")
     (spec,) = specs
@@ -133,14 +137,14 @@ def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], picture
 
 
 def evaluated_from_file(protocol: Benchmark[Any, Any], data: Any, spec: str) -> Evaluation:
-    """Evaluate a model by a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
+    """Evaluate a model from a file of its results or scores. Raises BenchmarkError and ResultsFileError."""
     path = file_of(spec)
     found = protocol.published(data, path)
     return evaluate(protocol, data, ScoreFile(path)) if found is None else protocol.tables(data, found)
 
 
 def loaded_for(specs: Sequence[str]) -> dict[str, ScoresPairs]:
-    """Load the models that specs need, by these; a blind baseline may need none. Raises BenchmarkError."""
+    """Load the models that the specs need, by spec; blind baselines may need none. Raises BenchmarkError."""
     found = {}
     for spec in specs:
         baseline = fitted_baseline(spec)
@@ -163,14 +167,14 @@ def evaluated_here(
 
 
 def vectors_by(model: Any, pictures: Pictures) -> VectorSource:
-    """Return a model's vectors of the images of a benchmark. Raises BenchmarkError where it makes none."""
+    """Return a model's embeddings of a benchmark's images. Raises BenchmarkError if it has no image embeddings."""
     if not isinstance(model, Contrastive):
         raise BenchmarkError(NO_VECTORS)
     return VectorSource({"embedding": model.identity.name}, lambda names: model.vectors_of(names, pictures.open))
 
 
 def model_called(spec: str) -> ScoresPairs:
-    """Load the model of a spec. Raises BenchmarkError where it cannot be."""
+    """Load the model of a spec. Raises BenchmarkError if that fails."""
     try:
         return scorer_of(spec)
     except CannotLoad as error:

@@ -23,5 +23,7 @@ class Command(BaseCommand):
         run(job_id=job.pk, message="", now=timezone.now)
         job.refresh_from_db()
         if job.state != JobState.DONE:
-            raise CommandError(job.error or "A worker is at it already. The page of the project says how far it is.")
+            raise CommandError(
+                job.error or "A worker is already doing this. The page of the project shows its progress."
+            )
         self.stdout.write(f"{near_duplicates_of(project).count():,} pairs of pictures are nearly the same.")

@@ -13,7 +13,7 @@ from studies.permissions import Verb
 
 
 class Command(BaseCommand):
-    help = "Import a model's answers from a file into a project: all of them, or none and every reason why."
+    help = "Import a model's answers from a file into a project: all of them, or none with a list of problems."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="The project's slug.")
@@ -22,9 +22,9 @@ class Command(BaseCommand):
         parser.add_argument("--model", required=True, metavar="NAME", help="What the model is called in tables.")
         # Plain --version is Django's own.
         parser.add_argument("--model-version", default="", metavar="VERSION")
-        parser.add_argument("--weights", default="", help="What tells the model's weights apart: a tag or a hash.")
+        parser.add_argument("--weights", default="", help="Tag or hash that identifies the model's weights.")
         parser.add_argument(
-            "--skip-unknown", action="store_true", help="Leave out rows about no instance of the project."
+            "--skip-unknown", action="store_true", help="Skip rows about instances that the project does not have."
         )
         parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
         add_by(parser)

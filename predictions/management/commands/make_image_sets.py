@@ -41,7 +41,9 @@ class Command(ActionCommand):
         of_what.add_argument(
             "--videos", type=Path, metavar="DIR", help="Frames of each shot of videos, or of folders of frames."
         )
-        parser.add_argument("--out", type=Path, metavar="DIR", help="Where sets are made; gone on with if it exists.")
+        parser.add_argument(
+            "--out", type=Path, metavar="DIR", help="Folder for the sets; an unfinished one is continued."
+        )
         parser.add_argument(
             "--embedding",
             default="",
@@ -51,7 +53,7 @@ class Command(ActionCommand):
         parser.add_argument(
             "--least-distance",
             type=float,
-            help=f"How far frames of a set are apart at least, 0 to 2 (default {LEAST_DISTANCE}; with a model none).",
+            help=f"Least distance between frames of a set, 0 to 2 (default {LEAST_DISTANCE}; with a model none).",
         )
         parser.add_argument(
             "--same-below",
@@ -61,7 +63,7 @@ class Command(ActionCommand):
         parser.add_argument(
             "--most-distance",
             type=float,
-            help="How far photos or frames of a set are apart at most, 0 to 2, as 1 - cosine (default "
+            help="Most distance between photos or frames of a set, 0 to 2, as 1 - cosine (default "
             f"{MOST_DISTANCE} for photos; {MOST:g}, which is no bound, for frames and with a model).",
         )
         parser.add_argument(
@@ -74,10 +76,10 @@ class Command(ActionCommand):
         parser.add_argument(
             "--seed",
             default=Wishes.seed,
-            help=f"Which photos are asked first, and which split a set is in (default {Wishes.seed}).",
+            help=f"Seed of the order of photos and of the splits (default {Wishes.seed}).",
         )
         parser.add_argument(
-            "--seconds", type=float, default=0.5, help="Between two frames that are looked at (default 0.5)."
+            "--seconds", type=float, default=0.5, help="Seconds between two frames that are examined (default 0.5)."
         )
         parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
         parser.add_argument("--only-make", action="store_true", help="Import nothing.")
@@ -87,7 +89,7 @@ class Command(ActionCommand):
         importer_named(options, project_to_fill(options["project"]))
         folder: Path = options["photos"] or options["videos"]
         if not folder.is_dir():
-            raise CommandError(f"{folder} is no folder. Check the name.")
+            raise CommandError(f"{folder} is not a folder. Check the name.")
         out: Path = options["out"] or settings.DATA_DIR / "image-sets" / options["project"]
         make = from_photos if options["photos"] else from_videos
         shares = shares_of(options["split"]) if options["split"] else None
@@ -132,7 +134,7 @@ class Command(ActionCommand):
                 f"Wanted: {_counts(summary.wanted)}. Sets of one video, or with nearly the same picture, stay in one "
                 "split, so these counts were not reached."
             )
-        self.stdout.write(f"How alike the pictures of each set are: {out / TABLE}.")
+        self.stdout.write(f"Distances within each set: {out / TABLE}.")
 
 
 def _counts(splits: Mapping[str, int]) -> str:

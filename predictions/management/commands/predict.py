@@ -35,7 +35,7 @@ class Command(ActionCommand):
             "--kind", default="", help=f"Its usual questions about all instances; one of {', '.join(KINDS)}."
         )
         parser.add_argument("--variant", default="", help="With --kind: only these of its questions.")
-        parser.add_argument("--wait", action="store_true", help="Return when it is over, and say what came of it.")
+        parser.add_argument("--wait", action="store_true", help="Wait for the run to end and print its result.")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -52,7 +52,7 @@ class Command(ActionCommand):
         )
         send_to_worker(run)
         page = f"{settings.SITE_URL}{reverse('project_models', args=[project.slug])}"
-        self.stdout.write(f"{run.spec} is asked about {run.about}. {page} shows how far it is.")
+        self.stdout.write(f"Model run requested: {run.spec} on {run.about}. {page} shows its progress.")
         if options["wait"]:
             self._wait(run)
 
@@ -63,6 +63,6 @@ class Command(ActionCommand):
         if run.state != Run.State.DONE:
             raise CommandError(run.error or "It was cancelled.")
         self.stdout.write(
-            f"{run.stored:,} scored, {run.already_there:,} were there already, {run.wrong:,} could not be scored, "
+            f"{run.stored:,} newly scored, {run.already_there:,} already scored, {run.wrong:,} could not be scored, "
             f"{run.left_out:,} left out."
         )

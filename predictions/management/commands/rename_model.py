@@ -13,12 +13,12 @@ from studies.permissions import Verb
 
 class Command(ActionCommand):
     refusals = (CannotPredict,)
-    help = "Call a model otherwise in every table. What it is computed from stays the same, and so do its weights."
+    help = "Rename a model in every table. Its computation and its weights do not change."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_model(parser)
-        parser.add_argument("--name", help="What to call it; without, only its version is changed.")
-        parser.add_argument("--new-version", metavar="VERSION", help="Its version; without, it stays.")
+        parser.add_argument("--name", help="The new name; by default only the version changes.")
+        parser.add_argument("--new-version", metavar="VERSION", help="The new version; by default it does not change.")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

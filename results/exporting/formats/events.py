@@ -13,10 +13,10 @@ class Events(CsvWriter):
     filename = "events.csv"
     columns = (
         Column("at", "sc:DateTime", "When, UTC."),
-        Column("who", "sc:Text", "A researcher, by the order in which they come here, or a command or program."),
+        Column("who", "sc:Text", "A researcher, numbered in order of appearance, or a command or program."),
         Column("what", "sc:Text", "What they did, as the rest of a sentence that begins with `who`."),
-        Column("study", "sc:Text", "The study that it was done to; empty for the project as a whole."),
-        Column("event", "sc:Text", "Which sort of event it is, for programs."),
+        Column("study", "sc:Text", "The study that the event is about; empty for the project as a whole."),
+        Column("event", "sc:Text", "The type of event."),
     )
 
     def values(self, row: NotedEvent) -> Iterable[Any]:

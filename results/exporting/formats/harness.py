@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COLUMNS = (
-    Column("question", "sc:Text", "What the question is called: the instance, and what of it is asked about."),
+    Column("question", "sc:Text", "The name of the question: the instance, and the part of it in question."),
     Column("key", "sc:Text", "The name of the instance, as in the annotations."),
     Column("direction", "sc:Text", "i2t: which caption describes the image; t2i: which image the caption describes."),
-    Column("prompt", "sc:Text", "What the model is asked, without its images."),
+    Column("prompt", "sc:Text", "The prompt for the model, without its images."),
     Column("answer", "sc:Text", "The letter of the right answer, A or B."),
     Column("type", "sc:Text", "How the caption was changed."),
     Column("subtype", "sc:Text", "What was changed in it."),
-    Column("split", "sc:Text", "The split; empty where the source names none."),
-    Column("simulated", "sc:Boolean", "Whether a program gave one of the answers that the instance rests on."),
+    Column("split", "sc:Text", "The split; empty if the source names none."),
+    Column("simulated", "sc:Boolean", "Whether a program gave one of the counted answers about the instance."),
 )
 LM_EVAL, LMMS_EVAL = "lm-eval", "lmms-eval"
 TASK = "task.yaml"

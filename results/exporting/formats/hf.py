@@ -26,7 +26,7 @@ COLUMNS = (
     Column("type", "sc:Text", "How the caption was changed."),
     Column("subtype", "sc:Text", "What was changed in it."),
     Column("key", "sc:Text", "The name of the instance, as in the annotations."),
-    Column("simulated", "sc:Boolean", "Whether a program gave one of the answers that it rests on."),
+    Column("simulated", "sc:Boolean", "Whether a program gave one of the counted answers."),
     Column("item", "sc:Text", "The part of the instance that was accepted, such as one image of a set; else empty."),
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}

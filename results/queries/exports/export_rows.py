@@ -13,7 +13,7 @@ from annotation.models.outcomes import accepted_decisions, accepted_items
 from annotation.models.responses import RESPONSE, counts
 from predictions.models import Conditions, Prediction
 from predictions.queries.contents import stale_predictions
-from results.exporting.base import Rows
+from results.exporting.base import RowType
 from results.exporting.rows import (
     DECLARED,
     MISMATCHED,
@@ -41,9 +41,9 @@ R = TypeVar("R", bound=QuerySet[Any, Any])
 CHUNK = 1000
 
 
-def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
+def count_rows(rows: RowType, study: Study, among: Among = None) -> int:
     """Return the number of rows of this type that `study` has."""
-    counted: dict[Rows, Callable[[], QuerySet[Any]]] = {
+    counted: dict[RowType, Callable[[], QuerySet[Any]]] = {
         "instances": lambda: _about(accepted_items(study), "question__instance", among),
         "responses": lambda: _given(study, among),
         "decisions": lambda: _decided(study, among),
@@ -54,9 +54,9 @@ def count_rows(rows: Rows, study: Study, among: Among = None) -> int:
     return counted[rows]().count() if rows in counted else sum(1 for _ in exported_rows(rows, study, among))
 
 
-def exported_rows(rows: Rows, study: Study, among: Among = None) -> Iterator[Any]:
+def exported_rows(rows: RowType, study: Study, among: Among = None) -> Iterator[Any]:
     """Yield the rows of this type, as in `results.exporting.rows`."""
-    sorts: dict[Rows, Callable[[], Iterator[Any]]] = {
+    sorts: dict[RowType, Callable[[], Iterator[Any]]] = {
         "instances": lambda: accepted_instances(study, among=among),
         "responses": lambda: given_responses(study, among=among),
         "decisions": lambda: decided_questions(study, among=among),

@@ -48,7 +48,7 @@ QUESTIONS = {
     **{name: STATES[name] for name in _OUTCOMES},
     SETTLED: "Settled by a researcher",
 }
-ALIKE = {"all": "All alike", "some": "Not all alike", "half": "At most half alike"}
+ALIKE = {"all": "All agree", "some": "Not all agree", "half": "At most half of pairs agree"}
 _ALIKE: Mapping[str, Mapping[str, Any]] = {
     "all": {"agreement__gte": 1},
     "some": {"agreement__lt": 1},
@@ -118,8 +118,8 @@ ORDERS = {
     SOURCE: Order("As imported", ("source_file", "source_row", "pk")),
     "key": Order("Key", ("key", "pk")),
     "newest": Order("Latest first", ("pk",), is_backward=True),
-    "least-alike": Order("Least alike first", ("agreement", "pk")),
-    "most-alike": Order("Most alike first", ("agreement", "pk"), is_backward=True),
+    "least-alike": Order("Lowest agreement first", ("agreement", "pk")),
+    "most-alike": Order("Highest agreement first", ("agreement", "pk"), is_backward=True),
     "longest": Order("Longest first", ("seconds", "pk"), is_backward=True),
     "shortest": Order("Shortest first", ("seconds", "pk")),
 }

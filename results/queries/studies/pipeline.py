@@ -18,7 +18,7 @@ Category = tuple[str, str]
 
 
 def studies_in_order(project: Project) -> list[Study]:
-    """Return the studies of `project`, each after its upstream study, otherwise in order of creation."""
+    """Return the studies of `project` in order of creation, each followed at once by those downstream of it."""
     fed: dict[int | None, list[Study]] = {}
     studies = Study.objects.filter(project=project).select_related("fed_by").defer("source", "fed_by__source")
     for study in studies.order_by("created_at", "pk"):
@@ -90,7 +90,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Funnel:
-    """What was imported, and what passed each study. `steps`: the studies in order. `rows`: by type and subtype."""
+    """The number of instances imported, and of items left after each study.
+
+    steps: the studies in pipeline order, over all instances. rows: the same numbers by type and subtype.
+    """
 
     imported: int
     steps: Sequence[Step]

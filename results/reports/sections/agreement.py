@@ -15,7 +15,16 @@ from results.reports.base import SEED, Cell, Column, Table, Undefined
 from results.reports.cells import range_or_reason, share_of, value_or_reason
 from results.reports.explorer_links import SEVERAL, question_count
 from results.reports.facts import AnswerFacts, MeasuredQuestion, StudyFacts
-from results.reports.labels import AC1, PARTS, PERCENT, AgreementLabels, answers_to, labels_of, main_labels, rarity
+from results.reports.labels import (
+    AC1,
+    PARTS,
+    PERCENT,
+    AgreementLabels,
+    answers_to,
+    kappa_paradox_note,
+    labels_of,
+    main_labels,
+)
 from results.reports.sections.funnel import accepted_of, accepted_questions
 
 BEFORE, AFTER = "before", "after"
@@ -163,7 +172,7 @@ def _of_answers(
                 over_both = agreement_over_both(measure, ratings, clusters=instances)
         by_chance = name not in (PERCENT, AC1)
         remarks = (
-            rarity(agreed, found, ratings) if by_chance else "",
+            kappa_paradox_note(agreed, found, ratings) if by_chance else "",
             over_questions.warning if over_questions else PARTS,
         )
         value = value_or_reason(found.value, found.reason)

@@ -13,7 +13,8 @@ from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, 
 from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
 from results.reports.explorer_links import listing
 from results.reports.facts import AnswerFacts, StudyFacts
-from results.reports.labels import PARTS, AgreementLabels, answers_to, main_labels, rarity
+from results.reports.labels import PARTS, AgreementLabels, answers_to, kappa_paradox_note, main_labels
+from studies.wording import counted
 
 # Of more pairs only the means are drawn.
 MOST_PAIRS_DRAWN = 100
@@ -105,7 +106,7 @@ def _pair_agreement(
         ac1=(_by_chance(labels, percent) or gwet_ac1(ratings)) if nominal else None,
         positive=specific_agreement(ratings, labels.categories[0]) if two else None,
         negative=specific_agreement(ratings, labels.categories[1]) if two else None,
-        remark=rarity(percent, kappa, ratings),
+        remark=kappa_paradox_note(percent, kappa, ratings),
     )
 
 
@@ -198,11 +199,10 @@ def _mean_row(pairs: Sequence[PairAgreement]) -> Sequence[Cell]:
 def _left_out(mean: MeanOfPairs) -> str:
     said = []
     if mean.n_small:
-        said.append(f"{mean.n_small} pair(s) left out for sharing fewer than {LEAST_SHARED} questions.")
+        said.append(f"{counted(mean.n_small, 'pair')} with fewer than {LEAST_SHARED} shared questions left out.")
     if mean.n_undefined:
-        said.append(
-            f"{mean.n_undefined} pair(s) left out for having no kappa, with {mean.undefined_units} questions together."
-        )
+        questions = counted(mean.undefined_units, "question")
+        said.append(f"{counted(mean.n_undefined, 'pair')} without a kappa left out ({questions}).")
     return " ".join(said)
 
 

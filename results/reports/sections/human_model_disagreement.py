@@ -38,8 +38,8 @@ def all_models_disagree(way: Way, models: Iterable[bool]) -> bool:
 
 
 @dataclass(frozen=True)
-class CountedDisagreements:
-    """The number of disagreements of a study and category in each way, and of their instances."""
+class DisagreementCounts:
+    """Number of (questions, instances) on which people and all models disagree in a study and category, by way."""
 
     study: str
     category: Category
@@ -53,7 +53,7 @@ def disagreement_table(disagreements: Sequence[Disagreement]) -> Table:
         columns += [Column(f"{TITLES[way]}: {unit}", "count") for unit in ("questions", "instances")]
     rows: list[Sequence[Cell]] = [
         (line.study, *line.category, *(count for way in Way for count in line.counts[way]))
-        for line in counted_lines(disagreements)
+        for line in count_disagreements(disagreements)
     ]
     notes = [
         "People are right about a question when more than half of its counted answers are, and wrong when fewer than "
@@ -64,10 +64,10 @@ def disagreement_table(disagreements: Sequence[Disagreement]) -> Table:
     return Table("parted", "Where people and models disagree", columns, rows, notes, rests_on)
 
 
-def counted_lines(disagreements: Sequence[Disagreement]) -> list[CountedDisagreements]:
+def count_disagreements(disagreements: Sequence[Disagreement]) -> list[DisagreementCounts]:
     """Return the counts of each study as a whole, then of its types, followed by their subtypes."""
     return [
-        CountedDisagreements(study, category, {way: _counts(found, way) for way in Way})
+        DisagreementCounts(study, category, {way: _counts(found, way) for way in Way})
         for study in dict.fromkeys(each.study for each in disagreements)
         for category, found in _by_category(each for each in disagreements if each.study == study)
     ]

@@ -116,7 +116,7 @@ def _predicted(who: str, rights: Mapping[int, float], scores: Sequence[PeopleSco
 
 
 def people_score(judged: Sequence[UnitScore]) -> PeopleScore:
-    """Return the human score: the mean over people, with its interval."""
+    """Return the human score, 0 to 1: the mean over people of the share right of each, with its 95 % interval."""
     return score_of_people(
         [one.right for one in judged],
         [one.person for one in judged],
@@ -260,7 +260,7 @@ def _mean(judged: Sequence[UnitScore]) -> Cell:
 
 
 def intervals_table(baselines: Sequence[Baseline]) -> Table:
-    """Return every score with its sample and interval."""
+    """Return every score with its sample size and 95 % interval, of people and of models."""
     columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
     columns += [Column("People", "count"), Column("Questions", "count"), Column("Answers", "count")]
     columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]

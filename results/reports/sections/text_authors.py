@@ -19,7 +19,7 @@ from results.reports.facts import StudyFacts
 from results.reports.sections.descriptions import LANGUAGE_COLUMNS, LANGUAGE_NOTE, TalliedTexts, language_cells
 
 HALF = Fraction(1, 2)
-NOT_RECORDED = "It was not recorded how these texts were written."
+NOT_RECORDED = "How these texts were written was not recorded."
 NOBODY_LOOKED = "Nobody has looked for what these texts are about."
 
 

@@ -11,7 +11,7 @@ from simulation.replay.player import Choose
 from simulation.replay.stages import launch_file
 from studies.kinds import get_kind
 from studies.models import Project, Question, Study
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 
 FORMAT = "imagecode"
 TRAIN, VALID = "train", "valid"
@@ -22,7 +22,7 @@ PICTURES = 1000
 
 def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, **changed: Any) -> Study:
     """Launch the shipped study file `name` as `slug`, with a contact, no lobby, and values of `changed`."""
-    design: dict[str, Any] = yaml.safe_load(shipped()[name].source)
+    design: dict[str, Any] = yaml.safe_load(shipped_designs()[name].source)
     # Simulated people never come too early, since the replay decides when they come.
     design.pop("lobby", None)
     design |= {"study": slug, "contact": "whoever runs the replay"} | changed

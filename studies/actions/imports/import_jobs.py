@@ -117,7 +117,7 @@ def _asked_with(wanted: Import) -> dict[str, Any]:
 def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
     """Cancel an import: at once if it waits, else before it changes anything. Raises StudyError."""
     if wanted.job is None or not Import.objects.unfinished().filter(pk=wanted.pk).exists():
-        raise StudyError("This import is over already, so there was nothing to cancel.")
+        raise StudyError("This import has already ended, so there was nothing to cancel.")
     record(project=wanted.project, what=What.IMPORT_CANCELLED, by=by, now=now, files=", ".join(wanted.names))
     cancel(job=wanted.job, now=now)
 

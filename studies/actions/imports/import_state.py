@@ -14,6 +14,7 @@ from studies.importing.base import places_of
 from studies.importing.captions import CAPTION_RULES
 from studies.importing.pictures import PictureFacts
 from studies.models import Instance, InstanceImage, Project
+from studies.wording import counted
 
 BATCH = 500
 # Further problems are counted, not listed.
@@ -70,29 +71,30 @@ class ImportSummary:
 
     def __str__(self) -> str:
         verb = "would be added" if self.dry_run else "added"
-        parts = [f"{self.records:,} records: {self.added:,} {verb}, {self.already_there:,} already there."]
+        parts = [f"{counted(self.records, 'record')}: {self.added:,} {verb}, {self.already_there:,} already there."]
         if self.notes:
             told = "are" if self.dry_run else "were"
             parts = parts if self.records else []
-            parts.append(f"Its notes on {self.noted:,} descriptions in {self.notes:,} image sets {told} new.")
+            where = f"{counted(self.noted, 'description')} in {counted(self.notes, 'image set')}"
+            parts.append(f"Its notes on {where} {told} new.")
         if self.unknown:
-            parts.append(f"{self.unknown:,} of its descriptions do not exist here and are left out.")
+            parts.append(
+                f"{self.unknown:,} descriptions that it refers to are not in the project; their notes are left out."
+            )
         if self.public:
             parts.append(
                 f"The right answers of {self.public:,} records of this test split are public: people can look them up, "
                 "and models may have learnt from them."
             )
         if self.images:
-            parts.append(f"{self.images:,} images read, {self.filled:,} of them for instances that waited.")
+            filled = f"; {self.filled:,} filled in missing images" if self.filled else ""
+            parts.append(f"{counted(self.images, 'image')} read{filled}.")
         if self.corrected:
-            have = "would have" if self.dry_run else "have"
-            parts.append(
-                f"{self.corrected:,} images that were there already {have} another source, licence or generator now."
-            )
+            have = "would have" if self.dry_run else "has" if self.corrected == 1 else "have"
+            parts.append(f"{counted(self.corrected, 'existing image')} {have} a new source, licence or generator.")
         if self.waiting:
-            parts.append(
-                f"{self.waiting:,} images are still to come: import the same file again with its images (--images)."
-            )
+            missing = f"{counted(self.waiting, 'image')} {'is' if self.waiting == 1 else 'are'} still missing"
+            parts.append(f"{missing}: import the same file again with its images (--images).")
         return " ".join(parts)
 
 

@@ -16,7 +16,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from background.errors import Superseded
 from studies.actions.events import Actor, What, record
-from studies.actions.images import names_of, remove_unused, take_in
+from studies.actions.images import check_and_store, names_of, remove_unused
 from studies.actions.imports.description_notes import check_notes, save_notes
 from studies.actions.imports.image_folder import ImageFolder, TableImages
 from studies.actions.imports.import_state import (
@@ -150,7 +150,7 @@ def refuse_unknown(
         raise refused_whole(f"The caption rule {caption_rule!r} is unknown. Use one of {', '.join(CAPTION_RULES)}.")
     if images_dir is not None and not images_dir.is_dir():
         raise refused_whole(
-            f"The image folder {images_dir} is not there or is no folder. Name the one with the images."
+            f"The image folder {images_dir} does not exist or is not a folder. Name the folder with the images."
         )
 
 
@@ -172,13 +172,13 @@ def _open_source(file: Path, shared: Shared, open_files: ExitStack, digest: str,
     except ImportRefused as error:
         if digest:
             raise refused_whole(
-                f"{file.name} cannot be read any more, as it could when the import was asked for. "
-                "Put it back where it was, and try again."
+                f"{file.name} can no longer be read. Put it back where it was when the import was requested, "
+                "and try again."
             ) from error
         raise
     source = Source(stream=stream, name=file.name[:255], read=read, shared=shared, state=state_of(stream))
     if digest and digest != digest_of(stream):
-        raise refused_whole(f"{source.name} is not what it was when the import was asked for. Ask for it anew.")
+        raise refused_whole(f"{source.name} has changed since the import was requested. Request it again.")
     return source
 
 
@@ -361,7 +361,7 @@ def _take_in_file(
     if isinstance(data, UnusableImage):
         return data
     try:
-        sha256, facts = take_in(data, keep=keep, on_write=on_write)
+        sha256, facts = check_and_store(data, keep=keep, on_write=on_write)
     except NotAPicture as error:
         return UnusableImage(f"{filename}: {error}")
     return StoredImage(sha256=sha256, facts=facts, byte_size=len(data))

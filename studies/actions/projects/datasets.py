@@ -65,13 +65,14 @@ def join_dataset(*, study: Study, by: Actor, now: datetime) -> None:
 
 def _check(project: Project, study: Study) -> None:
     if study.project_id != project.pk:
-        raise StudyError(f"{study.slug} is a study of another project. Choose one of {project.slug}.")
+        raise StudyError(f"{study.slug} belongs to another project. Choose a study of {project.slug}.")
     if not study.accepts:
         raise StudyError(
-            f"{study.slug} accepts nothing, so it cannot keep the dataset. Choose a study that accepts and rejects."
+            f"{study.slug} accepts no instances, so it cannot be part of the dataset. "
+            "Choose a study that accepts or rejects instances."
         )
     if study.state == StudyState.DRAFT:
-        raise StudyError(f"{study.slug} is a draft, so it has kept nothing. Launch it first.")
+        raise StudyError(f"{study.slug} is a draft, so it has accepted nothing yet. Launch it first.")
 
 
 def _check_parallel(studies: Collection[Study]) -> None:
@@ -81,7 +82,7 @@ def _check_parallel(studies: Collection[Study]) -> None:
         for above in upstream_studies(study):
             if above.pk in by_id:
                 raise StudyError(
-                    f"{study.slug} takes its instances from {above.slug}, so the dataset cannot hold both. "
+                    f"{study.slug} takes its instances from {above.slug}, so they cannot both be part of the dataset. "
                     f"Leave {above.slug} out."
                 )
 
@@ -96,5 +97,5 @@ def _names(studies: Sequence[Study]) -> str:
 
 
 def may_keep(study: Study) -> bool:
-    """Tell whether `study` can define the dataset: it was launched, and it accepts and rejects."""
+    """Return whether `study` can define the dataset: it was launched, and it accepts and rejects."""
     return study.accepts and study.state != StudyState.DRAFT

@@ -40,7 +40,7 @@ def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
 
 
 def may_make_projects(user: User) -> bool:
-    """Tell whether `user` may create projects, a setting of the site."""
+    """Return whether `user` may create projects, a setting of the site."""
     return user.is_active and (user.is_superuser or bool(settings.ANYBODY_MAKES_PROJECTS))
 
 

@@ -37,9 +37,9 @@ def invite(*, project: Project, role: str, days: int, whom: str, by: User, now: 
     `whom`: the owner's note on who it is for; may be empty. Raises StudyError.
     """
     if role not in set(Role):
-        raise StudyError(f"Choose what they are going to be: {', '.join(Role)}.")
+        raise StudyError(f"Choose a role: {', '.join(Role)}.")
     if days not in DAYS:
-        raise StudyError(f"Choose how many days the invitation can be used: {', '.join(map(str, DAYS))}.")
+        raise StudyError(f"Choose for how many days the invitation is valid: {', '.join(map(str, DAYS))}.")
     if whom and (problem := problem_with_line(whom)):
         raise StudyError(f"Whom it is for: {problem}")
     if len(whom) > LONGEST_WHOM:
@@ -99,7 +99,7 @@ def join(*, secret: str, by: User, now: datetime) -> Project:
 def change_role(*, membership: Membership, role: str, by: User, now: datetime) -> None:
     """Change the role of a member. Raises StudyError."""
     if role not in set(Role):
-        raise StudyError(f"Choose what they are going to be: {', '.join(Role)}.")
+        raise StudyError(f"Choose a role: {', '.join(Role)}.")
     project = _locked(membership.project)
     if membership.role == role:
         return

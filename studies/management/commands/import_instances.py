@@ -40,7 +40,7 @@ class Command(BaseCommand):
         how.add_argument(
             "--in-background",
             action="store_true",
-            help="Let a worker of this machine do it, return at once, and say where to look what becomes of it.",
+            help="Let a worker of this machine do it, return at once, and print where to see the result.",
         )
         add_by(parser)
 
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         if asked.job is not None:
             send(asked.job)
         page = f"{settings.SITE_URL}{reverse('project_imports', args=[asked.project.slug])}"
-        self.stdout.write(f"Import {asked.pk} is waiting for a worker. {page} shows what becomes of it.")
+        self.stdout.write(f"Import {asked.pk} is waiting for a worker. {page} shows its progress and result.")
 
 
 def _mapping(options: dict[str, Any]) -> Any:
@@ -95,7 +95,7 @@ def _mapping(options: dict[str, Any]) -> Any:
         except (OSError, ValueError) as error:
             raise CommandError(f"{options['mapping']} cannot be read as JSON ({error}).") from error
         if not isinstance(mapping, dict) or not all(isinstance(target, str) for target in mapping.values()):
-            raise CommandError(f'{options["mapping"]} is no mapping. Write {{"column": "caption:caption", ...}}.')
+            raise CommandError(f'{options["mapping"]} is not a mapping. Write {{"column": "caption:caption", ...}}.')
         return mapping
     if options["format"] != TABLE or not all(file.is_file() for file in options["files"]):
         return None

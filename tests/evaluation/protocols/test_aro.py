@@ -41,7 +41,7 @@ def test_relations_count_once_each_without_the_symmetric_and_the_rare_ones(tmp_p
         ("VG-Relation: riding", (3, 12)),
         ("VG-Relation: on", (9, 9)),
     ]
-    assert came_out.notes == ["VG-Relation is the mean over 2 here, and over 48 in the paper."]
+    assert came_out.notes == ["VG-Relation is the mean over 2 relations here, and over 48 in the paper."]
     monkeypatch.setitem(aro.PUBLISHED, "VG-Relation", 2)
     assert evaluated("aro", folder, scores).notes == []
 
@@ -110,12 +110,12 @@ def test_orders_are_made_once_and_the_same_for_the_same_seed(
         said = protocol.prepare(folder, seed=seed, encoders={})
         assert said[0].startswith("coco_order.json: 2 captions in other orders.")
         assert said[0].endswith("no tagger (en_core_web_sm of spaCy).") == (tagger is None)
-        assert said[1] == "Flickr30k-Order is not made: there is no flickr30k_test.json."
+        assert said[1] == "Flickr30k-Order was not created: flickr30k_test.json is missing."
         made[name] = (folder / "coco_order.json").read_text()
         protocol.read(folder)
     assert made["first"] == made["again"] != made["other"]
     again, _ = protocol.prepare(tmp_path / "first", seed=2, encoders={})
-    assert again == "coco_order.json is there already, and stays."
+    assert again == "coco_order.json already exists and was kept."
     assert (tmp_path / "first" / "coco_order.json").read_text() == made["first"]
     write(folder := tmp_path / "no image", {"coco_karpathy_test.json": '[{"caption": ["A cat."]}]'})
     with pytest.raises(BenchmarkError, match="Record 1: It has no image with a list of texts under caption"):

@@ -34,7 +34,7 @@ def test_files_in_the_folder_or_in_images_their_parts_and_places_of_sorted_numbe
         ("../secret.png", r"The image \.\./secret\.png is not in"),
         ("set/#0of10", "The folder set is not in"),
         ("a.png#xywh=40,0,5,5", "The region 40,0,5,5 is not in the image, which has 40 x 30 pixels"),
-        ("broken.png", r"broken\.png: The file is not an image"),
+        ("broken.png", r"broken\.png: The file cannot be read as an image"),
     ],
 )
 def test_what_cannot_be_opened_is_a_sentence(tmp_path: Path, name: str, sentence: str) -> None:

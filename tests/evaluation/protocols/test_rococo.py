@@ -60,8 +60,8 @@ def test_recall_without_and_with_altered_captions_is_counted_under_both_rules_fo
         "rococo-authors-v1: of equal scores the later caption or image of the authors' order comes first. "
         "rococo-strict-v1 (strict): a tie with the right one is wrong.",
         *(f"Not there: {policy}.json." for policy in ("same_concept", "diff_concept", "rand_voca")),
-        "Images are not made: there is no folder mix_0.9, mix_0.9_seed10, mix_0.9_seed100, mix_0.8, mix_0.8_seed10, "
-        "mix_0.8_seed100, patch_0.9, patch_0.9_seed10, patch_0.9_seed100, patch_0.8, patch_0.8_seed10, "
+        "Images were not created: these folders are missing: mix_0.9, mix_0.9_seed10, mix_0.9_seed100, mix_0.8, "
+        "mix_0.8_seed10, mix_0.8_seed100, patch_0.9, patch_0.9_seed10, patch_0.9_seed100, patch_0.8, patch_0.8_seed10, "
         "patch_0.8_seed100.",
     ]
 
@@ -182,8 +182,8 @@ def test_mixed_and_patched_images_are_made_once_of_every_image_and_another_one(t
     assert cat.mean() == pytest.approx(204, abs=2)
     before = (folder / "mix_0.9/cat.jpg").stat().st_mtime_ns
     assert protocol.prepare(folder, seed=2, encoders={})[-12:-10] == [
-        "mix_0.9 is there already, and stays.",
-        "mix_0.9_seed10 is there already, and stays.",
+        "mix_0.9 already exists and was kept.",
+        "mix_0.9_seed10 already exists and was kept.",
     ]
     assert (folder / "mix_0.9/cat.jpg").stat().st_mtime_ns == before
 
@@ -218,7 +218,7 @@ def test_captions_are_altered_under_the_four_policies_at_the_word_with_the_least
         tmp_path, {"coco_karpathy_test.json": json.dumps(karpathy), "substitutes.json": json.dumps(SUBSTITUTES)}
     )
     colours(folder, **{"1": "white", "2": "black"})
-    unnamed = "is not made: no model that embeds texts was named."
+    unnamed = "was not created: name a model that embeds texts."
     assert protocol.prepare(folder, seed=1, encoders={})[:4] == [
         f"{policy}.json {unnamed}" for policy in ("same_concept", "diff_concept", "rand_voca", "danger")
     ]

@@ -58,7 +58,7 @@ def test_an_attribute_that_both_have_tells_nothing_apart() -> None:
 
 @pytest.mark.parametrize("graph", [None, [], {}, {"objects": []}, {"width": 1, "height": 1, "objects": {"1": {}}}])
 def test_what_is_no_scene_graph_is_named(graph: Any) -> None:
-    with pytest.raises(BenchmarkError, match="file: 7 is no scene graph"):
+    with pytest.raises(BenchmarkError, match="file: 7 is not a scene graph"):
         relation_cases({"7": graph}, "file")
 
 
@@ -73,5 +73,5 @@ def test_the_command_makes_both_files_of_scene_graphs_and_reads_them(tmp_path: P
     blocks = list(protocol.blocks(protocol.read(folder)))
     assert [block.images for block in blocks] == [("7.jpg#xywh=50,40,300,150",)] * 2
     assert (
-        protocol.prepare(folder, seed=1, encoders={})[0] == "visual_genome_relation.json is there already, and stays."
+        protocol.prepare(folder, seed=1, encoders={})[0] == "visual_genome_relation.json already exists and was kept."
     )

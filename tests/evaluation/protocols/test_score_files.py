@@ -105,7 +105,7 @@ NOT_A_NUMBER = "s.csv: Record 1: a score is missing, or not a number."
         ({"scores": np.zeros((2, 2))}, "s.npz lacks images, texts."),
         (named(["a"], ["b"], np.zeros((2, 2))), "s.npz has scores of the shape (2, 2) for 1 images and 1 texts."),
         (named(["a", "a"], ["b"], np.zeros((2, 1))), "s.npz names an image or a text twice."),
-        (named(["a"], ["b"], [["x"]]), "The scores of s.npz are no numbers."),
+        (named(["a"], ["b"], [["x"]]), "The scores of s.npz are not numbers."),
         (np.zeros((2, 4)), "s.npy has the shape (2, 4), not blocks x images x texts."),
         (np.zeros((2, 1, 2)), "s.npy has blocks of 1 images x 2 texts, and block 1 of the benchmark has 2 x 2."),
         (np.zeros((1, 2, 2)), "s.npy has 1 blocks, and the benchmark has more."),

@@ -61,8 +61,8 @@ def test_several_files_are_one_after_another(tmp_path: Path) -> None:
     ("columns", "sentence"),
     [
         ({"negative_image": None}, "lacks negative_image; it has image, caption"),
-        ({"caption": ["a", None, "c", "d", "e"]}, "Record 2: caption is no text"),
-        (None, "is not a Parquet file that can be read"),
+        ({"caption": ["a", None, "c", "d", "e"]}, "Record 2: caption is not a text"),
+        (None, "cannot be read as a Parquet file"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_a_sentence(tmp_path: Path, columns: Any, sentence: str) -> None:

@@ -35,7 +35,11 @@ def described(content: object) -> dict[str, str]:
         ("bivlc", accepted("index,accepted\n0,true\n"), "accepted.csv: The file: It lacks the column release_row."),
         ("imagecode", described({"open-images-1_a": ["A deer."]}), "does not say which images its descriptions are"),
         ("imagecode", described({"kitchen": {"5": "A deer."}}), "Nothing says whether 'kitchen' is static or video"),
-        ("imagecode", described({"open-images-1_a": {"10": "A deer."}}), "'10' is no index of one of the ten images"),
+        (
+            "imagecode",
+            described({"open-images-1_a": {"10": "A deer."}}),
+            "'10' is not an index of one of the ten images",
+        ),
         ("rococo", {}, "holds nothing of the benchmark: one of same_concept.json"),
         ("rococo", {"danger.json": "{}"}, "danger.json: The file: It is not a JSON list of objects."),
         (

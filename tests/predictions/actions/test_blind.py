@@ -247,8 +247,8 @@ def test_pictures_alone_are_asked_where_options_are_pictures(project: Project) -
     run = computed(ask(study, IMAGE))
     assert (run.stored, run.left_out) == (INSTANCES, 2 * INSTANCES)
     assert run.why_left_out == [
-        "24 questions of image_to_text cannot be answered by what a blind baseline sees: the right option shows "
-        "nothing of it, or nobody knows which one that is."
+        "24 questions of image_to_text cannot be answered by a blind baseline: the right option is unknown, or has "
+        "nothing that the baseline sees."
     ]
     score = BlindScore.objects.get(study=study)
     assert (score.questions, score.left_out) == (INSTANCES, 2 * INSTANCES)

@@ -19,7 +19,7 @@ from predictions.scorers import NoPicture, Scorer, scorer_of
 from predictions.scoring import embed_pictures, loaded_as
 from simulation.demo.pictures import draw_scene
 from simulation.demo.scenes import LEFT, Scene, Thing
-from studies.actions.images import take_in
+from studies.actions.images import check_and_store
 from studies.actions.studies import create_study
 from studies.models import BlindScore, Image, InstanceImage, Project
 from tests.factories import CONTACT, NOON, TESTS, draw_instance, make_project
@@ -52,7 +52,7 @@ def project(drawn: dict[str, Any]) -> Project:
             picture = draw_scene(Scene(place, thing, LEFT, Thing("tent", "purple")), seed=f"{number} {role}")
             out = BytesIO()
             picture.save(out, "PNG")
-            sha256, facts = take_in(out.getvalue(), keep=True, on_write=lambda name: None)
+            sha256, facts = check_and_store(out.getvalue(), keep=True, on_write=lambda name: None)
             known = {"width": facts.width, "height": facts.height, "format": facts.format}
             image, _ = Image.objects.get_or_create(pk=sha256, defaults=known | {"byte_size": len(out.getvalue())})
             InstanceImage.objects.filter(instance=instance, role=role).update(image=image)
@@ -217,7 +217,7 @@ def test_a_model_without_vectors_of_pictures_is_refused_once_it_is_loaded(projec
     worker.scorer = Plain("w1")
     run = sent(ask(project))
     assert (run.state, run.total) == ("failed", 0)
-    assert run.error == "The model gives pictures no vectors of their own. Name a contrastive model, such as CLIP."
+    assert run.error == "The model gives no image embeddings. Name a contrastive model, such as CLIP."
 
 
 def test_vectors_of_other_weights_than_the_run_began_with_are_not_kept(project: Project, worker: Worker) -> None:

@@ -139,7 +139,7 @@ def test_a_job_that_failed_is_not_asked_for_again_the_same_day(
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     (job,) = look_for_new(now=NOON + timedelta(hours=25))
     run_now(job, now=NOON)
-    assert (job.state, "bad.npz is no file of vectors" in job.error) == (JobState.FAILED, True)
+    assert (job.state, "bad.npz is not a file of vectors" in job.error) == (JobState.FAILED, True)
 
 
 def test_pictures_of_known_test_sets_are_found(project: Project, settings: Settings, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_model_that_is_being_asked_stays_until_that_is_over(project: Project) 
     run = loaded(project, name="plain", version="1", weights="w")
     Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, finished_at=None)
     assert run.model is not None
-    with pytest.raises(CannotPredict, match=r"It is being asked at this moment \(image_to_text\)"):
+    with pytest.raises(CannotPredict, match=r"The model is running now \(image_to_text\)"):
         delete_model(project=project, model=run.model, by=TESTS, now=NOON)
     cancel_run(run=run, by=TESTS, now=NOON)
     delete_model(project=project, model=run.model, by=TESTS, now=NOON)

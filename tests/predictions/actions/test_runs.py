@@ -256,7 +256,7 @@ def test_a_cancelled_run_sends_nothing_more_and_goes_on_with_what_is_missing(pro
     store(chunks[1])
     run.refresh_from_db()
     assert (run.state, run.stored) == (Run.State.CANCELLED, 2)
-    with pytest.raises(CannotPredict, match="over already"):
+    with pytest.raises(CannotPredict, match="already ended"):
         cancel_run(run=run, by=TESTS, now=NOON)
     resume_run(run=run, by=TESTS, now=NOON)
     # An answer that comes after all, to a chunk of before.
@@ -266,7 +266,7 @@ def test_a_cancelled_run_sends_nothing_more_and_goes_on_with_what_is_missing(pro
     run = do_all(run)
     assert (run.state, run.stored, run.total, run.already_there) == (Run.State.DONE, 12, 12, 0)
     assert Prediction.objects.count() == 12
-    with pytest.raises(CannotPredict, match="nothing to go on with"):
+    with pytest.raises(CannotPredict, match="nothing to resume"):
         resume_run(run=run, by=TESTS, now=NOON)
 
 
@@ -401,7 +401,7 @@ def test_an_instance_that_lacks_something_and_a_kind_that_asks_otherwise_are_lef
     assert (run.state, run.total, run.left_out) == (Run.State.DONE, 0, INSTANCES)
     assert set(run.why_left_out) == {
         "Instance row-4 has no caption to show.",
-        "11 questions of rating ask otherwise than which text and picture belong together, so no model is asked.",
+        "11 questions of rating do not ask which text and image belong together, so models cannot answer them.",
     }
 
 

@@ -139,7 +139,7 @@ def test_captions_are_altered_with_the_model_that_is_named(tmp_path: Path, score
         ({}, "Name a model with --model, or write the pairs to be scored with --pairs"),
         ({"model": ["file:absent.csv"]}, "There is no file absent.csv"),
         ({"model": ["no:such"]}, "There are no weights of no:such. Download them"),
-        ({"model": ["image-only:onnx:painter"]}, "The model gives pictures no vectors of their own"),
+        ({"model": ["image-only:onnx:painter"]}, "The model gives no image embeddings"),
         ({"model": ["text-only:bigrams"]}, "There is no blind baseline 'text-only:bigrams'"),
         ({"pairs": Path("/absent/pairs.csv")}, "A file could not be written: No such file or directory"),
         ({"model": ["onnx:painter"], "answers": Path("a")}, "BiVLC has no leaderboard that takes a file of answers"),

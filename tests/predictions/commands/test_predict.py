@@ -39,8 +39,8 @@ def test_it_asks_a_worker_and_says_where_to_look(project: Project, sent: list[Ru
     make_member(project, "editor", name="anna")
     said = predict("--study", "birds-step-3", by="anna")
     assert said == (
-        "open_clip:ViT-B-32/openai is asked about birds-step-3. http://127.0.0.1:8000/projects/birds/models/ shows how "
-        "far it is.\n"
+        "Model run requested: open_clip:ViT-B-32/openai on birds-step-3. http://127.0.0.1:8000/projects/birds/models/ "
+        "shows its progress.\n"
     )
     run = Run.objects.get()
     assert sent == [run]
@@ -79,4 +79,4 @@ def test_it_can_wait_and_say_what_came_of_it(monkeypatch: pytest.MonkeyPatch, er
     monkeypatch.setattr("predictions.management.commands.predict.time.sleep", work)
     with pytest.raises(CommandError, match=error) if error else nullcontext():
         said = predict("--study", "birds-step-3", "--wait").splitlines()[1]
-        assert said == "3 scored, 4 were there already, 1 could not be scored, 2 left out."
+        assert said == "3 newly scored, 4 already scored, 1 could not be scored, 2 left out."

@@ -79,7 +79,7 @@ def test_the_real_frames_come_out_in_time_order(tmp_path: Path) -> None:
 
 
 def test_where_no_set_was_made_nothing_is_imported(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is no folder"):
+    with pytest.raises(CommandError, match="is not a folder"):
         run("--photos", str(tmp_path / "nowhere"), out=tmp_path / "out")
     frames_of(tmp_path / "films/still", [ball(10)] * 12)
     with pytest.raises(CommandError, match="No set was made"):

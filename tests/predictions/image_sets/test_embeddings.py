@@ -53,7 +53,7 @@ def test_an_embedding_is_named_by_the_models_weights() -> None:
 
 @pytest.mark.usefixtures("_made_up")
 @pytest.mark.parametrize(
-    ("spec", "why"), [("plain:w", "no vectors of their own"), ("plain:broken", BROKEN), ("other:x", "family 'other'")]
+    ("spec", "why"), [("plain:w", "no image embeddings"), ("plain:broken", BROKEN), ("other:x", "family 'other'")]
 )
 def test_what_gives_no_vectors_is_refused_with_a_sentence(spec: str, why: str) -> None:
     with pytest.raises(NoEmbedding, match=why):

@@ -52,5 +52,5 @@ def test_a_refusal_to_choose_is_wrong_and_json_that_python_cannot_read_is_refuse
     # Too deep, and too long a number.
     for content in ('{"a":' * 100_000, '{"a":' + "1" * 5000 + "}"):
         file.write_text(content)
-        with pytest.raises(ResultsFileError, match="is not JSON that can be read"):
+        with pytest.raises(ResultsFileError, match="cannot be read as JSON"):
             get_reader("sugarcrepe-answers")(file)

@@ -42,7 +42,7 @@ def test_a_row_has_scores_and_whether_it_is_right_follows_from_its_question(tmp_
         (b'{"scores": {"caption": 1, "caption": 2}}', "Record 1: The field 'caption' is there more than once"),
         ({"key": None}, "Record 1: The field key must be a text, not null."),
         ({"key": ""}, "Record 1: The field key is missing."),
-        ({"right": "caption"}, "Record 1: The field 'right' is unknown. Write key, kind, variant"),
+        ({"right": "caption"}, "Record 1: The field 'right' is unknown. Use only key, kind, variant"),
         ({"kind": "rank"}, f"Record 1: The kind 'rank' is unknown. Use one of {', '.join(KINDS)}."),
         ({"scores": None}, "Record 1: The field scores must be an object with a number for every"),
         ({"scores": {"caption": 1}}, "Record 1: The field scores must be an object with a number"),

@@ -39,7 +39,7 @@ def shown(instance: Instance, caption: str = "A bird on 1 roofs.") -> str:
 def predict(
     instance: Instance, content: str, *, is_right: bool, kind: str = T2I, variant: str = "caption", **fields: Any
 ) -> int:
-    model = Model.objects.called(instance.project, now=NOON, name=fields.pop("model", "CLIP"))
+    model = Model.objects.get_or_create_named(instance.project, now=NOON, name=fields.pop("model", "CLIP"))
     return make_prediction(model, instance, kind, variant, content_hash=content, is_right=is_right, **fields).pk
 
 

@@ -112,8 +112,8 @@ def graph_that_does_nothing() -> bytes:
     ("content", "sentence"),
     [
         (None, "cannot be read on the worker's machine (No such file or directory). Write onnx:demo, or onnx:FILE"),
-        (b"not a model", "is no ONNX file that can be computed"),
-        (graph_that_does_nothing(), "is no model of the form that train_demo_model makes"),
+        (b"not a model", "cannot be run as an ONNX file"),
+        (graph_that_does_nothing(), "is not a model like those of train_demo_model"),
     ],
 )
 def test_a_file_that_is_no_such_model_is_refused_in_words(tmp_path: Path, content: bytes | None, sentence: str) -> None:

@@ -90,7 +90,7 @@ def test_the_old_file_of_rows_goes_once_they_are_forgotten(
 
 def test_somebody_who_withdrew_before_may_be_forgotten_later(released: Release, tmp_path: Path) -> None:
     withdraw(released.project, "ben", now=NOON)
-    with pytest.raises(CommandError, match="no longer given out"):
+    with pytest.raises(CommandError, match="no longer available"):
         write(released.project, "v1", tmp_path)
     forget(annotator=person("ben"), project=released.project, by="tests", now=REMOVED)
     assert not Annotator.objects.filter(provider_id="ben").exists()

@@ -178,7 +178,7 @@ def test_a_release_with_simulated_annotators_says_that_they_are_no_people(pipeli
     Session.objects.filter(study__slug="baseline").update(provider="replay")
     folder = release(tmp_path)
     who = "2 of 2 annotators of best-vase, 1 of 1 annotators of baseline"
-    warning = f"Simulated: {who}. They are a program, so this says nothing about people."
+    warning = f"Simulated: {who}. Simulated answers say nothing about people."
     assert f"> **{warning}**" in card_of(folder)
     assert "2 annotators (2 of them simulated by a program) answered" in card_of(folder)
     content = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
@@ -262,7 +262,7 @@ def test_a_release_can_be_joined_to_its_annotations(pipeline: Project, format: s
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        ({"licence": "MIT"}, "with another licence, and stays as it is. Choose another name, or leave the licence out"),
+        ({"licence": "MIT"}, "with another licence and does not change. Choose another name, or leave the licence out"),
         ({"description": "New."}, "with another description"),
         ({"citation": "@misc{new}"}, "with another citation"),
     ],

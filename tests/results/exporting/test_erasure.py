@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from results.exporting.base import Rows
+from results.exporting.base import RowType
 from results.exporting.erasure import AnsweredQuestion, Changes, Row, changes, remaining_rows
 from results.exporting.rows import AcceptedInstance, DecidedQuestion, GivenPrediction, GivenResponse
 from studies import rules
@@ -44,7 +44,7 @@ def decided(rule: str) -> DecidedQuestion:
 def without_ann(rule: str) -> tuple[dict[str, int], int, tuple[str, str]]:
     answers = [given("A-ANN", "a"), given("A-BEN", "a"), given("A-CLEO", "b")]
     question = ("step-3", "17")
-    rows: list[tuple[Rows, GivenResponse | DecidedQuestion]] = [("responses", answer) for answer in answers]
+    rows: list[tuple[RowType, GivenResponse | DecidedQuestion]] = [("responses", answer) for answer in answers]
     rows.append(("decisions", decided(rule)))
     found = changes(rows, workers={"A-ANN"}, answered={question: AnsweredQuestion("17", 3, accepts=True)})
     return found.votes[question], found.answers[question], found.decided[question]
@@ -62,8 +62,8 @@ def test_what_rested_on_other_studies_stays_accepted_for_no_reason_that_nobody_c
 def test_what_models_said_of_an_instance_leaves_with_it() -> None:
     # Step 4 kept 17 and 18; without Ann, step 3 would not have handed 17 on.
     kept = [accepted("17"), accepted("18")]
-    said: list[tuple[Rows, Row]] = [("predictions", predicted(key)) for key in ("17", "18")]
-    rows: list[tuple[Rows, Row]] = [*(("instances", row) for row in kept), *said]
+    said: list[tuple[RowType, Row]] = [("predictions", predicted(key)) for key in ("17", "18")]
+    rows: list[tuple[RowType, Row]] = [*(("instances", row) for row in kept), *said]
     left = remaining_rows(rows, Changes(keys={"step-3": {"17"}}), workers={"A-ANN"}, above={"step-4": {"step-3"}})
     assert [(sort, row.key) for sort, row in left if isinstance(row, AcceptedInstance | GivenPrediction)] == [
         ("instances", "18"),

@@ -115,7 +115,7 @@ def test_the_dataset_s_study_is_the_one_to_release(researcher: User) -> None:
         (False, False, "", "await the import"),
         (True, True, "", "import what was looked over"),
         (True, True, "Nothing was imported: 1 problem was found.", "import"),
-        # It brought nothing, so there is nothing to go on with.
+        # It brought nothing, so there is nothing to resume.
         (False, True, "", "import"),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_seat_given_up_halfway_leaves_pairs_that_are_named_and_do_not_count() 
         ("survey 1, places 1 and 2 (person 2)", 6),
     ]
     assert found[2]["Pair"] == "mean of 0"
-    assert found[2]["Remark"] == "2 pair(s) left out for sharing fewer than 10 questions."
+    assert found[2]["Remark"] == "2 pairs with fewer than 10 shared questions left out."
 
 
 def test_a_unanimous_pair_is_left_out_of_the_mean_and_said_to_be() -> None:
@@ -124,7 +124,7 @@ def test_a_unanimous_pair_is_left_out_of_the_mean_and_said_to_be() -> None:
     both = replace(varied, questions=questions, answers=[*varied.answers, *elsewhere])
     mean = rows(report(both), "pairs")[-1]
     assert (mean["Pair"], mean["Cohen's kappa"]) == ("mean of 1", 1)
-    assert mean["Remark"] == "1 pair(s) left out for having no kappa, with 24 questions together."
+    assert mean["Remark"] == "1 pair without a kappa left out (24 questions)."
 
 
 def test_from_five_annotators_on_others_are_told_of_too() -> None:
@@ -134,9 +134,7 @@ def test_from_five_annotators_on_others_are_told_of_too() -> None:
     assert isinstance(found["95 % interval over people and questions"], Range)
     fewer = [choices[:4] for choices in said]
     found = measured(report(study({"best_of_n": fewer})), "best_of_n", "Krippendorff's alpha", "any image / None")
-    assert found["95 % interval over people and questions"] == Undefined(
-        "Other annotators take 5 to tell, and there are 4."
-    )
+    assert found["95 % interval over people and questions"] == Undefined("Needs at least 5 annotators; there are 4.")
 
 
 def test_questions_about_one_instance_do_not_stand_for_others() -> None:
@@ -151,7 +149,7 @@ def test_questions_about_one_instance_do_not_stand_for_others() -> None:
     alone = replace(apart, questions=[replace(one, instance=1) for one in apart.questions])
     found = measured(report(alone), "best_of_n", "Krippendorff's alpha", "any image / None")
     assert found["95 % interval over questions"] == Undefined(
-        "All questions that can be compared are about one instance, which says nothing about others."
+        "All questions that can be compared are about one instance, so there is no interval for other instances."
     )
 
 

@@ -68,7 +68,7 @@ def test_right_answers_are_counted_where_one_is_known() -> None:
     table = rates_table(answered(asked(1, 2, 3, 4, right="caption"), "caption caption caption negative_caption"))
     assert table.title == "How often the right option was chosen"
     assert rows(table)[0][:7] == ["image_to_text", "right", "all", "all", 4, 3, 0.75]
-    assert rows(table)[0][7] == Undefined("One person answered, and what one person does says nothing about others.")
+    assert rows(table)[0][7] == Undefined("Only one person answered, so there is no interval for other people.")
 
 
 def test_questions_about_one_instance_are_one_draw() -> None:

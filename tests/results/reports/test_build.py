@@ -76,7 +76,7 @@ def test_kappa_of_a_pair_tells_any_image_from_none() -> None:
     assert "Fewer than 10 questions: not in the mean." in pair[11]
     assert mean[2] == "mean of 0"
     assert mean[6] == Undefined("No pair answered 10 questions together.")
-    assert mean[11] == "1 pair(s) left out for sharing fewer than 10 questions."
+    assert mean[11] == "1 pair with fewer than 10 shared questions left out."
 
 
 def test_agreement_before_and_after_filtering_stands_on_the_questions_it_names() -> None:

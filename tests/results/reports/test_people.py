@@ -61,9 +61,7 @@ def test_one_perfect_person_out_of_three_asked_is_right_always() -> None:
     assert [row["Value"] for row in found] == [1.0] * 7
     # Nothing can be said of other people; of other questions to this one, Wilson's 2 of 2: 2 / (2 + 3.8415) to 1.
     group = found[2]
-    assert group["95 % interval"] == Undefined(
-        "One person answered, and what one person does says nothing about others."
-    )
+    assert group["95 % interval"] == Undefined("Only one person answered, so there is no interval for other people.")
     assert isinstance(group["95 % interval for this person"], Range)
     assert group["95 % interval for this person"].low == pytest.approx(2 / 5.8415, abs=1e-4)
 

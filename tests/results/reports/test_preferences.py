@@ -59,9 +59,7 @@ def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
     # The root of 2 to 1.
     assert of_fit[1]["Against an average image"] == pytest.approx(2**0.5 / (1 + 2**0.5))
     assert isinstance(of_fit[1]["95 % interval over questions"], Range)
-    assert of_fit[1]["95 % interval over people and questions"] == Undefined(
-        "Other people take 5 to tell, and there are 3."
-    )
+    assert of_fit[1]["95 % interval over people and questions"] == Undefined("Needs at least 5 people; there are 3.")
     assert table.rests_on == ["likes"]
 
 
@@ -83,7 +81,7 @@ def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
     ]
     # Two answers of two people about one instance.
     assert {row[7] for row in table.rows} == {
-        Undefined("One instance was answered about, which says nothing about other instances.")
+        Undefined("All answers are about one instance, so there is no interval for other instances.")
     }
     assert [series.name for series in units_chart(FACTS).series] == ["true", "false"]
 

@@ -90,5 +90,5 @@ def test_one_person_has_a_mean_without_an_interval() -> None:
     whole = ratings_table(ratings_of(alone)).rows[0]
     assert (whole[12], whole[13]) == (
         3,
-        Undefined("One person answered, and what one person does says nothing about others."),
+        Undefined("Only one person answered, so there is no interval for other people."),
     )

@@ -179,7 +179,7 @@ COMPARISON = "Study|Model|Score|People minus model|p (Holm)"
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        ([], "No model answered what people answered yet."),
+        ([], "No model has answered the questions that people answered yet."),
         (
             [("s", "A", "I2T", 0.01, 0.5), ("s", "A", "Group", 0.3, 0.0001), ("s", "B", "Group", 0.175, 0.0002)],
             "People are 17.5 percentage points better than the best of 2 models, B, on the same instances "

@@ -9,7 +9,7 @@ from results.reports.simulated_answers import simulation_notice
 from tests.results.reports.small import BASELINE, PROJECT, STEP_3
 
 PLAYED = replace(STEP_3, simulated=1)
-NOTICE = "Simulated: 1 of 2 annotators of step-3. They are a program, so this says nothing about people."
+NOTICE = "Simulated: 1 of 2 annotators of step-3. Simulated answers say nothing about people."
 
 
 def test_people_need_no_notice() -> None:

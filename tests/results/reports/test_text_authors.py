@@ -64,7 +64,7 @@ def test_each_writer_stands_beside_what_others_found_and_nobody_is_called_anythi
     assert dora[:8] == ["A-DORA", 3, 4, 2, 0.5, 20, 5, pytest.approx(3 / 5)]
     assert emil[:8] == ["A-EMIL", 1, 5, 1, 0, 5, 2, 0.5]
     assert isinstance(dora[8], Range)
-    assert emil[8] == Undefined("One instance was answered about, which says nothing about other instances.")
+    assert emil[8] == Undefined("All answers are about one instance, so there is no interval for other instances.")
     nothing, nobody = Undefined(NOT_RECORDED), Undefined(NOBODY_LOOKED)
     assert fay == ["A-FAY", 1, 3, 0, nothing, nothing, 0, nobody, nobody]
     said = " ".join([table.title, *table.notes, *(column.title for column in table.columns)]).casefold()

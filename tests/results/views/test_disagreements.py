@@ -107,7 +107,7 @@ def test_a_settlement_can_be_taken_back(client: Client, study: Study) -> None:
     ("key", "choice", "note", "sentence"),
     [
         ("vase-1", "", "My reason", "Choose the option that the question is settled with."),
-        ("vase-1", "candidate-9", "My reason", "candidate-9 is no option of this question."),
+        ("vase-1", "candidate-9", "My reason", "candidate-9 is not an option of this question."),
         ("vase-0", "candidate-1", "My reason", "The answers have already decided this question."),
         ("vase-1", "candidate-1", "x" * 2001, "The text has 2,001 characters; at most 2,000 fit."),
     ],

@@ -149,7 +149,7 @@ def test_one_that_runs_says_that_it_is_being_cancelled_until_its_worker_has_stop
 
 def test_what_is_over_cannot_be_cancelled(client: Client, export: Export) -> None:
     make(export)
-    assert "This export is over already, so there was nothing to cancel." in cancel(client, export)
+    assert "This export has already ended, so there was nothing to cancel." in cancel(client, export)
     export.refresh_from_db()
     assert export.is_ready
 

@@ -18,17 +18,17 @@ def main(job_id: int) -> None:
     from django.utils import timezone
 
     from background.job_runner import run
-    from studies.actions.images import take_in
+    from studies.actions.images import check_and_store
 
     def slowly(*arguments: Any, **options: Any) -> Any:
         time.sleep(SECONDS_A_PICTURE)
-        return take_in(*arguments, **options)
+        return check_and_store(*arguments, **options)
 
     def hang(*models: Any) -> None:
         time.sleep(SECONDS_TO_SAVE)
 
     with (
-        patch("studies.actions.imports.importer.take_in", slowly),
+        patch("studies.actions.imports.importer.check_and_store", slowly),
         # The last thing but the event that is done in the transaction.
         patch("studies.actions.imports.importer.refresh_statistics", hang),
     ):

@@ -56,8 +56,8 @@ def test_the_study_that_keeps_it_can_be_chosen_and_chosen_again(project: Project
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("baseline", "baseline accepts nothing, so it cannot keep the dataset."),
-        ("draft", "draft is a draft, so it has kept nothing. Launch it first."),
+        ("baseline", "baseline accepts no instances, so it cannot be part of the dataset."),
+        ("draft", "draft is a draft, so it has accepted nothing yet. Launch it first."),
     ],
 )
 def test_a_study_that_kept_nothing_is_refused(project: Project, name: str, sentence: str) -> None:
@@ -68,7 +68,7 @@ def test_a_study_that_kept_nothing_is_refused(project: Project, name: str, sente
 
 def test_a_study_of_another_project_is_refused(project: Project) -> None:
     other = make_launched(make_study(make_project("fish"), "fish-step-3"))
-    with pytest.raises(StudyError, match=r"fish-step-3 is a study of another project\. Choose one of birds\."):
+    with pytest.raises(StudyError, match=r"fish-step-3 belongs to another project\. Choose a study of birds\."):
         set_dataset(project=project, studies=[other], by=TESTS, now=NOON)
 
 
@@ -141,7 +141,7 @@ def test_the_command_declares_it_too(project: Project) -> None:
     call_command("set_dataset", "birds", stdout=said)
     assert "The dataset of birds contains all instances." in said.getvalue()
     assert kept_by(project) is None
-    with pytest.raises(CommandError, match="accepts nothing"):
+    with pytest.raises(CommandError, match="accepts no instances"):
         call_command("set_dataset", "birds", "baseline")
 
 

@@ -67,7 +67,7 @@ def test_what_was_launched_is_neither_changed_nor_replaced_nor_deleted(state: St
     study = launch_study()
     Study.objects.update(state=state, closed_at=NOON if state == StudyState.CLOSED else None)
     before = Study.objects.values().get()
-    with pytest.raises(StudyError, match=r"best-vase was launched, so it is no draft any more\. Duplicate it"):
+    with pytest.raises(StudyError, match=r"best-vase was launched, so it is no longer a draft\. Duplicate it"):
         update_draft(study=study, source=FILE, by=TESTS, now=NOON)
     with pytest.raises(StudyError, match="best-vase was launched"):
         create_or_replace(project=study.project, source=FILE, by=TESTS, now=NOON)

@@ -106,7 +106,10 @@ def test_sets_wait_for_their_folders_and_are_filled_by_the_same_file(
             f"The folder {CUPS} has 11 images called img and a number; an image set has 10.",
         ),
         (lambda cups: cups.rename(cups.with_name("other")), f"The folder {CUPS} is not among the images. Add what"),
-        (lambda cups: (cups / "img30.jpg").write_bytes(b"no picture"), f"{CUPS}/#4of10: The file is not an image"),
+        (
+            lambda cups: (cups / "img30.jpg").write_bytes(b"no picture"),
+            f"{CUPS}/#4of10: The file cannot be read as an image",
+        ),
         (
             lambda cups: cups.rename(cups.parents[1] / "elsewhere") and cups.symlink_to(cups.parents[1] / "elsewhere"),
             f"The folder {CUPS} is a link out of the image folder",
@@ -163,7 +166,7 @@ def test_what_a_companion_says_of_descriptions_that_are_not_there_is_left_out_an
     files = [written(tmp_path, "valid.json", DESCRIBED), written(tmp_path, "authors.json", said)]
     summary = imported(project, *files, images_later=True)[1]
     assert (summary.noted, summary.unknown) == (1, 2)
-    assert str(summary).endswith("2 of its descriptions do not exist here and are left out.")
+    assert str(summary).endswith("2 descriptions that it refers to are not in the project; their notes are left out.")
     assert noted(CUPS) == {"5": {"author": "unseen_worker"}}
     with pytest.raises(ImportRefused, match="None of the descriptions that it speaks of is there"):
         imported(Project.objects.create(slug="other"), files[1])

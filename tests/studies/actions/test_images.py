@@ -8,7 +8,14 @@ from django.core.files.storage import default_storage
 from django.test import Client
 from pytest_django import Settings
 
-from studies.actions.images import NoSuchPicture, original_name, remove_unused, rendition, rendition_name, take_in
+from studies.actions.images import (
+    NoSuchPicture,
+    check_and_store,
+    original_name,
+    remove_unused,
+    rendition,
+    rendition_name,
+)
 from studies.models import Image
 from studies.picture_handles import handle_of
 from tests.studies.source_files import picture_bytes
@@ -24,7 +31,7 @@ def _no_folder(settings: Settings) -> None:
 @pytest.mark.usefixtures("_no_folder")
 def test_a_picture_is_stored_and_served_from_any_storage(client: Client) -> None:
     data = picture_bytes(size=(400, 300))
-    sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
+    sha256, facts = check_and_store(data, keep=True, on_write=lambda name: None)
     Image.objects.create(sha256=sha256, byte_size=len(data), **asdict(facts))
     with default_storage.open(original_name(sha256)) as file:
         assert file.read() == data
@@ -35,7 +42,7 @@ def test_a_picture_is_stored_and_served_from_any_storage(client: Client) -> None
 @pytest.mark.usefixtures("_no_folder")
 def test_files_that_no_instance_uses_can_be_removed_from_any_storage() -> None:
     names: list[str] = []
-    sha256, _ = take_in(picture_bytes(size=(400, 300)), keep=True, on_write=names.append)
+    sha256, _ = check_and_store(picture_bytes(size=(400, 300)), keep=True, on_write=names.append)
     assert names == [rendition_name(sha256, "card"), original_name(sha256)]
     remove_unused(names)
     assert not any(default_storage.exists(name) for name in names)
@@ -46,7 +53,7 @@ def test_the_same_picture_taken_in_at_once_is_stored_once(storage: str, settings
     settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": f"django.core.files.storage.{storage}"}}
     data = picture_bytes(size=(900, 700))
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: take_in(data, keep=True, on_write=lambda name: None)[0], range(16)))
+        found = set(pool.map(lambda _: check_and_store(data, keep=True, on_write=lambda name: None)[0], range(16)))
     (sha256,) = found
     assert default_storage.listdir(f"images/{sha256[:2]}") == ([], [sha256])
     assert sorted(default_storage.listdir(f"renditions/{sha256[:2]}/{sha256}")[1]) == ["card.webp", "view.webp"]
@@ -54,7 +61,7 @@ def test_the_same_picture_taken_in_at_once_is_stored_once(storage: str, settings
 
 def test_a_rendition_that_several_ask_for_at_once_is_made_once() -> None:
     data = picture_bytes(size=(900, 700))
-    sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
+    sha256, facts = check_and_store(data, keep=True, on_write=lambda name: None)
     Image.objects.create(sha256=sha256, byte_size=len(data), **asdict(facts))
     default_storage.delete(rendition_name(sha256, "view"))
     assert {rendition(sha256=sha256, size="view") for _ in range(3)} == {rendition_name(sha256, "view")}

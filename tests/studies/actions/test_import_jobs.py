@@ -112,7 +112,7 @@ def test_what_is_asked_for_twice_is_one_import_in_a_new_project_that_is_there_at
     [
         ({"format": "xml"}, "The format 'xml' is unknown"),
         ({"caption_rule": "best"}, "The caption rule 'best' is unknown"),
-        ({"images_dir": Path("/nowhere")}, "The image folder /nowhere is not there"),
+        ({"images_dir": Path("/nowhere")}, "The image folder /nowhere does not exist"),
         ({"files": [Path("/nowhere/vases.jsonl")]}, r"cannot be opened \(No such file or directory\)"),
     ],
 )
@@ -128,7 +128,7 @@ def test_a_file_that_has_changed_or_gone_since_is_refused(file: Path) -> None:
     changed = asked(file)
     # As long as before, and with the old date: only its digest tells.
     file.write_bytes(content.replace(b"Vase 2", b"Vase 3"))
-    assert done(changed).error.startswith("vases.jsonl is not what it was when the import was asked for.")
+    assert done(changed).error.startswith("vases.jsonl has changed since the import was requested.")
     file.write_bytes(content)
     gone = asked(file)
     file.unlink()
@@ -163,7 +163,7 @@ def test_one_that_waits_is_cancelled_at_once_and_can_be_tried_again(file: Path) 
     found = done(wanted)
     assert (found.error, found.finished_at) == ("It was cancelled. Nothing was imported.", NOON)
     assert not Instance.objects.exists()
-    with pytest.raises(StudyError, match="over already"):
+    with pytest.raises(StudyError, match="already ended"):
         cancel_import(wanted=found, by=anna, now=NOON)
     again = done(request_again(wanted=found, by=anna, now=NOON))
     assert (again.pk != wanted.pk, again.error, Instance.objects.count()) == (True, "", 2)

@@ -113,7 +113,7 @@ def test_a_dry_run_checks_everything_and_writes_nothing(manifest: Path, folder: 
     assert (summary.added, summary.images, summary.dry_run) == (2, 8, True)
     assert_nothing_imported()
     (folder / "1.jpg").write_bytes(b"no image")
-    with pytest.raises(ImportRefused, match=r"1\.jpg: The file is not an image"):
+    with pytest.raises(ImportRefused, match=r"1\.jpg: The file cannot be read as an image"):
         import_file(manifest, folder, dry_run=True)
 
 

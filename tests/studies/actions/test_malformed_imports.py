@@ -158,7 +158,7 @@ PNG = picture_bytes("navy", size=(300, 200), format="PNG")
 WEBP = picture_bytes("navy", size=(300, 200), format="WEBP")
 DAMAGED = "bad.jpg: The image is cut short or damaged."
 SEVERAL = "bad.jpg: The image is animated or has several pages."
-NO_IMAGE = "bad.jpg: The file is not an image that can be read"
+NO_IMAGE = "bad.jpg: The file cannot be read as an image"
 
 BAD_IMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     ("an empty file", content(b""), "bad.jpg: The file is empty."),

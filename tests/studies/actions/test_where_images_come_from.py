@@ -54,7 +54,7 @@ def test_a_corrected_licence_counts_from_the_next_import_on(images: bool, tmp_pa
     import_rows(project, tmp_path, licence="CC-BY-4.0", source="the archive")
     summary = import_rows(project, tmp_path, images=images, licence=["CC-BY-4.0", "CC0-1.0"])
     assert (summary.added, summary.already_there, summary.corrected) == (0, 1, 1)
-    assert "1 images that were there already have another source, licence or generator now." in str(summary)
+    assert "1 existing image has a new source, licence or generator." in str(summary)
     uses = InstanceImage.objects.order_by("position")
     # What the second file leaves out stays.
     assert list(uses.values_list("source", "licence")) == [("the archive", "CC-BY-4.0"), ("the archive", "CC0-1.0")]

@@ -76,7 +76,7 @@ def test_in_the_background_it_returns_at_once_and_says_where_to_look(
         run("cats", "manifest.csv", "--images", "pictures", "--in-background")
     wanted = Import.objects.get()
     output = capsys.readouterr().out
-    assert "https://lineup.example.org/projects/cats/imports/ shows what becomes of it." in output
+    assert "https://lineup.example.org/projects/cats/imports/ shows its progress and result." in output
     assert "The project cats was made." in output
     assert not Instance.objects.exists()
     assert wanted.job is not None
@@ -98,7 +98,7 @@ def test_a_table_is_read_by_a_mapping_which_is_guessed_first(
     mapping.write_text("{" + str(refused.value).partition("{")[2], encoding="utf-8")
     assert json.loads(mapping.read_text()) == {"id": "key", "text": "caption:caption"}
     run("vases", table, "--mapping", mapping, format="table")
-    assert "vases.csv: 1 records: 1 added" in capsys.readouterr().out
+    assert "vases.csv: 1 record: 1 added" in capsys.readouterr().out
     assert Instance.objects.get().key == "7"
 
 
@@ -122,8 +122,8 @@ def test_a_refusal_lists_the_problems_and_makes_nothing(manifest: Path, tmp_path
         (("cats", "{file}"), {}, "Choose their folder or zip, or choose to let images come later"),
         (("cats", "{tmp}"), {}, "is a folder. Name the file inside it."),
         (("cats", "/dev/null"), {}, "is not a regular file."),
-        (("cats", "{file}", "--images", "{tmp}/none"), {}, "none is not there or is no folder."),
-        (("cats", "{file}", "--images", "{file}"), {}, "is not there or is no folder."),
+        (("cats", "{file}", "--images", "{tmp}/none"), {}, "none does not exist or is not a folder."),
+        (("cats", "{file}", "--images", "{file}"), {}, "does not exist or is not a folder."),
         (("cats", "{file}"), {"format": "xml"}, f"'xml' is unknown. Use one of {', '.join(IMPORTERS)}."),
         (("cats", "{file}", "--caption-rule", "best"), {}, "The caption rule 'best' is unknown. Use one of as-is-v1,"),
         (("cats", "{file}", "--owner", "nobody"), {}, "There is no user called 'nobody'."),

@@ -8,7 +8,7 @@ import pytest
 
 from studies.design.editor import apply_changes
 from studies.design.parser import Path, read_values
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 
 FILE = """\
 # What it is for.
@@ -135,9 +135,9 @@ def leaves(values: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 OTHER = {bool: False, int: 77, str: "Other: 'one', # \u00e9\n\nand two.\n", list: ["x: y", "z"], float: 0.5}
 
 
-@pytest.mark.parametrize("name", sorted(shipped()))
+@pytest.mark.parametrize("name", sorted(shipped_designs()))
 def test_each_value_of_each_protocol_can_be_changed_alone_and_no_comment_is_lost(name: str) -> None:
-    source = shipped()[name].source
+    source = shipped_designs()[name].source
     values, _ = read_values(source)
     comments = [line for line in source.splitlines() if line.startswith("#")]
     for path, value in leaves(values):

@@ -9,7 +9,7 @@ from studies.design.editor import apply_changes
 from studies.design.form_changes import apply_form, find_changes
 from studies.design.form_fields import build_form
 from studies.design.parser import read_values
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 from tests.studies.design.test_form_fields import FILE, fields_of
 
 PRACTISED = {"instance": "one", "right": "3"}
@@ -27,9 +27,9 @@ def after(source: str, **typed: str) -> str:
     return apply_changes(source, find_changes(read_values(source)[0], sent))
 
 
-@pytest.mark.parametrize("name", sorted(shipped()))
+@pytest.mark.parametrize("name", sorted(shipped_designs()))
 def test_a_form_that_comes_back_as_it_was_shown_changes_nothing(name: str) -> None:
-    source = shipped()[name].source
+    source = shipped_designs()[name].source
     assert find_changes(read_values(source)[0], untouched(source)) == {}
 
 

@@ -58,7 +58,7 @@ MALFORMED: list[tuple[str, Any, str]] = [
     ("Latin-1", b'{"caf\xe9": {}}', "The file: It is not UTF-8: the byte at position 5 (from 0) fits no character."),
     ("a key twice", b'{"7": {}, "7": {}}', "The file: The field '7' is there more than once."),
     ("not a number", b'{"0": NaN}', "The file: NaN is not JSON."),
-    ("too deep", b"[" * 100_000, "The file: It is not JSON that can be read"),
+    ("too deep", b"[" * 100_000, "The file: It cannot be read as JSON"),
     ("a word for a key", {"first": ITEM}, "Record 1, key: 'first' is not a whole number."),
     ("a text for an item", {"0": "A cat."}, "Record 1: The item is a text, not an object with filename, caption"),
     ("no file name", {"3": {**ITEM, "filename": None}}, "Record 1, filename: The field is missing."),

@@ -148,7 +148,7 @@ def test_a_right_answer_that_is_no_option_is_refused(cell: Any) -> None:
         ('{"n": 1}\n{"n": 2}', {"a": "image:image"}, "Record 1, a: The row names no image."),
         ('{\n"x": 1, "y": {}}', {"a": "image:image"}, "Record 1: The item is a number, not an object."),
         ("[1]", {"a": "image:image"}, "Record 1: The item is a number, not an object."),
-        ("PAR1 and more", MAPPING, "The file: It is not a Parquet file that can be read."),
+        ("PAR1 and more", MAPPING, "The file: It cannot be read as a Parquet file."),
     ],
 )
 def test_a_malformed_file_or_mapping_is_told(content: str, mapping: dict[str, str], told: str) -> None:

@@ -16,7 +16,7 @@ from PIL import Image as Pillow
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Session
-from studies.actions.images import original_name, rendition_name, take_in
+from studies.actions.images import check_and_store, original_name, rendition_name
 from studies.importing.pictures import SIZES
 from studies.models import Image, InstanceImage, Membership, Study
 from studies.picture_handles import handle_of
@@ -30,7 +30,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def store(data: bytes) -> str:
-    sha256, facts = take_in(data, keep=True, on_write=lambda name: None)
+    sha256, facts = check_and_store(data, keep=True, on_write=lambda name: None)
     Image.objects.create(
         sha256=sha256, width=facts.width, height=facts.height, format=facts.format, byte_size=len(data)
     )

@@ -101,7 +101,7 @@ def fail_for_good(message: Delivery) -> datetime:
 def test_a_webhook_that_takes_nothing_is_switched_off_with_a_sentence_and_others_hear_of_it(
     replies: Callable[..., Replies],
 ) -> None:
-    replies("receiver.example takes no connections there.")
+    replies("receiver.example refused the connection.")
     webhook = hook()
     message = queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     other = hook(url="https://other.example/")
@@ -110,7 +110,7 @@ def test_a_webhook_that_takes_nothing_is_switched_off_with_a_sentence_and_others
     assert webhook.off_at == at
     assert webhook.off_because == (
         "It has taken no message since 20 November 2026, 12:00 UTC, in 8 attempts at one alone. "
-        "receiver.example takes no connections there."
+        "receiver.example refused the connection."
     )
     event = Event.objects.get(what="webhook switched off")
     assert (event.by_name, event.details) == ("timetable", {"host": "receiver.example"})

@@ -131,8 +131,8 @@ def test_what_is_not_there_is_said(changes: dict[str, str], sentence: str) -> No
         ({"repository": "../../etc"}, "Write the dataset as OWNER/NAME"),
         ({"revision": "a b"}, "The revision must be"),
         ({"folder": "../x"}, "Write the folder"),
-        ({"token": "hf_a b"}, "The token is no token"),
-        ({"token": "x" * 501}, "The token is no token"),
+        ({"token": "hf_a b"}, "This is not a token of the Hub"),
+        ({"token": "x" * 501}, "This is not a token of the Hub"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_stored(changes: dict[str, str], sentence: str) -> None:
@@ -152,7 +152,7 @@ def test_a_dataset_that_is_too_large_is_refused_before_it_is_sent(hub: Hub, sett
 
 def test_a_hub_that_is_away_is_said(settings: Any) -> None:
     settings.HUB_URL = "http://127.0.0.1:9"
-    assert done(ask()).error == "http://127.0.0.1:9 cannot be reached, or broke off. Try again later."
+    assert done(ask()).error == "http://127.0.0.1:9 cannot be reached, or closed the connection. Try again later."
 
 
 @pytest.mark.usefixtures("balls")
@@ -205,7 +205,7 @@ def answering(hub: Hub, path: str, answer: Callable[[BaseHTTPRequestHandler, Req
 
 
 LISTS, FILES = "/api/datasets/", "/resolve/"
-UNLIKE = "answers otherwise than the Hub"
+UNLIKE = "does not respond like the Hugging Face Hub"
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_line_that_breaks_is_resumed_where_it_broke(hub: Hub, balls: Repositor
 def test_a_silent_and_a_dripping_hub_are_left_soon(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workspace.hub_repository.SILENCE", 0.2)
     answering(hub, LISTS, lambda handler, request: time.sleep(1))
-    assert "cannot be reached, or broke off" in done(ask()).error
+    assert "cannot be reached, or closed the connection" in done(ask()).error
 
     def drip(handler: BaseHTTPRequestHandler, request: Request) -> None:
         handler.send_response(200)
@@ -432,7 +432,7 @@ def test_what_came_of_a_failed_or_cancelled_download_is_removed(hub: Hub, balls:
     balls.files["data/two.csv"] = b"key\n"
     answering(hub, "two.csv", answer_with(404))
     failed = done(ask())
-    assert failed.error == "The Hub lists data/two.csv of lab/balls but does not have it. Try again later."
+    assert failed.error == "The Hub lists the file data/two.csv of lab/balls, but cannot find it. Try again later."
     assert (received(failed.upload, ROWS), received(failed.upload, IMAGES)) == ({}, {})
 
 

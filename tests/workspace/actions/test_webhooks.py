@@ -83,10 +83,10 @@ def test_a_key_is_not_in_the_database() -> None:
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ({"topics": []}, "Choose what"),
-        ({"topics": ["webhook.tried"]}, "Choose what"),
+        ({"topics": []}, "Choose at least one event"),
+        ({"topics": ["webhook.tried"]}, "Choose at least one event"),
         ({"url": "http://receiver.example/"}, "must begin with https"),
-        ({"url": URL}, "is told already"),
+        ({"url": URL}, "already has a webhook"),
     ],
 )
 def test_what_cannot_be_a_webhook_is_refused(told: dict[str, Any], reason: str) -> None:

@@ -84,7 +84,7 @@ def test_pictures_are_sent_first_and_rows_then_name_them(script: Script, researc
     assert script.post(f"{BIRDS}images/missing/", asked).json() == {"missing": ["0" * 64]}
     told = send_rows(script, ROW, images={"a.png": named(data)}).json()
     assert (told["records"], told["added"], told["images"], told["waiting"]) == (1, 1, 1, 0)
-    assert told["sentence"].startswith("1 records: 1 added, 0 already there. 1 images read,")
+    assert told["sentence"].startswith("1 record: 1 added, 0 already there. 1 image read.")
     use = InstanceImage.objects.get()
     assert (use.filename, use.image_id) == ("a.png", named(data))
     assert UploadedImage.objects.get().uploaded_by == researcher

@@ -143,7 +143,7 @@ def test_a_question_is_settled_and_that_is_taken_back(script: Script, study: Stu
     decision = script.get(f"{STUDY}decisions/").json()["results"][0]
     address = f"{STUDY}decisions/{decision['id']}/"
     refused = script.post(f"{address}settle/", {"choice": "candidate-9"})
-    assert (refused.status_code, "is no option of this question" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "is not an option of this question" in refused.json()["detail"]) == (409, True)
     settled = script.post(f"{address}settle/", {"choice": "candidate-1", "note": "Clear."}).json()
     assert settled == {
         "id": decision["id"],

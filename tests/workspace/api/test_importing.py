@@ -83,7 +83,7 @@ def test_files_in_pieces_are_looked_over_and_then_imported(script: Script) -> No
     again = script.post(f"{asked['Location']}again/")
     run()
     told = script.get(again["Location"]).json()
-    assert (told["state"], told["results"][0]["sentence"][:18]) == ("done", "1 records: 1 added")
+    assert (told["state"], told["results"][0]["sentence"][:17]) == ("done", "1 record: 1 added")
     assert Instance.objects.get().key == "1"
     assert not Upload.objects.exists()
     assert [each["id"] for each in script.get(f"{BIRDS}imports/").json()["results"]] == [told["id"], told["id"] - 1]

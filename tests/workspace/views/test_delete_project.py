@@ -15,7 +15,7 @@ from studies.actions.projects.projects import archive_project
 from studies.actions.studies import change_state
 from studies.models import Membership, Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Role
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 from tests.factories import NOON, TESTS, create_draft, launch_study, make_member, make_person, make_project
 from tests.jobs import run_now
 from tests.pages import signed_in, words_of
@@ -151,8 +151,8 @@ def test_what_somebody_chose_on_the_home_page_follows_their_new_project(then: st
 
 def test_protocols_are_offered_by_name_with_a_picture(newcomer: User) -> None:
     page = words_of(signed_in(newcomer).get("/"))
-    assert page.count('<svg class="drawing"') == len(shipped())
-    for each in shipped().values():
+    assert page.count('<svg class="drawing"') == len(shipped_designs())
+    for each in shipped_designs().values():
         assert each.label in page
         assert each.name not in each.label
 

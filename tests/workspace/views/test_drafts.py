@@ -12,7 +12,7 @@ from annotation.actions.launching.launch import launch
 from studies.actions.drafts import fingerprint, update_draft
 from studies.actions.studies import create_study
 from studies.models import Event, Study
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 from tests.factories import NOON, TESTS, create_draft, make_person, make_project
 from tests.pages import signed_in
 
@@ -88,7 +88,7 @@ def test_what_is_typed_is_not_lost_when_somebody_else_was_faster(client: Client,
     assert f'value="{fingerprint(draft.source)}"' in page
     launch(study=draft, by=TESTS, now=NOON)
     page = save(client, draft, FILE + "answers: 7\n").content.decode()
-    assert "was launched, so it is no draft any more" in page
+    assert "was launched, so it is no longer a draft" in page
     assert "answers: 7\n</textarea>" in page
 
 
@@ -173,7 +173,7 @@ def test_a_study_begins_with_a_shipped_protocol(client: Client, anna: User) -> N
     assert source.startswith("# BiVLC, step 3")
     response = client.post(NEW, {"source": html.unescape(source).replace("\n", "\r\n")})
     assert (response.status_code, response["Location"]) == (302, "/studies/vases/bivlc-step-3/")
-    assert Study.objects.get().source == shipped()["bivlc-step-3"].source
+    assert Study.objects.get().source == shipped_designs()["bivlc-step-3"].source
 
 
 def test_a_protocol_that_there_is_not_leaves_the_form_empty(client: Client, anna: User) -> None:

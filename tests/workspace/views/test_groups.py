@@ -72,12 +72,15 @@ def test_a_list_takes_the_place_of_another_once_that_is_confirmed(owner: Client,
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"people": "ann\nben, cleo\n\ndora\u200b"}, "<li>Line 2 is no id of a person.</li><li>Line 4 is no id"),
-        ({"people": "Anna\n" + 101 * "A", "provider": "invite"}, "Line 2 is no name of somebody who is invited."),
+        (
+            {"people": "ann\nben, cleo\n\ndora\u200b"},
+            "<li>Line 2 is not an id of a person.</li><li>Line 4 is not",
+        ),
+        ({"people": "Anna\n" + 101 * "A", "provider": "invite"}, "Line 2 is not a name that can be invited."),
         ({"group": " "}, "The name of a group has 1 to 50 characters."),
         ({"group": 51 * "g"}, "The name of a group has 1 to 50 characters."),
         ({"provider": "elsewhere"}, "Say what the list holds"),
-        ({"people": "a b\n" * 12}, "Line 10 is no id of a person.</li><li>The same holds for 2 more.</li>"),
+        ({"people": "a b\n" * 12}, "Line 10 is not an id of a person.</li><li>The same holds for 2 more.</li>"),
     ],
 )
 def test_what_is_refused_is_said_and_what_was_written_stays(

@@ -68,4 +68,4 @@ def test_a_push_is_cancelled_by_its_button(client: Client, release: Release) -> 
     push = HubPush.objects.get()
     shown = client.post(f"/hub-pushes/{push.pk}/cancel/", follow=True).content.decode()
     assert "It was cancelled." in shown
-    assert "over already" in client.post(f"/hub-pushes/{push.pk}/cancel/", follow=True).content.decode()
+    assert "already ended" in client.post(f"/hub-pushes/{push.pk}/cancel/", follow=True).content.decode()

@@ -118,7 +118,7 @@ def test_cancel_ends_it_and_try_again_asks_anew(client: Client, project: Project
     page = client.post(f"/imports/{wanted.pk}/cancel/", follow=True).content.decode()
     assert "It was cancelled. Nothing was imported." in page
     assert "Cancel<" not in page
-    assert "over already" in client.post(f"/imports/{wanted.pk}/cancel/", follow=True).content.decode()
+    assert "already ended" in client.post(f"/imports/{wanted.pk}/cancel/", follow=True).content.decode()
     # Pressed twice, it is one.
     for _ in range(2):
         client.post(f"/imports/{wanted.pk}/again/")

@@ -172,7 +172,7 @@ def test_a_waiting_launch_can_be_cancelled_and_asked_for_again(client: Client, d
     assert "The study is being launched." not in words_of(page)
     assert (run_now(sent[0]).state, state(draft)) == (JobState.CANCELLED, StudyState.DRAFT)
     assert Event.objects.get(what="launch cancelled").by_name == "researcher"
-    assert "It is over already, so there was nothing to cancel." in words_of(
+    assert "It has already ended, so there was nothing to cancel." in words_of(
         client.post(f"{PAGE}job/cancel/", follow=True)
     )
     press_launch(client)

@@ -202,7 +202,7 @@ def test_an_address_that_is_none_makes_no_link(settings: Settings, address: str)
     given = {"role": "editor", "days": "7", "mail": address}
     response = browser_of().post(f"{MEMBERS}invite/", given)
     assert response.status_code == 409
-    assert "is no e-mail address" in response.content.decode()
+    assert "is not an e-mail address" in response.content.decode()
     assert (Invitation.objects.count(), mail.outbox) == (0, [])
 
 
@@ -219,7 +219,7 @@ def test_an_invitation_for_other_days_is_refused_with_what_was_typed(days: str) 
     response = owner.post(f"{MEMBERS}invite/", {"role": "viewer", "days": days, "whom": "Amaia"})
     assert response.status_code == 409
     page = response.content.decode()
-    assert "Choose how many days the invitation can be used: 1, 7, 30." in page
+    assert "Choose for how many days the invitation is valid: 1, 7, 30." in page
     assert 'value="Amaia"' in page
     assert not Invitation.objects.exists()
 

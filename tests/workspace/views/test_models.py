@@ -134,12 +134,12 @@ def test_cancel_and_go_on(client: Client, project: Project, sent: list[int]) -> 
     run = asked(project)
     text = client.post(f"/runs/{run.pk}/cancel/", follow=True).content.decode()
     assert "It was cancelled." in text
-    assert "over already" in client.post(f"/runs/{run.pk}/cancel/", follow=True).content.decode()
+    assert "already ended" in client.post(f"/runs/{run.pk}/cancel/", follow=True).content.decode()
     assert sent == []
     text = client.post(f"/runs/{run.pk}/go-on/", follow=True).content.decode()
     assert "Waiting for a worker with models" in text
     assert sent == [run.pk]
-    assert "nothing to go on with" in client.post(f"/runs/{run.pk}/go-on/", follow=True).content.decode()
+    assert "nothing to resume" in client.post(f"/runs/{run.pk}/go-on/", follow=True).content.decode()
 
 
 def test_a_failed_run_says_why(client: Client, project: Project) -> None:
@@ -154,7 +154,7 @@ def test_a_run_that_is_over_takes_the_place_of_its_progress(client: Client, proj
 
 
 def predicted(project: Project, name: str, content_hash: str, key: str) -> None:
-    model = Model.objects.called(project, now=NOON, name=name, weights="ab" * 32)
+    model = Model.objects.get_or_create_named(project, now=NOON, name=name, weights="ab" * 32)
     Prediction.objects.create(
         model=model,
         instance=make_instance(project, key),
@@ -257,7 +257,7 @@ def test_a_model_that_is_being_asked_is_not_deleted(client: Client, project: Pro
     asked(project, model=model)
     response = client.post(f"/models/{model.pk}/delete/")
     assert (response.status_code, Model.objects.count()) == (409, 1)
-    assert "It is being asked at this moment" in response.content.decode()
+    assert "The model is running now" in response.content.decode()
 
 
 def test_a_model_that_the_site_offers_is_asked_about_a_study_and_about_all_instances(
@@ -270,7 +270,7 @@ def test_a_model_that_the_site_offers_is_asked_about_a_study_and_about_all_insta
     assert "<option>text-only:ngrams</option>" in html
     assert '<option value="study:pick">pick</option>' in html
     asked_of_study = client.post(f"{PAGE}ask/", {"model": SPEC, "about": "study:pick"}, follow=True)
-    assert f"{SPEC} is asked about pick." in words_of(asked_of_study)
+    assert f"Model run requested: {SPEC} on pick." in words_of(asked_of_study)
     client.post(f"{PAGE}ask/", {"model": "text-only:ngrams", "about": "kind:image_to_text"})
     first, second = Run.objects.order_by("pk")
     assert (first.spec, first.study, first.by_name, first.state) == (SPEC, study, "editor", Run.State.LOADING)

@@ -89,7 +89,7 @@ def test_a_picture_of_a_known_test_set_is_named(client: Client, birds: Project) 
     assert image is not None
     NearDuplicate.objects.create(image=image, known="coco: 139.jpg", embedding=embedding_in_use(), distance=0.001)
     text = text_of(client)
-    assert "A picture of a known test set: <strong>coco: 139.jpg</strong>" in text
+    assert "An image of a known test set: <strong>coco: 139.jpg</strong>" in text
     assert HIDDEN not in text
 
 

@@ -50,7 +50,7 @@ def test_a_type_that_fits_is_shown_by_a_picture_and_others_say_what_they_need(ed
     ]
     assert f'<a href="{NEW}form/?kind=best_of_n">' in shown
     assert "Yours have a caption (caption), a caption (negative_caption) and 4 images (candidate)." in shown
-    assert "Needs a caption and two images in roles of their own." in shown
+    assert "Needs a caption and two images, each in its own role." in shown
     picture = editor.get(f"{NEW}pictures/best_of_n/")
     assert picture["X-Frame-Options"] == "SAMEORIGIN"
     assert "A map, vase-0." in picture.content.decode()

@@ -35,7 +35,7 @@ def test_the_link_in_the_mail_leads_to_another_password_once() -> None:
     assert "Your password is changed. Sign in with it." in page.content.decode()
     assert browser.login(username="anna", password=ANOTHER)
     assert not browser.login(username="anna", password=PASSWORD)
-    assert "This link is not good any more" in Client().get(link, follow=True).content.decode()
+    assert "This link is no longer valid" in Client().get(link, follow=True).content.decode()
 
 
 def test_the_page_does_not_tell_who_has_an_account() -> None:

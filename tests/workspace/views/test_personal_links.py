@@ -42,7 +42,7 @@ def test_each_name_has_a_link_to_a_session_of_its_own_and_nothing_is_kept(settin
     ("names", "sentence"),
     [
         (" \n", "Write at least one name."),
-        ("Anna\n\u202eneB", "is no name that a link can carry"),
+        ("Anna\n\u202eneB", "cannot be used as the name of a link"),
         ("\u202ea\n" * 12, "The same holds for 2 more."),
     ],
 )

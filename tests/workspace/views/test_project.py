@@ -229,8 +229,8 @@ def test_only_a_study_that_accepts_can_keep_it(client: Client, study: Study) -> 
     page = client.get("/projects/birds/").content.decode()
     assert page.count('name="study"') == 1
     for name, sentence in (
-        ("baseline", "baseline accepts nothing, so it cannot keep the dataset."),
-        ("draft", "draft is a draft, so it has kept nothing."),
+        ("baseline", "baseline accepts no instances, so it cannot be part of the dataset."),
+        ("draft", "draft is a draft, so it has accepted nothing yet."),
         ("of-fish", "The project birds has no study called of-fish."),
         ("fish/of-fish", "fish/of-fish is a study of another project than birds."),
         ("a\0b", "The project birds has no study called ab."),

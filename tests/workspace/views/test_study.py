@@ -259,7 +259,7 @@ def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, dra
     # Four questions with two answers each, and twice as many.
     assert "Krippendorff's alphaas planned48" in shown
     assert "Krippendorff's alphatwice the questions816" in shown
-    assert "So few questions will tell nothing of agreement." in shown
+    assert "There are too few questions for an interval of agreement." in shown
 
 
 def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> None:

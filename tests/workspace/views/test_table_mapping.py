@@ -308,7 +308,7 @@ def test_a_dataset_that_was_saved_to_disk_is_read_with_its_pictures(editor: Clie
 def test_a_damaged_arrow_file_is_named(editor: Client) -> None:
     answer = editor.post(NEW, {"rows": SimpleUploadedFile("data.arrow", b"\xff\xff\xff\xff broken")})
     assert answer.status_code == 409
-    assert "data.arrow: It is not an Arrow file that can be read." in words_of(answer)
+    assert "data.arrow: It cannot be read as an Arrow file." in words_of(answer)
 
 
 def test_an_arrow_file_that_is_too_large_is_refused(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:

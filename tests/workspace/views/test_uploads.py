@@ -81,13 +81,13 @@ def test_files_sent_in_pieces_are_looked_over_and_then_imported(editor: Client, 
     work()
     page = editor.get("/projects/vases/imports/").content.decode()
     assert "Checked. Nothing is imported yet." in page
-    assert "1 records: 1 would be added, 0 already there. 1 images read" in page
+    assert "1 record: 1 would be added, 0 already there. 1 image read" in page
     assert not Instance.objects.exists()
     looked_over = Import.objects.get()
     assert f'action="/imports/{looked_over.pk}/again/"' in page
     editor.post(f"/imports/{looked_over.pk}/again/")
     work()
-    assert "1 records: 1 added" in editor.get("/projects/vases/imports/").content.decode()
+    assert "1 record: 1 added" in editor.get("/projects/vases/imports/").content.decode()
     assert Instance.objects.get().key == "red"
     # What was imported lies no longer where it was sent to, so that nobody is offered to import it once more.
     assert not Upload.objects.exists()

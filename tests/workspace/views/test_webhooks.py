@@ -48,7 +48,7 @@ def test_a_key_is_shown_once_when_it_is_made(owner: Client) -> None:
     newest = key_text(WebhookKey.objects.get(expires_at=None).salt)
     assert newest != key
     assert (newest in changed, key in changed) == (True, False)
-    assert "signs too until" in text(owner)
+    assert "also signs until" in text(owner)
 
 
 def test_what_is_refused_is_said_and_what_was_written_stays(owner: Client) -> None:
@@ -65,7 +65,7 @@ def test_what_is_refused_is_said_and_what_was_written_stays(owner: Client) -> No
     ("status", "answer", "said"),
     [
         (200, "<b>thanks</b>", ["Taken", "&lt;b&gt;thanks&lt;/b&gt;"]),
-        (500, "oops", ["The answer was 500, and only 200 to 299 means that the message was taken.", "oops"]),
+        (500, "oops", ["The answer was 500, and only 200 to 299 means that the message was accepted.", "oops"]),
     ],
 )
 def test_a_message_that_is_tried_shows_what_came_of_it(
@@ -73,7 +73,7 @@ def test_a_message_that_is_tried_shows_what_came_of_it(
 ) -> None:
     webhook = made(owner)
     monkeypatch.setattr(deliveries, "post", lambda *_: Answer(status, answer))
-    assert "is on its way" in owner.post(f"{PAGE}{webhook.pk}/try/", follow=True).content.decode()
+    assert "A test message is being sent." in owner.post(f"{PAGE}{webhook.pk}/try/", follow=True).content.decode()
     message = Delivery.objects.get()
     assert deliver(now=lambda: message.due_at) == 1
     page = text(owner)
@@ -106,7 +106,7 @@ def test_a_message_is_sent_again_by_its_button_and_only_in_its_project(owner: Cl
 def test_a_webhook_is_deleted_with_what_it_was_sent(owner: Client) -> None:
     webhook = made(owner)
     queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
-    assert "told nothing more" in owner.post(f"{PAGE}{webhook.pk}/delete/", follow=True).content.decode()
+    assert "Nothing more is sent to its URL." in owner.post(f"{PAGE}{webhook.pk}/delete/", follow=True).content.decode()
     assert not Delivery.objects.exists()
     assert Event.objects.get(what="webhook deleted").details == {"host": "93.184.215.14"}
 

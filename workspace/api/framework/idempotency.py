@@ -24,8 +24,8 @@ KEY = OpenApiParameter(
     HEADER,
     str,
     OpenApiParameter.HEADER,
-    description="Any text of your own, up to 200 signs. The same request with the same key is answered, for a day, "
-    "what it was answered first, and does nothing more.",
+    description="Any text of up to 200 characters. For a day, the same request with the same key gets the first "
+    "response again and does nothing more.",
 )
 REPLAYED = "Idempotency-Replayed"
 P = ParamSpec("P")
@@ -96,7 +96,7 @@ def idempotent_by_content(method: Method[E, P]) -> Method[E, P]:
 def _read_key(request: Request) -> str | None:
     key = request.headers.get(HEADER)
     if key is not None and (not key or len(key) > LONGEST_KEY or problem_with_text(key)):
-        raise Refused(Problem("not-understood", 400, f"{HEADER} is a text of 1 to {LONGEST_KEY} signs."))
+        raise Refused(Problem("not-understood", 400, f"{HEADER} must be a text of 1 to {LONGEST_KEY} characters."))
     return key
 
 

@@ -23,9 +23,9 @@ _MARK = "after:"
 class PageQuery(serializers.Serializer[Any]):
     """Query parameters of every list."""
 
-    cursor = serializers.CharField(required=False, help_text="Where to go on: as `next` of the page before has it.")
+    cursor = serializers.CharField(required=False, help_text="Where the page begins, from `next` of the previous page.")
     limit = serializers.IntegerField(
-        required=False, min_value=1, max_value=MOST, help_text=f"How many at most; {USUAL} if not said."
+        required=False, min_value=1, max_value=MOST, help_text=f"Most rows on the page; {USUAL} by default."
     )
 
 
@@ -52,7 +52,7 @@ def _read_cursor(cursor: str) -> int:
     except (ValueError, binascii.Error):
         number = -1
     if not 0 <= number <= _LARGEST:
-        raise Refused(Problem("not-understood", 400, "This cursor is none of ours. Begin without one."))
+        raise Refused(Problem("not-understood", 400, "This cursor is invalid. Begin without one."))
     return number
 
 
@@ -94,6 +94,6 @@ def page_serializer(each: type[serializers.Serializer[Any]]) -> type[serializers
     name = f"{each.__name__.removesuffix('Serializer')}Page"
     fields = {
         "results": each(many=True),
-        "next": serializers.URLField(allow_null=True, help_text="The page after this one; null: this is the last."),
+        "next": serializers.URLField(allow_null=True, help_text="URL of the next page; null on the last."),
     }
     return type(name, (serializers.Serializer,), fields)

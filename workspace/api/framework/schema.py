@@ -6,7 +6,7 @@ from drf_spectacular.openapi import AutoSchema
 
 PROBLEM = {
     "type": "object",
-    "description": "What is wrong (RFC 9457). `detail` is a sentence for people; `errors` says where.",
+    "description": "What is wrong (RFC 9457). `detail` is a sentence for people; `errors` lists the places.",
     "properties": {
         "type": {"type": "string"},
         "title": {"type": "string"},
@@ -29,17 +29,17 @@ PROBLEM = {
     "required": ["type", "title", "status", "detail"],
 }
 REFUSALS = {
-    "400": "What was sent cannot be understood.",
-    "401": "No token, or one that opens nothing.",
-    "403": "The token, or its owner's role, does not allow it.",
-    "404": "There is nothing here that the token's owner may see.",
-    "409": "Not as things stand; the sentence says what to do.",
-    "410": "It is no longer given out.",
-    "413": "Too large.",
-    "415": "Not a media type that this address takes.",
+    "400": "The request cannot be read, or has an impossible value.",
+    "401": "The token is missing, misspelled, expired or revoked.",
+    "403": "The token or its owner's role does not allow this.",
+    "404": "Not found, or not visible to the token's owner.",
+    "409": "Impossible in the current state; `detail` says what to do.",
+    "410": "The file is no longer available.",
+    "413": "The request is too large; send it in parts.",
+    "415": "This address does not accept the media type.",
     "416": "The file has no such range.",
-    "422": "What was sent was understood and cannot be used; `errors` says why.",
-    "429": "Too often; `Retry-After` says how long to wait, in seconds.",
+    "422": "The content was read and cannot be used; `errors` says why.",
+    "429": "Too many requests; `Retry-After` says how many seconds to wait.",
 }
 ALWAYS = ("400", "401", "404", "429")
 WHEN_CHANGING = ("403", "409", "413", "415", "422")

@@ -32,7 +32,7 @@ class AccountForm(UserCreationForm[User]):
         fields = ("username", "first_name", "email")
         labels = {  # noqa: RUF012 (Django reads it from the class)
             "username": "Name to sign in with",
-            "first_name": "Your name, as colleagues read it",
+            "first_name": "Your name, as shown to colleagues",
             "email": "E-mail, for a forgotten password",
         }
         help_texts = {"username": "Letters, digits and @ . + - _ only."}  # noqa: RUF012

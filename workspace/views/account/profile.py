@@ -72,7 +72,7 @@ def change_name(request: HttpRequest) -> HttpResponse:
         own_account.change_name(user=user, name=name)
     except AccountRefused as error:
         return account_page(request, status=409, name_problem=str(error), given={"name": name, "mail": user.email})
-    messages.success(request, f"Colleagues read {name or user.get_username()} now.")
+    messages.success(request, f"Colleagues now see {name or user.get_username()}.")
     return redirect("account")
 
 
@@ -88,7 +88,7 @@ def change_mail(request: HttpRequest) -> HttpResponse:
         check_password(request, user)
         if can_send():
             _send_link(request, user, mail)
-            messages.success(request, f"A link is on its way to {mail}. The address is yours once you follow it.")
+            messages.success(request, f"A link was sent to {mail}. Follow it to confirm the address.")
         else:
             own_account.change_mail(user=user, mail=mail)
             messages.success(request, f"Your address is {mail}.")
@@ -124,7 +124,7 @@ def _send_link(request: HttpRequest, user: User, mail: str) -> None:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def follow_link(request: HttpRequest, secret: str) -> HttpResponse:
+def complete_mail_change(request: HttpRequest, secret: str) -> HttpResponse:
     """Show what the link is for; POST does it. Mail scanners follow links, and must not change anything."""
     try:
         change = own_account.read_link(secret)
@@ -134,7 +134,7 @@ def follow_link(request: HttpRequest, secret: str) -> HttpResponse:
             # Otherwise a link that somebody else asked for would set one's own address on their account.
             messages.error(request, f"Sign in as {change.user.get_username()} first, then confirm it.")
             return redirect_to_login(request.get_full_path())
-        change = own_account.follow_link(secret=secret, now=timezone.now())
+        change = own_account.complete_mail_change(secret=secret, now=timezone.now())
     except AccountRefused as error:
         return render(request, "workspace/account/mail_link.html", {"problem": str(error)}, status=GONE)
     if change.before and change.before != change.mail:

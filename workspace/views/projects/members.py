@@ -82,7 +82,9 @@ def _check_address(mail: str) -> None:
     try:
         validate_email(mail)
     except ValidationError as error:
-        sentence = f"{mail[:100]!r} is no e-mail address. Mend it, or leave it out and give the link yourself."
+        sentence = (
+            f"{mail[:100]!r} is not an e-mail address. Correct it, or leave it out and pass on the link yourself."
+        )
         raise StudyError(sentence) from error
 
 
@@ -95,7 +97,7 @@ def cancel_invitation(request: HttpRequest, project: Project, pk: int) -> HttpRe
     except StudyError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "The invitation is cancelled. Its link opens nothing any more.")
+        messages.success(request, "The invitation is cancelled. Its link no longer works.")
     return redirect("project_members", project.slug)
 
 

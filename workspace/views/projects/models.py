@@ -64,7 +64,7 @@ def ask(request: HttpRequest, project: Project) -> HttpResponse:
     except (CannotPredict, StudyError) as error:
         return _page(request, project, problem=str(error), given={"model": spec, "about": about}, status=409)
     send_to_worker(run)
-    messages.success(request, f"{run.spec} is asked about {run.about}.")
+    messages.success(request, f"Model run requested: {run.spec} on {run.about}.")
     return redirect("project_models", project.slug)
 
 

@@ -46,7 +46,7 @@ from studies.actions.projects.members import may_make_projects
 from studies.errors import StudyError
 from studies.models import Project, ProjectDeletion
 from studies.permissions import Verb
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 
 EXPORTS_SHOWN, EVENTS_SHOWN, DELETIONS_SHOWN = 10, 6, 20
 EVENT_FACETS = {"by": "By", "study": "Study", "about": "About"}
@@ -67,7 +67,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "projects": [(each, pictures[each.pk], accepted.get(each.pk), each.pk in needing) for each in projects],
         "only_demo": all(project.is_demo for project in projects),
         "may_make_projects": may_make_projects(user),
-        "protocols": shipped().values(),
+        "protocols": shipped_designs().values(),
         **_demo(user),
         "deletions": ProjectDeletion.objects.filter(owners=user, begun_at__isnull=False)[:DELETIONS_SHOWN],
     }

@@ -25,7 +25,7 @@ from studies.errors import StudyError
 from studies.models import Project, ProjectDeletion
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 from workspace.actions import project_deletion
 from workspace.mail import send_deletion_cancelled, send_deletion_planned
 
@@ -50,12 +50,12 @@ def new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, "The project is there, and you are its owner.")
             return redirect(_next_page(project, then))
-    context = {"given": given, "problems": problems, "then": then, "protocol": shipped().get(then)}
+    context = {"given": given, "problems": problems, "then": then, "protocol": shipped_designs().get(then)}
     return render(request, "workspace/new_project.html", context, status=409 if problems else 200)
 
 
 def _next_page(project: Project, then: str) -> str:
-    if then in shipped():
+    if then in shipped_designs():
         return f"{reverse('new_study_form', args=[project.slug])}?{urlencode({'from': then})}"
     return reverse("new_import" if then == "import" else "project", args=[project.slug])
 
@@ -95,7 +95,7 @@ def archive(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         if "reopen" in request.POST:
             actions.reopen_project(project=project, by=by, now=now)
-            messages.success(request, "The project is out of the archive.")
+            messages.success(request, "The project is restored from the archive.")
         else:
             actions.archive_project(project=project, by=by, now=now)
             messages.success(request, "The project is archived.")

@@ -100,7 +100,7 @@ def try_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         tasks.deliver.delay_on_commit()
-        messages.success(request, "A message is on its way. Reload the page to see what has come of it.")
+        messages.success(request, "A test message is being sent. Reload the page to see the result.")
     return redirect("webhooks", project.slug)
 
 
@@ -123,7 +123,7 @@ def switch_on(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = _webhook_or_404(project, pk)
     actions.delete_webhook(webhook=webhook, by=signed_in(request), now=timezone.now())
-    messages.success(request, "The webhook is deleted. Its address is told nothing more.")
+    messages.success(request, "The webhook is deleted. Nothing more is sent to its URL.")
     return redirect("webhooks", project.slug)
 
 
@@ -138,7 +138,7 @@ def repeat(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         tasks.deliver.delay_on_commit()
-        messages.success(request, "The message is on its way again. Reload the page to see what has come of it.")
+        messages.success(request, "The message is being sent again. Reload the page to see the result.")
     return redirect("webhooks", project.slug)
 
 

@@ -29,7 +29,7 @@ from studies.design.parser import read_values
 from studies.errors import StudyError
 from studies.models import Project, Study, StudyState
 from studies.permissions import Verb
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 
 LARGEST_FILE = 1_000_000
 
@@ -84,7 +84,7 @@ def complaints(typed: str, problems: Sequence[Problem]) -> list[LocatedProblem]:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft from a study file: a shipped one, an uploaded one, or typed text."""
-    copied = shipped().get(request.GET.get("from", ""))
+    copied = shipped_designs().get(request.GET.get("from", ""))
     typed, problems = copied.source if copied else "", list[Problem]()
     if request.method == "POST":
         typed, problems = _read_study_file(request)
@@ -101,7 +101,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         "project": project,
         "typed": typed,
         "complaints": complaints(typed, problems),
-        "shipped": shipped().values(),
+        "shipped": shipped_designs().values(),
         "copied": copied,
         "types": types,
         "material": material,
@@ -117,7 +117,9 @@ def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:
     if chosen is None:
         return typed, []
     if (chosen.size or 0) > LARGEST_FILE:
-        return typed, [Problem(None, f"{chosen.name} is larger than {LARGEST_FILE:,} bytes: that is no study file.")]
+        return typed, [
+            Problem(None, f"{chosen.name} is larger than {LARGEST_FILE:,} bytes, too large for a study file.")
+        ]
     try:
         return chosen.read().decode("utf-8-sig").replace("\r\n", "\n"), []
     except UnicodeDecodeError:

@@ -117,7 +117,7 @@ def _save(request: HttpRequest, study: Study) -> None:
     # Keep what another tab has added: only an edit at this very moment conflicts.
     read = fingerprint(study_file)
     save_draft(request, study, source, read)
-    messages.success(request, f"Practised now: {counted(len(questions), 'question')}.")
+    messages.success(request, f"Practice saved: {counted(len(questions), 'question')}.")
     if lost := lost_comments(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)
         messages.warning(request, f"These comments of the study file went with what you changed: {told}")

@@ -33,7 +33,7 @@ from studies.markdown import render_headed
 from studies.models import Project, Study, StudyState
 from studies.names import LONGEST_SLUG
 from studies.permissions import Verb
-from studies.shipped_designs import shipped
+from studies.shipped_designs import shipped_designs
 from workspace.views.studies.drafts import (
     LocatedProblem,
     changed_meanwhile,
@@ -71,7 +71,7 @@ def edit(request: HttpRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a draft in the form, of a question type (`kind`) or from a shipped study file (`from`)."""
-    copied = shipped().get(request.GET.get("from", ""))
+    copied = shipped_designs().get(request.GET.get("from", ""))
     name = request.GET.get("kind", "")
     chosen = question_type(project, name if name in KINDS else next(iter(KINDS)))
     title = chosen.kind.title if name in KINDS else ""
