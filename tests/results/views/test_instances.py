@@ -289,7 +289,7 @@ def test_more_instances_take_no_more_queries(
     # images, decisions, tags; rights, who is simulated, all tags, dataset, models; places and studies in the rail.
     for more in ("late", "later"):
         client.get(LIST)
-        with django_assert_num_queries(28):
+        with django_assert_num_queries(31):
             client.get(LIST)
         for number in range(10):
             make_instance(project, f"{more}-{number}")
@@ -508,11 +508,11 @@ def test_more_answers_take_no_more_queries(
     # Session, user, project; names to give, instance, studies, questions, responses, names,
     # images, who is simulated; where it stands in the list, the ones beside it, tags; predictions, releases; why
     # it has its outcome (two); what they may do; places and studies in the rail.
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(24):
         client.get(f"{LIST}{key}/")
     sit_through(open_study(project, STEP_3 | {"study": "again"}), "cleo", "none")
     client.get(f"{LIST}{key}/")
-    with django_assert_num_queries(23):
+    with django_assert_num_queries(24):
         client.get(f"{LIST}{key}/")
 
 
