@@ -98,7 +98,7 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models of a project by name, with the numbers of their predictions; four queries."""
+    """Return the models of a project by name, with the numbers of their predictions; at most 4 queries."""
     sorts = {
         "verified": ~Q(content_hash="") & _COUNTED,
         "declared": Q(content_hash="") & _COUNTED,
@@ -108,12 +108,16 @@ def models_of(project: Project) -> list[ModelLine]:
     rows = Prediction.objects.filter(model__project=project).order_by().values_list("model")
     counted = rows.annotate(**{name: Count("pk", filter=sort) for name, sort in sorts.items()})
     counts = {model: dict(zip(sorts, count, strict=True)) for model, *count in counted}
-    asked_again, problems = _asked_again(project), _mismatches(project)
+    # Most projects have none of these, and looking for them reads every prediction.
+    asked_again, problems = (
+        find(project) if any(each[sort] for each in counts.values()) else {}
+        for sort, find in (("again", _asked_again), ("mismatched", _mismatches))
+    )
     return [
         ModelLine(
             model,
-            asked_again=asked_again[model.pk],
-            problems=problems[model.pk][:PROBLEMS_SHOWN],
+            asked_again=asked_again.get(model.pk, []),
+            problems=problems.get(model.pk, [])[:PROBLEMS_SHOWN],
             **counts.get(model.pk, dict.fromkeys(sorts, 0)),
         )
         for model in Model.objects.filter(project=project)

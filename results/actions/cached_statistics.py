@@ -39,7 +39,6 @@ from results.reports.cards import StudyAnswers
 from results.reports.page_tables import PageTable, page_cards, page_table, plain_cards, plain_table, without_undefined
 from results.reports.sections.annotators import annotators_table, speed_chart
 from results.reports.sections.participants import PersonNumbers, people_numbers
-from studies.actions.projects.datasets import dataset_studies
 from studies.models import Event, Instance, Project, Question, Study
 
 # Statistics of more answers than this are computed in the background.
@@ -47,10 +46,10 @@ MADE_AT_ONCE = 20_000
 # While answers come in, statistics are updated at most this often.
 NEW_AT_MOST_EVERY = timedelta(minutes=1)
 # The annotators with the lowest agreement come first.
-MOST_ANNOTATORS = 500
+MOST_ANNOTATORS = 200
 
 # Raised when the stored form or its meaning changes, so that older statistics are recomputed and not misread.
-FORM = "17"
+FORM = "18"
 
 KIND = "results.numbers"
 Page = KeptNumbers.Page
@@ -171,35 +170,19 @@ def drop(*, project: Project, now: datetime) -> None:
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     """Return a short text of all that the statistics depend on; equal texts mean that nothing changed.
 
-    An answer, new or edited, updates its session; a draw, an adjudication and a request for more answers update the
-    decisions.
+    It does not read every row of a project with 100,000 instances: an answer, new or edited, updates its session, a
+    draw adds decisions, and each change by a researcher or a program leaves an event.
     """
     studies = Study.objects.filter(project=project) if study is None else _told_of(study)
-    if page is Page.INSTANCES:
-        return " ".join([FORM, *_what_came_last(project, studies)])
-    facts = [_sessions(studies), _decisions(studies), _removals(project)]
-    if study is None:
-        facts.append(studies.aggregate(Count("pk"), Max("launched_at")))
-        facts.append({"dataset": [study.pk for study in dataset_studies(project)]})
-    if page in {Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
+    events = Event.objects.filter(project=project)
+    if study is not None:
+        events = events.filter(Q(study__in=studies) | Q(study=None))
+    facts = [*_sessions(studies).values(), *_removals(project).values()]
+    facts += [_last(events), _last(Decision.objects.filter(study__in=studies))]
+    if page in {Page.INSTANCES, Page.STUDY_RESULTS, Page.PROJECT_RESULTS}:
         # Models are listed beside people, under names that say whether they read the project's own captions.
-        facts.append(Instance.objects.filter(project=project).aggregate(Count("pk"), Max("pk")))
-        facts.append({"models": _models(project)})
-    return " ".join([FORM, *(str(value) for each in facts for value in each.values())])
-
-
-def _what_came_last(project: Project, studies: QuerySet[Study]) -> list[str]:
-    """Return all that instance figures depend on, without reading every row of a project of 100,000 instances.
-
-    Each change by a researcher or a program leaves an event.
-    """
-    latest: list[QuerySet[Any]] = [
-        Event.objects.filter(project=project),
-        Decision.objects.filter(study__in=studies),
-        Instance.objects.filter(project=project),
-    ]
-    facts = [*_sessions(studies).values(), *_removals(project).values(), *map(_last, latest)]
-    return [*map(str, facts), str(_models(project))]
+        facts += [_last(Instance.objects.filter(project=project)), _models(project)]
+    return " ".join([FORM, *map(str, facts)])
 
 
 def _models(project: Project) -> list[tuple[Any, ...]]:
@@ -232,13 +215,6 @@ def _removals(project: Project) -> Mapping[str, Any]:
     """Return the latest times of removals: they decide whose answers count and which places were opened again."""
     moments = [Max(name) for name in ("at", "ended_at", "slots_opened_at")]
     return Removal.objects.filter(project=project).aggregate(Count("pk"), *moments)
-
-
-def _decisions(studies: QuerySet[Study]) -> Mapping[str, Any]:
-    settled = Count("pk", filter=~Q(settled_choice=""))
-    return Decision.objects.filter(study__in=studies).aggregate(
-        Count("pk"), Max("decided_at"), Max("more_asked_at"), settled=settled
-    )
 
 
 def whole_report(study: Study) -> Report:
@@ -284,7 +260,7 @@ _MAKERS: Mapping[Page, Callable[[Any], Any]] = {
     Page.STUDY_RESULTS: lambda study: plain_cards(page_cards(whole_report(study))),
     Page.STUDY_PROGRESS: lambda study: {
         **asdict(study_progress(study)),
-        "activity": asdict(study_activity(study, paid_sessions(study))),
+        "activity": study_activity(study, paid_sessions(study)).stored(),
     },
     Page.STUDY_RATINGS: lambda study: [asdict(each) for each in rating_summaries(study)],
     Page.STUDY_QUESTIONS: lambda study: {**question_orders(study), DISAGREE: different_answers(study)},

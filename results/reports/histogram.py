@@ -25,8 +25,8 @@ def histogram(counts: Mapping[str, Mapping[float, int]], *, unit: str = "", are_
     if not together:
         return []
     ordered = sorted(together)
-    sums = accumulate(together[value] for value in ordered)
-    most = next(value for value, n in zip(ordered, sums, strict=True) if n >= SHOWN_APART * sum(together.values()))
+    *_, total = sums = list(accumulate(together[value] for value in ordered))
+    most = next(value for value, n in zip(ordered, sums, strict=True) if n >= SHOWN_APART * total)
     width = next(width for width in _widths() if most < MOST_BINS * width)
     bins = int(most // width) + 1
     ends = [(number * width, (number + 1) * width - are_whole) for number in range(bins)]

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.deciding import adjudication
@@ -24,6 +25,7 @@ from results.queries.instances.disagreements import (
     ORDERS,
     SETTLED,
     SHOWN,
+    SORTS,
     Wanted,
     counts_shown,
     decisions_shown,
@@ -33,7 +35,6 @@ from results.queries.instances.disagreements import (
 from results.queries.instances.instance_history import histories
 from results.queries.instances.instance_list import categories_of
 from results.queries.studies.overview import answers_sent
-from results.queries.studies.questions import DISAGREEMENT
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.cached_statistics import numbers_for
 from results.views.form_values import typed
@@ -73,7 +74,9 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message, note=note)
     last = "" if following else " It was the last unsettled question of the list."
-    messages.success(request, f"The question about {asked.instance.key} is settled with {choice}.{last}")
+    settled = _address(study, Wanted(SETTLED), asked.pk)
+    said = f"The question about {asked.instance.key} is settled with {choice}.{last}"
+    messages.success(request, format_html('{} <a href="{}">View or undo</a>', said, settled))
     return redirect(_address(study, wanted, following))
 
 
@@ -103,8 +106,9 @@ class _List:
         page = KeptNumbers.Page.STUDY_QUESTIONS
         kept = numbers_for(page, study.project, study, answers=answers_sent(study))
         orders = None if kept is None else kept.numbers or {}
-        different, divided = (None if orders is None else orders.get(name, []) for name in (DISAGREE, DISAGREEMENT))
-        ids = listed_questions(study, wanted, different=different, divided=divided)
+        different = None if orders is None else orders.get(DISAGREE, [])
+        ranked = None if orders is None else orders.get(SORTS.get(wanted.order, ""), [])
+        ids = listed_questions(study, wanted, different=different, ranked=ranked)
         return cls(ids, different, kept if wanted.show == DISAGREE else None)
 
     def unsettled_after(self, question: int, study: Study) -> int | None:
@@ -143,7 +147,7 @@ def _page(
     here = question.pk if question else next(iter(page.object_list), None)
     before, after = _beside(listed.ids, here) if here else (None, None)
     known = {} if listed.different is None else {DISAGREE: len(listed.different)}
-    known |= {} if wanted.type or wanted.key else {wanted.show: len(listed.ids)}
+    known |= {} if wanted.type or wanted.words else {wanted.show: len(listed.ids)}
     counts = counts_shown(study, known)
     context = {
         "study": study,
@@ -171,7 +175,9 @@ def _page(
 def _wanted(given: QueryDict) -> Wanted:
     wanted = Wanted(**{name: typed(given, name) for name in Wanted.__dataclass_fields__})
     show = wanted.show if wanted.show in SHOWN else CONFLICTING
-    return Wanted(show, wanted.type, wanted.key, wanted.order if wanted.order in ORDERS else "")
+    # Older addresses have only a part of a key.
+    words = wanted.words or typed(given, "key")
+    return Wanted(show, wanted.type, words, wanted.order if wanted.order in ORDERS else "")
 
 
 def _query(wanted: Wanted, **changed: Any) -> str:

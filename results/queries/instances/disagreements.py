@@ -9,22 +9,28 @@ from analytics.outcomes import Outcome
 from annotation.models import Decision
 from annotation.models.outcomes import question_is
 from annotation.models.responses import counts
-from results.queries.studies.questions import DISAGREEMENT, sorted_questions
-from studies.models import Question, Study
+from results.queries.instances.explorer import matching_words
+from results.queries.studies.questions import DISAGREEMENT, SKIPS, TIME, sorted_questions
+from studies.models import Instance, Question, Study
 
 CONFLICTING, DISAGREE, SETTLED = "conflicting", "disagree", "settled"
 SHOWN = {CONFLICTING: "Conflicting", DISAGREE: "Different answers", SETTLED: "Settled"}
 LAUNCHED, DIVIDED = "", "divided"
-ORDERS = {LAUNCHED: "Launch order", DIVIDED: "Most divided"}
+ORDERS = {LAUNCHED: "Launch order", DIVIDED: "Most divided", TIME: "Longest time", SKIPS: "Most skipped"}
+# The sorts of the Questions page that these orders follow.
+SORTS = {DIVIDED: DISAGREEMENT, TIME: TIME, SKIPS: SKIPS}
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the list shows: a filter of `SHOWN`, an instance type, a part of a key; "" for all. `order`: of `ORDERS`."""
+    """What the list shows: a filter of `SHOWN`, an instance type, words in a key or a caption; "" for all.
+
+    `order`: of `ORDERS`.
+    """
 
     show: str = CONFLICTING
     type: str = ""
-    key: str = ""
+    words: str = ""
     order: str = LAUNCHED
 
 
@@ -66,29 +72,30 @@ def listed_questions(
     wanted: Wanted,
     *,
     different: Sequence[int] | None = None,
-    divided: Sequence[int] | None = None,
+    ranked: Sequence[int] | None = None,
 ) -> list[int]:
     """Return the ids of the questions that `wanted` describes, in its order.
 
-    If they were computed before: different: of `different_answers`. divided: all questions with two answers or more,
-    the most divided first.
+    If they were computed before: different: of `different_answers`. ranked: of `sorted_questions` in the order wanted.
     """
     if wanted.show == DISAGREE and different is not None:
         ids = list(different)
     else:
         ids = list(decisions_shown(study, wanted.show).values_list("question_id", flat=True))
-    if wanted.type or wanted.key:
+    if wanted.type or wanted.words:
         fitting = Question.objects.filter(study=study)
         fitting = fitting.filter(instance__type=wanted.type) if wanted.type else fitting
-        fitting = fitting.filter(instance__key__icontains=wanted.key) if wanted.key else fitting
+        if wanted.words:
+            named = Instance.objects.filter(matching_words(study.project, wanted.words), project=study.project)
+            fitting = fitting.filter(instance__in=named)
         fit = set(fitting.values_list("pk", flat=True))
         ids = [pk for pk in ids if pk in fit]
-    if wanted.order != DIVIDED:
+    if wanted.order not in SORTS:
         return ids
-    if divided is None:
-        divided = sorted_questions(study, DISAGREEMENT)
-    # Answers without a single label cannot be compared, and come last.
-    rank = {pk: place for place, pk in enumerate(divided)}
+    if ranked is None:
+        ranked = sorted_questions(study, SORTS[wanted.order])
+    # What has no place in the order comes last, such as answers without a single label, which cannot be compared.
+    rank = {pk: place for place, pk in enumerate(ranked)}
     return sorted(ids, key=lambda pk: rank.get(pk, len(rank)))
 
 

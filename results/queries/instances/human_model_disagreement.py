@@ -104,8 +104,9 @@ def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
     """
     about = ("question", "question__instance", "study__slug", "question__kind", "question__variant")
     category = ("question__instance__type", "question__instance__subtype")
-    answered = Response.objects.counted().filter(_agreeing(way), study__in=studies).exclude(choice="")
-    rows = answered.exclude(question__right="").order_by().values_list(*about, *category)
+    questions = Question.objects.filter(_agreeing(way), study__in=studies).exclude(right="")
+    answered = Response.objects.counted().filter(question__in=questions).exclude(choice="")
+    rows = answered.order_by().values_list(*about, *category)
     counted = rows.annotate(answers=Count("pk"), rights=Count("pk", filter=Q(choice=F("question__right"))))
     for question, instance, of, kind, variant, type, subtype, answers, right in counted.iterator(chunk_size=CHUNK):
         if way_of_people(right, answers) is way:
@@ -113,17 +114,17 @@ def _people(studies: QuerySet[Study], way: Way) -> Iterator[Disagreement]:
 
 
 def _agreeing(way: Way) -> Exists:
-    """Match the responses for which all predictions about some one content of the question's name are right, or wrong.
+    """Match the questions for whose name all predictions about some one content are right, or wrong.
 
     Whatever a question shows, its models can only agree if those that were shown the same, or that declare theirs, do.
     Declared ones may be about other options, so one that agrees is enough.
     """
     is_right = way is Way.MODELS
     named = Prediction.objects.counted().filter(
-        _comparable(OuterRef("question__instance__caption_rule")),
-        instance=OuterRef("question__instance"),
-        kind=OuterRef("question__kind"),
-        variant=OuterRef("question__variant"),
+        _comparable(OuterRef("instance__caption_rule")),
+        instance=OuterRef("instance"),
+        kind=OuterRef("kind"),
+        variant=OuterRef("variant"),
     )
     others = Count("pk", filter=Q(is_right=not is_right) & ~Q(content_hash=""))
     agreeing = Count("pk", filter=Q(is_right=is_right))

@@ -1,14 +1,15 @@
 """What the charts of a study's overview show: when answers came, how long they took, what they earned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, F, IntegerField
 from django.db.models.functions import Cast, TruncHour
 
-from analytics.work.pay import PaidSession
+from analytics.work.pay import PaidSession, Wage, hourly_wage
 from annotation.models import Response
 from annotation.models.responses import took_ms
 from studies.models import Study
@@ -19,12 +20,19 @@ class StudyActivity:
     """Counted answers by time, and wages.
 
     `hours`: start of each hour with answers, in seconds since 1970, and their number. `seconds`: kind, whole seconds
-    that an answer took, and their number. `wages`: pseudonym and hourly wage of each finished session, lowest first.
+    that an answer took, and their number. `wages`: pseudonym and hourly wage of each finished session, lowest first;
+    `wage`: of all of them.
     """
 
     hours: Sequence[tuple[int, int]]
     seconds: Sequence[tuple[str, int, int]]
     wages: Sequence[tuple[str, float]]
+    wage: Wage
+
+    def stored(self) -> dict[str, Any]:
+        """Return plain values, for `activity_of`."""
+        amounts = [None if each is None else str(each) for each in (self.wage.median, self.wage.tenth_percentile)]
+        return {**asdict(self), "wage": [self.wage.n, *amounts, self.wage.reason]}
 
 
 def study_activity(study: Study, paid: Sequence[PaidSession]) -> StudyActivity:
@@ -41,9 +49,13 @@ def study_activity(study: Study, paid: Sequence[PaidSession]) -> StudyActivity:
         [(int(hour.timestamp()), n) for hour, n in by_hour],
         list(by_second.order_by("question__kind", "second")),
         sorted(wages, key=lambda wage: (wage[1], wage[0])),
+        hourly_wage(per_session, paid, per_answer),
     )
 
 
 def activity_of(kept: Mapping[str, Any]) -> StudyActivity:
     """Return activity from its stored plain values."""
-    return StudyActivity(**{name: [tuple(row) for row in kept[name]] for name in ("hours", "seconds", "wages")})
+    rows = {name: [tuple(row) for row in kept[name]] for name in ("hours", "seconds", "wages")}
+    n, *amounts, reason = kept["wage"]
+    median, slow = (None if each is None else Decimal(each) for each in amounts)
+    return StudyActivity(**rows, wage=Wage(n, median, slow, reason))

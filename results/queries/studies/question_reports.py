@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from annotation.models import Removal, Report
 from results.models import Pseudonym
@@ -60,13 +60,16 @@ def reports_heard(studies: Iterable[Study]) -> QuerySet[Report]:
 
 def study_reports(study: Study) -> StudyReports:
     name = Pseudonym.objects.filter(project=study.project_id, annotator=OuterRef("annotator_id")).values("name")
-    reports = reports_heard([study]).order_by("question_id", "-at", "-pk")
-    found: dict[int, list[Report]] = {}
-    for report in reports.select_related("question__instance").annotate(pseudonym=Subquery(name[:1])):
-        found.setdefault(report.question_id, []).append(report)
-    most = sorted(found.values(), key=lambda of_one: (-len(of_one), of_one[0].question_id))
-    lines = [_question(of_one) for of_one in most[:QUESTIONS_SHOWN]]
-    return StudyReports(questions=len(found), reports=sum(map(len, found.values())), lines=lines)
+    heard = reports_heard([study])
+    counts = dict(heard.order_by().values_list("question_id").annotate(n=Count("pk")))
+    most = sorted(counts, key=lambda question: (-counts[question], question))[:QUESTIONS_SHOWN]
+    shown = heard.filter(question__in=most).order_by("-at", "-pk").select_related("question__instance")
+    found: dict[int, list[Report]] = {question: [] for question in most}
+    for report in shown.annotate(pseudonym=Subquery(name[:1])):
+        found[report.question_id].append(report)
+    # Somebody may have withdrawn between the two queries.
+    lines = [_question(of_one) for of_one in found.values() if of_one]
+    return StudyReports(questions=len(counts), reports=sum(counts.values()), lines=lines)
 
 
 def _question(reports: Sequence[Report]) -> ReportedQuestion:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from annotation.actions.removing.retire_questions import take_out
+from annotation.actions.removing.retire_questions import put_back, take_out
 from annotation.models import Response, Session, SessionState
 from results.actions.pseudonyms import name_annotators
 from results.queries.studies.overview import (
@@ -24,7 +24,7 @@ from results.queries.studies.progress import (
 )
 from results.queries.studies.sessions import session_lines
 from studies.actions.projects.members import projects_where
-from studies.models import InstanceImage, Question, Study
+from studies.models import InstanceImage, Project, Question, Study
 from studies.permissions import Verb
 from tests.factories import (
     NOON,
@@ -38,6 +38,7 @@ from tests.factories import (
     questions,
     sit_down,
 )
+from tests.removing import REMOVED, exclude, include, withdraw
 
 
 @pytest.mark.parametrize(
@@ -174,6 +175,33 @@ def test_instances_are_counted_by_type_and_subtype(study: Study) -> None:
     draw_instance(study.project, 6, type="", subtype="")
     draw_instance(make_project("others"), 7)
     assert count_categories(study.project) == {("", ""): 1, ("replace", "rel"): 4, ("swap", "att"): 1}
+
+
+def test_the_answers_of_a_project_are_those_that_count(draft: Study) -> None:
+    """Of six answers by three people, ann edits one, ben is excluded, and the second question is taken out."""
+    study = make_launched(draft, seats=3)
+    first, second = questions(study)[:2]
+    for name in ("ann", "ben", "cleo"):
+        session = sit_down(study, name)
+        for question in (first, second):
+            answer(session, question, "none")
+        if name == "ann":
+            answer(session, first, "candidate-0")
+
+    def counted() -> tuple[int, int]:
+        (project,) = project_counts(Project.objects.all())
+        return vars(project)["answer_count"], Response.objects.counted().count()
+
+    assert counted() == (6, 6)
+    exclude(study.project, "ben")
+    assert counted() == (4, 4)
+    take_out(question=second, reason="broken", by=TESTS, now=REMOVED)
+    assert counted() == (2, 2)
+    include(study.project, "ben")
+    assert counted() == (3, 3)
+    put_back(question=second, by=TESTS, now=REMOVED)
+    withdraw(study.project, "cleo")
+    assert counted() == (4, 4)
 
 
 def test_projects_studies_and_waiting_images_are_counted_each_for_itself(study: Study) -> None:

@@ -1,3 +1,4 @@
+from html import unescape
 from typing import Any
 
 import pytest
@@ -5,11 +6,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.models import Decision
+from annotation.models import Decision, Session, Skip
 from background.models import Job
 from results.actions import cached_statistics
 from results.models import Pseudonym
 from studies.models import Instance, Question, Study
+from tests.factories import NOON
 from tests.jobs import run_now
 from tests.pages import words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, go_on, open_study, project_of, sit_through
@@ -177,12 +179,15 @@ def test_a_list_of_many_pages_opens_the_one_with_the_question(client: Client, mo
 
 
 @pytest.mark.usefixtures("study")
-def test_the_list_is_filtered_by_type_and_key(client: Client) -> None:
-    """The first two of four vases are replace/obj, the others swap/att."""
-    assert (shown(client, type="swap"), shown(client, key="SE-2")) == ("vase-2", "vase-2")
-    assert shown(client, type="swap", key="vase-1") is None
+def test_the_list_is_filtered_by_type_and_words(client: Client) -> None:
+    """The first two of four vases are replace/obj, the others swap/att; their captions are "A map, vase-2."."""
+    assert (shown(client, type="swap"), shown(client, words="SE-2")) == ("vase-2", "vase-2")
+    assert (shown(client, words="a MAP, vase-2"), shown(client, words="a hat")) == ("vase-2", None)
+    assert shown(client, type="swap", words="vase-1") is None
     assert client.get(LIST).context["types"] == ["replace", "swap"]
-    assert "No question matches." in client.get(LIST, {"key": "x"}).content.decode()
+    assert "No question matches." in client.get(LIST, {"words": "hat"}).content.decode()
+    # An address from when only keys were searched.
+    assert shown(client, key="SE-2") == "vase-2"
     # What was settled leads to the next one of the same list.
     answered = settle(client, "vase-1", type="replace", order="divided")
     assert answered["Location"] == f"{LIST}?show=conflicting&type=replace&order=divided"
@@ -198,6 +203,26 @@ def test_the_most_divided_come_first(client: Client, study: Study) -> None:
     assert [(line.key, line.votes) for line in page["lines"]] == [("vase-2", "1 : 1 : 1"), ("vase-1", "2 : 1")]
     assert listed(client) == ["vase-1", "vase-2"]
     assert study.questions.count() == 4
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("order", ["time", "skips"])
+def test_the_slowest_or_most_skipped_come_first(client: Client, order: str) -> None:
+    slow = question("vase-2")
+    slow.responses.update(send_ms=9000)
+    session = Session.objects.all()[0]
+    about = {"study": slow.study, "session": session, "annotator": session.annotator, "at": NOON}
+    Skip.objects.create(question=slow, images=[], file_missing=False, **about)
+    assert [line.key for line in client.get(LIST, {"order": order}).context["lines"]] == ["vase-2", "vase-1"]
+
+
+@pytest.mark.usefixtures("study")
+def test_what_was_settled_can_be_undone_from_the_next_question(client: Client) -> None:
+    answered = settle(client, "vase-1")
+    page = unescape(client.get(answered["Location"]).content.decode())
+    way_back = f"{LIST}?show=settled&question={question('vase-1').pk}"
+    assert f'<a href="{way_back}">View or undo</a>' in page
+    assert f"{question('vase-1').pk}/unsettle/" in client.get(way_back).content.decode()
 
 
 @pytest.mark.usefixtures("study")

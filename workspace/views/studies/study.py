@@ -1,6 +1,6 @@
 """The page of a study, its live progress, and changes of its state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from analytics.work.pay import PaidSession, Wage, hourly_wage, rewards
+from analytics.work.pay import Wage, rewards
 from annotation.actions.launching import launch
 from annotation.actions.launching.study_jobs import cancel_study_job, is_large, last_study_job, request_launch
 from annotation.minimum_pay import is_underpaid, minimum_hourly_pay
@@ -87,11 +87,10 @@ class Pay:
         return is_underpaid(self.currency, self.wage.median)
 
 
-def _pay_so_far(study: Study, paid: Sequence[PaidSession], *, seats: int) -> Pay:
-    """Return the cost of `study` once all places created so far are filled."""
-    pay = study.design.pay
+def _pay_so_far(study: Study, wage: Wage | None, *, seats: int) -> Pay:
+    """Return the cost of `study` once all places created so far are filled. wage: None while it is computed."""
+    pay, wage = study.design.pay, wage or Wage(0, None, None, "Not known yet.")
     answers = Slot.objects.filter(seat__study=study).count() if pay.per_answer else 0
-    wage = hourly_wage(pay.per_session, paid, pay.per_answer)
     cost = rewards(pay.per_session, pay.per_answer, seats=seats, answers=answers)
     return Pay(pay.currency, pay.per_session, pay.per_answer, seats, answers, cost, wage)
 
@@ -101,9 +100,8 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
     may = may_do(request, study.project)
     kept = numbers_for(KeptNumbers.Page.STUDY_PROGRESS, study.project, study, answers=answers_sent(study))
     progress = activity = None
-    paid = paid_sessions(study)
     if kept is None:
-        progress, activity = study_progress(study), study_activity(study, paid)
+        progress, activity = study_progress(study), study_activity(study, paid_sessions(study))
     elif kept.numbers:
         progress, activity = progress_of(kept.numbers), activity_of(kept.numbers["activity"])
     now = timezone.now()
@@ -114,7 +112,9 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "kept": kept,
         "overview": overview_of(study, progress, activity, now=now) if progress and activity else None,
         **_sessions(request, study),
-        "pay": _pay_so_far(study, paid, seats=progress.seats.all if progress else study.seats.count()),
+        "pay": _pay_so_far(
+            study, activity and activity.wage, seats=progress.seats.all if progress else study.seats.count()
+        ),
         # What to do about it is for members who may share the links.
         "door": _entry_problems(study) if may[Verb.RUN] else [],
         "live": study.state in UNDER_WAY,
