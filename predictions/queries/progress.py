@@ -98,7 +98,7 @@ class ModelLine:
 
 
 def models_of(project: Project) -> list[ModelLine]:
-    """Return the models of a project by name, with the numbers of their predictions; at most 4 queries."""
+    """Return the models of a project by name, with the numbers of their predictions; at most four queries."""
     sorts = {
         "verified": ~Q(content_hash="") & _COUNTED,
         "declared": Q(content_hash="") & _COUNTED,
@@ -109,10 +109,8 @@ def models_of(project: Project) -> list[ModelLine]:
     counted = rows.annotate(**{name: Count("pk", filter=sort) for name, sort in sorts.items()})
     counts = {model: dict(zip(sorts, count, strict=True)) for model, *count in counted}
     # Most projects have none of these, and looking for them reads every prediction.
-    asked_again, problems = (
-        find(project) if any(each[sort] for each in counts.values()) else {}
-        for sort, find in (("again", _asked_again), ("mismatched", _mismatches))
-    )
+    asked_again = _asked_again(project) if any(each["again"] for each in counts.values()) else {}
+    problems = _mismatches(project) if any(each["mismatched"] for each in counts.values()) else {}
     return [
         ModelLine(
             model,

@@ -113,7 +113,9 @@ def _progress(request: HttpRequest, study: Study) -> dict[str, Any]:
         "overview": overview_of(study, progress, activity, now=now) if progress and activity else None,
         **_sessions(request, study),
         "pay": _pay_so_far(
-            study, activity and activity.wage, seats=progress.seats.all if progress else study.seats.count()
+            study,
+            activity.wage if activity else None,
+            seats=progress.seats.all if progress else study.seats.count(),
         ),
         # What to do about it is for members who may share the links.
         "door": _entry_problems(study) if may[Verb.RUN] else [],
