@@ -132,7 +132,7 @@ def test_a_file_that_has_changed_or_gone_since_is_refused(file: Path) -> None:
     file.write_bytes(content)
     gone = asked(file)
     file.unlink()
-    assert done(gone).error.startswith("vases.jsonl cannot be read any more")
+    assert done(gone).error.startswith("vases.jsonl can no longer be read")
     assert_nothing_imported()
     file.write_bytes(content)
     assert done(request_again(wanted=done(gone), by=make_person("anna"), now=NOON)).error == ""

@@ -80,7 +80,7 @@ def test_a_dry_run_counts_corrections_and_makes_none(tmp_path: Path) -> None:
     import_rows(project, tmp_path, licence="CC-BY-4.0")
     summary = import_rows(project, tmp_path, images=False, dry_run=True, licence="CC0-1.0")
     assert summary.corrected == 2
-    assert "would have another" in str(summary)
+    assert "would have a new source" in str(summary)
     assert said_in(project) == {("", "CC-BY-4.0", "")}
 
 

@@ -54,7 +54,9 @@ def test_anybody_can_be_named_for_a_project_that_does_not_exist_but_only_its_edi
     membership = Membership.objects.get()
     assert (membership.project.slug, membership.user, membership.role) == ("cats", ben, "owner")
     assert set(Event.objects.values_list("by", flat=True)) == {anna.pk}
-    with pytest.raises(CommandError, match=r"anna is no member\. Only owners and editors of cats may import instances"):
+    with pytest.raises(
+        CommandError, match=r"anna is not a member\. Only owners and editors of cats may import instances"
+    ):
         run("cats", manifest, "--images-later", "--by", "anna")
     run("cats", manifest, "--images-later", "--by", "ben")
 
