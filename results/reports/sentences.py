@@ -6,8 +6,10 @@ So that no sentence says another number than its table. A sentence says so if th
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from analytics.intervals.bootstrap import UNRELIABLE
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
+from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
 from results.reports.text import cell_text, percent, percent_range, range_text
 
 Row = Mapping[str, Cell]
@@ -25,8 +27,8 @@ COEFFICIENTS = (
     "Krippendorff's alpha",
     "Fleiss' kappa",
     "Cohen's kappa",
-    "Gwet's AC1",
-    "Percent agreement",
+    AC1,
+    PERCENT,
 )
 # A position bias with a smaller p is mentioned.
 LEVEL = 0.05
@@ -88,7 +90,10 @@ def say_protocol(table: Table) -> str:
 
 
 def say_agreement(reliability: Table) -> str:
-    """The most general coefficient of each study, kind and set of labels, over the answers asked of every question."""
+    """The most general coefficient of each study, kind and set of labels, over the answers asked of every question.
+
+    Gwet's AC1 instead where the table says that nearly all answers are the same, so that the others are low.
+    """
     rows = [row for row in rows_of(reliability) if row["Filtering"] == "before"]
     rows = [row for row in rows if not str(row["Answers used"]).startswith("added")]
     said = []
@@ -99,18 +104,28 @@ def say_agreement(reliability: Table) -> str:
         best = next((row for name in COEFFICIENTS for row in alike if row["Measure"] == name), None)
         best = best or next(iter(alike), None)
         if best is not None:
-            said.append((best, _coefficient(best)))
+            said.append((best, _agreement(best, alike)))
     if said:
         return _named(said, "Study", "Kind", "Labels")
     reason = next((row["Value"].reason for row in rows if isinstance(row["Value"], Undefined)), "")
     return reason or "No question has several answers yet, so agreement cannot be measured."
 
 
+def _agreement(best: Row, alike: Iterable[Row]) -> str:
+    """Return the coefficient of `best`, or AC1 among `alike` rows if the table says why `best` is low."""
+    low = short_kappa_paradox_note(str(best["Remark"]))
+    ac1 = _first(alike, Measure=AC1)
+    if not low or ac1 is None:
+        return _coefficient(best)
+    return f"{_coefficient(ac1)}, and {best['Measure']} is {_text(best['Value'], 'coefficient')}, {low}"
+
+
 def _coefficient(row: Row) -> str:
-    shown: Shown = "share" if row["Measure"] == "Percent agreement" else "coefficient"
+    shown: Shown = "share" if row["Measure"] == PERCENT else "coefficient"
     value = _text(row["Value"], "coefficient") if shown == "coefficient" else percent(_number(row["Value"]))
+    interval = "" if UNRELIABLE in str(row["Remark"]) else _interval(row["95 % interval over questions"], shown)
     sample = f"{_count(row['People'], 'person')}, {_count(row['Questions'], 'question')}"
-    return f"{row['Measure']} is {value} ({_interval(row['95 % interval over questions'], shown)}{sample})"
+    return f"{row['Measure']} is {value} ({interval}{sample})"
 
 
 def say_people(compact: Table, intervals: Table) -> str:

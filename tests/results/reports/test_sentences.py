@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from analytics.intervals.bootstrap import SMALL
 from results.reports import sentences
 from results.reports.base import Cell, Column, Range, Table, Undefined
 
@@ -90,7 +91,9 @@ def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) ->
 
 
 ABOUT = ("filter", "check", "options", "all")
-RELIABILITY = "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % interval over questions|Questions|People"
+RELIABILITY = (
+    "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % interval over questions|Questions|People|Remark"
+)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +157,14 @@ RELIABILITY = "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % inter
 def test_agreement_names_the_most_general_coefficient_before_filtering(
     rows: list[Sequence[Cell]], sentence: str
 ) -> None:
-    assert sentences.say_agreement(table(RELIABILITY, *rows)) == sentence
+    assert sentences.say_agreement(table(RELIABILITY, *((*row, "") for row in rows))) == sentence
+
+
+def test_agreement_has_no_interval_that_the_table_warns_of() -> None:
+    row = (*ABOUT, "Krippendorff's alpha", "before", 0.76, Range(-0.19, 0.95), 16, 4, SMALL)
+    assert sentences.say_agreement(table(RELIABILITY, row)) == (
+        "Krippendorff's alpha is 0.76 (4 people, 16 questions)."
+    )
 
 
 def test_models_name_the_best_of_all() -> None:
