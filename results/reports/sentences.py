@@ -313,17 +313,21 @@ def say_preferences(table: Table) -> str:
 
 
 def say_descriptions(table: Table) -> str:
-    """How many descriptions were accepted and rejected."""
-    said = [
-        (
-            row,
-            f"Of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
-            f"{_text(row['Rejected'], 'count')} rejected, and {_text(row['Undecided'], 'count')} are undecided so far",
-        )
-        for row in rows_of(table)
-        if row["Sets"] == ALL
-    ]
+    """How many descriptions were accepted and rejected, are conflicting and wait for answers."""
+    said = []
+    for row in rows_of(table):
+        if row["Sets"] == ALL:
+            ended = f"{_verb(row['Accepted'], 'was', 'were')} accepted, {_text(row['Rejected'], 'count')} rejected"
+            unclear = f"{_verb(row['Conflicting'], 'is', 'are')} conflicting"
+            waiting = _verb(row["Waiting for answers"], "waits", "wait")
+            said.append(
+                (row, f"Of {_count(row['Written'], 'description')}, {ended}, {unclear} and {waiting} for answers")
+            )
     return _named(said, "Study") if said else "Nobody has been asked about descriptions yet."
+
+
+def _verb(n: Cell, one: str, several: str) -> str:
+    return f"{_text(n, 'count')} {one if n == 1 else several}"
 
 
 def say_retrieval(table: Table) -> str:

@@ -342,9 +342,10 @@ def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
 
 
 def test_descriptions_and_their_retrieval() -> None:
-    titles = "Study|Sets|Written|Accepted|Rejected|Undecided"
-    assert sentences.say_descriptions(table(titles, ("s", "all", 120, 83, 20, 17), ("s", "video", 60, 40, 20, 0))) == (
-        "Of 120 descriptions, 83 were accepted and 20 rejected, and 17 are undecided so far."
+    titles = "Study|Sets|Written|Accepted|Rejected|Conflicting|Waiting for answers"
+    rows: list[Sequence[Cell]] = [("s", "all", 120, 83, 20, 11, 6), ("s", "video", 60, 40, 20, 0, 0)]
+    assert sentences.say_descriptions(table(titles, *rows)) == (
+        "Of 120 descriptions, 83 were accepted, 20 rejected, 11 are conflicting and 6 wait for answers."
     )
     titles = "Study|Averaged over|Descriptions of|Answers used|Accuracy|95 % interval|People|Descriptions"
     accuracy = table(
