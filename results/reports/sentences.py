@@ -148,8 +148,11 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     score, value = str(people["Score"]), people["Value"]
     if isinstance(value, Undefined):
         return f"No score of people yet: {value.reason.removesuffix('.')}"
-    unit = "instance" if people["Unit"] == "instance" else "question"
-    sample = f"{_count(people['People'], 'person')}, {_count(people['Questions'], unit)}"
+    unit = str(people["Unit"])
+    units = "Instances" if unit == "instance" else "Questions"
+    counts = [("Instances", "instance")] if unit == "instance" else []
+    counts = [("People", "person"), *counts, ("Questions", "question"), ("Answers", "answer")]
+    sample = ", ".join(_count(people[title], each) for title, each in counts)
     in_brackets = f"({_interval(people['95 % interval'])}{sample})"
     # Answers to kinds with a score of their own can be partly right.
     verb, what = (
@@ -157,7 +160,7 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     )
     said = [f"Humans {verb} {percent(_number(value))}{what} {in_brackets}"]
     models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score]
-    best = _best(models, "Who", "Value", "Questions", unit)
+    best = _best(models, "Who", "Value", units, unit)
     chance = (_first(compact, Study=people["Study"], Who=CHANCE_ROW) or {}).get(score)
     said += [best] if best else []
     said += [f"chance is {percent(_number(chance))}"] if _is_number(chance) else []

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleAgainst, holm, people_against
-from results.reports.base import INSTANCES, Cell, Chart, Column, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, Point, Series, Table
 from results.reports.cells import limits_or_reason, value_or_reason
 from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
-from results.reports.sections.scores import Baseline
+from results.reports.sections.scores import Baseline, questions_per_unit
 from results.reports.text import percent
 from studies.wording import counted
 
@@ -27,7 +27,7 @@ class _Compared:
     model: str
     score: str
     found: PeopleAgainst
-    questions: int
+    counts: tuple[int, int]
     only_people: int
     only_model: int
 
@@ -35,7 +35,8 @@ class _Compared:
 def comparison_table(baselines: Sequence[Baseline]) -> Table:
     """Compare people with every model on I2T, T2I and Group, or on a study's questions if it does not ask the four."""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
-    columns += [Column("Instances", "count"), Column("Answers", "count"), Column("People minus model", "share")]
+    columns += [Column(name, "count") for name in ("Instances", "Questions", "Answers")]
+    columns += [Column("People minus model", "share")]
     columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
     columns += [Column("Only model right", "count"), Column("Test"), Column("p", "p"), Column("p (Holm)", "p")]
     compared = [each for baseline in baselines for each in _compared(baseline)]
@@ -46,7 +47,7 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
         "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
         "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
         "test is used if every answer is by a different person about a different instance. Only people right, only "
-        "model right: numbers of answers.",
+        "model right: numbers of answers; for I2T, T2I and Group, of instances, each person's once.",
         f"p (Holm) is corrected for {made} comparisons.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
@@ -76,17 +77,17 @@ def _compared(baseline: Baseline) -> Iterable[_Compared]:
         columns = ([getattr(one, column) for one in both] for column in ("person", "unit", "instance"))
         found = people_against(mine, its, *columns)
         pairs = list(zip(mine, its, strict=True))
-        counts = (pairs.count((True, False)), pairs.count((False, True)))
-        unit = INSTANCES if name in OF_FOUR else "questions"
-        about = (one.instance for one in both)
-        questions = baseline.listed(found.n_questions, about, model=names.get(who, who), unit=unit)
-        yield _Compared(baseline.study.slug, who, name, found, questions, *counts)
+        only_one = (pairs.count((True, False)), pairs.count((False, True)))
+        about = [one.instance for one in both]
+        counts = baseline.counts(name, found.n_questions, about, model=names.get(who, who))
+        yield _Compared(baseline.study.slug, who, name, found, counts, *only_one)
 
 
 def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
     found = each.found
     return (
-        *(each.study, each.model, each.score, found.n_people, each.questions, found.n_answers),
+        *(each.study, each.model, each.score, found.n_people, *each.counts),
+        found.n_answers * questions_per_unit(each.score),
         value_or_reason(found.value, found.reason),
         limits_or_reason(found.low, found.high, found.reason),
         *(each.only_people, each.only_model, found.test),
