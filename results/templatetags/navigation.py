@@ -7,13 +7,15 @@ from django import template
 from django.template import RequestContext
 from django.urls import reverse
 
-from results.queries.studies.navigation import COMPLETE, stage_of, study_links
+from results.queries.studies.navigation import COMPLETE, stage_label, stage_of, study_links
 from results.views.guards import may_do, visible_projects
 from studies.kinds import get_kind
 from studies.models import Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Verb
 
 register = template.Library()
+register.filter("stage", stage_of)
+register.filter(stage_label)
 
 # Projects in the rail's switcher.
 OTHERS_SHOWN = 12
@@ -106,7 +108,6 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
         "study": study,
         "project": study.project,
         "kinds": dict.fromkeys(get_kind(part.kind).title for part in study.design.parts),
-        "stage": stage,
         "here": here,
         "may": may,
         "primary": allowed[0] if has_primary else None,
