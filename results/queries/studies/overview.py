@@ -48,15 +48,17 @@ def answers_sent(row: Study | Project) -> int:
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
     """Annotate `projects` with counts (`instance_count`, `study_count`, `open_study_count`, `answer_count`), with
-    `last_change`, the time of the latest event, and with `first_instance`, an id or None."""
+    `last_change`, the time of the latest event, and with `first_instance`, an id or None. Open studies that are
+    complete do not count as open."""
     first = Instance.objects.filter(project=OuterRef("pk")).order_by("pk")
     latest = Event.objects.filter(project=OuterRef("pk")).order_by("-pk")
     # Each decision has the number of its counted answers, and there are fewer of them.
     answers = Decision.objects.filter(study__project=OuterRef("pk")).order_by().values("study__project")
+    under_way = Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN, completed_at=None)
     return projects.annotate(
         instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
         study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),
-        open_study_count=_count(Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN), "project"),
+        open_study_count=_count(under_way, "project"),
         answer_count=Coalesce(Subquery(answers.annotate(n=Sum("answers")).values("n")), 0),
         last_change=Subquery(latest.values("at")[:1]),
         first_instance=Subquery(first.values("pk")[:1]),
