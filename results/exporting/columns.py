@@ -49,6 +49,7 @@ INSTANCE = (
     Column("source_file", "sc:Text", "The file it was imported from."),
     Column("source_row", "sc:Integer", "The number of its record in that file, from 1."),
     Column("images", NESTED, "All its images: role, position, name, SHA-256, size, source, licence and generator."),
+    Column("captions", NESTED, "All its captions, by role."),
 )
 TYPED_INSTANCE = tuple(column for column in INSTANCE if column.type != NESTED)
 

@@ -288,7 +288,8 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
         if role in firsts:
             record[role] = firsts[role].filename
             record[f"{role}_sha256"] = firsts[role].sha256 or ""
-    record["original_captions"] = dict(sorted(row.original_captions.items()))
+    for name in ("original_captions", "captions"):
+        record[name] = dict(sorted(getattr(row, name).items()))
     record["votes"] = dict(sorted(row.votes.items()))
     record["questions"] = [question_record(question) for question in row.questions]
     record["images"] = [image_record(image) for image in row.images]

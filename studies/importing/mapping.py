@@ -108,7 +108,7 @@ def problems_with_mapping(mapping: ColumnMapping, columns: Sequence[str]) -> dic
 
 _CAPTION_NAMES = re.compile(r"caption|text|sentence|description|prompt|title|question|statement")
 # Names of false captions, and of other things: only where the values are prose.
-_FOIL_NAMES = re.compile(r"negative|foil|distractor|counterfactual")
+_FOIL_NAMES = re.compile(r"negative|foil|distractor|counterfactual|wrong|false|incorrect")
 _KEY_NAMES = re.compile(r"(.*_)?(key|id|uid|uuid|idx|index)|")
 _PICTURE_NAMES = {"file", "filename", "file_name", "filepath", "file_path", "path", "img", "image_path", "photo"}
 _TEXT_NAMES = {"text", "title", "sentence", "prompt", "description", "captions"}
@@ -158,7 +158,12 @@ def _guess_captions(columns: Sequence[str], values: Mapping[str, list[Any]]) -> 
     prose = [column for column in texts if all(" " in str(text).strip() for text in values[column])]
     named = [column for column in texts if _CAPTION_NAMES.search(_slug(column))] or prose[:1]
     named += [column for column in prose if column not in named and _FOIL_NAMES.search(_slug(column))]
-    return {column: f"{CAPTION}:{role}" for column, role in _roles(named, "caption", _TEXT_NAMES).items()}
+    roles = _roles(named, "caption", _TEXT_NAMES)
+    foils = [column for column in roles if _FOIL_NAMES.search(_slug(column))]
+    if len(foils) == 1 and "caption" in roles.values():
+        # The role that questions and exports know it by.
+        roles[foils[0]] = "negative_caption"
+    return {column: f"{CAPTION}:{role}" for column, role in roles.items()}
 
 
 def _roles(columns: Sequence[str], default: str, usual: Container[str]) -> dict[str, str]:

@@ -287,6 +287,10 @@ class Kind(ABC):
         """Return the roles that an accepted answer fills in its instance."""
         return Roles()
 
+    def suggested_ask(self, ask: Mapping[str, Any], instance: InstanceFacts) -> Mapping[str, Any]:
+        """Return options for a new study, of `ask`, which fits `instance`: with names for what its answers add."""
+        return ask
+
     def problems(self, ask: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         """Yield (entry, sentence) for each mistake in `ask` that its schema cannot find."""
         return ()

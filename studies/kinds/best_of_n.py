@@ -51,6 +51,10 @@ Read the description, look at all the images, and pick the **one image that show
     def adds_roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["becomes"]])
 
+    def suggested_ask(self, ask: Mapping[str, Any], instance: InstanceFacts) -> Mapping[str, Any]:
+        # What fits the caption itself is its image, and no image of a negative caption.
+        return {**ask, "becomes": "image"} if ask["caption"] == "caption" and "image" not in instance.images else ask
+
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({NONE, *(f"{ask['images']}-{number}" for number in range(FEWEST_IMAGES))})
 

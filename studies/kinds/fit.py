@@ -59,7 +59,7 @@ def find_fit(kind: Kind, instances: Sequence[InstanceFacts]) -> Fit | None:
             except CannotAsk:
                 continue
             if questions:
-                return Fit(ask, questions[0])
+                return Fit(kind.suggested_ask(ask, instance), questions[0])
     return None
 
 

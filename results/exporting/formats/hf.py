@@ -1,4 +1,4 @@
-"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and three more.
+"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and four more.
 
 `datasets.load_dataset(folder)` opens it. Images are embedded in Parquet shards as they are stored, one set of shards
 per split; instances without a split are "test". `key` is what answers and decisions call the instance, too.
@@ -28,6 +28,7 @@ COLUMNS = (
     Column("key", "sc:Text", "The name of the instance, as in the annotations."),
     Column("simulated", "sc:Boolean", "Whether a program gave one of the counted answers."),
     Column("item", "sc:Text", "The part of the instance that was accepted, such as one image of a set; else empty."),
+    Column("captions", "sc:Text", "All captions of the instance by role, as a JSON object."),
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
 # Metadata that tells the `datasets` library which columns hold images.
@@ -92,7 +93,8 @@ def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
     pictures = {role: _picture(firsts.get(role), read_image) for role in IMAGE_ROLES}
     captions = {role: row.captions.get(role) or None for role in ("caption", "negative_caption")}
     about = {"type": row.type, "subtype": row.subtype, "key": row.key, "simulated": row.simulated, "item": row.item}
-    return pictures | captions | about
+    by_role = json.dumps(row.captions, ensure_ascii=False, sort_keys=True)
+    return pictures | captions | about | {"captions": by_role}
 
 
 def _picture(image: ExportedImage | None, read_image: ReadImage) -> dict[str, Any] | None:

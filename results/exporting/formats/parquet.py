@@ -1,6 +1,6 @@
 """`parquet`: accepted instances as one Parquet file with typed columns; images by name and SHA-256.
 
-What the JSONL holds, with votes and `original_captions` as lists, because a Parquet file has the same columns in
+What the JSONL holds, with votes and captions by role as lists, because a Parquet file has the same columns in
 every row.
 """
 
@@ -23,9 +23,8 @@ class Parquet(ParquetWriter):
 
     def record(self, row: AcceptedInstance) -> dict[str, Any]:
         record = instance_record(row)
-        record["original_captions"] = [
-            {"role": role, "text": text} for role, text in record["original_captions"].items()
-        ]
+        for name in ("original_captions", "captions"):
+            record[name] = [{"role": role, "text": text} for role, text in record[name].items()]
         record["votes"] = _votes(record["votes"])
         record["questions"] = [question | {"votes": _votes(question["votes"])} for question in record["questions"]]
         return record
@@ -47,12 +46,14 @@ class Parquet(ParquetWriter):
                 *(("settled", pa.bool_()), ("answers", pa.int32()), ("votes", votes)),
             ]
         )
+        captions = pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())]))
         types = {
             "answers": pa.int32(),
             "source_row": pa.int64(),
             "settled": pa.bool_(),
             "simulated": pa.bool_(),
-            "original_captions": pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())])),
+            "original_captions": captions,
+            "captions": captions,
             "votes": votes,
             "questions": pa.list_(question),
             "images": pa.list_(image),

@@ -20,7 +20,10 @@ from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, ExportedI
 from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
 
 # Those of the released BiVLC, and what tells the rows apart.
-COLUMNS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "key", "simulated", "item"]
+COLUMNS = [
+    *("image", "caption", "negative_caption", "negative_image", "type", "subtype"),
+    *("key", "simulated", "item", "captions"),
+]
 
 
 def png(shade: int) -> bytes:
@@ -103,6 +106,15 @@ def test_what_an_instance_lacks_is_null(tmp_path: Path) -> None:
 def test_an_instance_asked_about_in_several_questions_stands_in_the_folder_once(tmp_path: Path) -> None:
     folder = write("hf", tmp_path / "hf", [INSTANCE, replace(INSTANCE, kind="text_to_image"), numbered(18)])
     assert pq.read_table(folder / "data").num_rows == 2
+
+
+def test_captions_of_other_roles_are_in_the_folder_and_the_parquet_file(tmp_path: Path) -> None:
+    row = numbered(1, captions={"wrong_caption": "A map.", "caption": "A cat."})
+    write("hf", tmp_path / "hf", [row])
+    (record,) = load(tmp_path / "hf", tmp_path / "cache")["test"]
+    assert record["captions"] == '{"caption": "A cat.", "wrong_caption": "A map."}'
+    kept = pd.read_parquet(write("parquet", tmp_path / "i.parquet", [row])).iloc[0]["captions"]
+    assert list(kept) == [{"role": "caption", "text": "A cat."}, {"role": "wrong_caption", "text": "A map."}]
 
 
 def test_nothing_accepted_makes_a_file_without_rows_in_the_same_columns(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
     assert len(lines) == 1
     record = json.loads(lines[0])
     images = record.pop("images")
+    assert record.pop("captions") == {"caption": "A dog\nchases “a cat”.", "negative_caption": "=A cat chases a dog."}
     assert record == {
         "key": "17",
         "image": "000000000017.jpg",

@@ -39,7 +39,16 @@ from studies.importing.mapping import guess_mapping
         ({"text": "A red vase.", "caption": "A vase."}, {"text": "caption:text", "caption": "caption:caption"}),
         (
             {"caption": "A red vase.", "hard negative": "A blue vase.", "negative": "yes"},
-            {"caption": "caption:caption", "hard negative": "caption:hard_negative", "negative": "other"},
+            {"caption": "caption:caption", "hard negative": "caption:negative_caption", "negative": "other"},
+        ),
+        (
+            {"caption": "A red vase.", "wrong_caption": "A blue vase."},
+            {"caption": "caption:caption", "wrong_caption": "caption:negative_caption"},
+        ),
+        # Of several, each keeps its name.
+        (
+            {"caption": "A red vase.", "foil_1": "A blue vase.", "foil_2": "A red map."},
+            {"caption": "caption:caption", "foil_1": "caption:foil_1", "foil_2": "caption:foil_2"},
         ),
         # Names that are no roles, and values that fit no name.
         ({"字幕 caption": "A."}, {"字幕 caption": "caption:caption"}),

@@ -22,7 +22,10 @@ PAIR = facts("caption negative_caption", image=1, negative_image=1)
     ("kind", "instance", "roles"),
     [
         ("best_of_n", ONE, None),
-        ("best_of_n", FOUR, {"caption": "caption", "images": "candidate"}),
+        # The image of a caption that has none yet; otherwise that of a negative caption.
+        ("best_of_n", FOUR, {"caption": "caption", "images": "candidate", "becomes": "image"}),
+        ("best_of_n", facts("caption", candidate=4, image=1), {"caption": "caption", "becomes": "negative_image"}),
+        ("best_of_n", facts("negative_caption", candidate=2), {"becomes": "negative_image"}),
         ("compare", FOUR, {"caption": "caption", "images": ["candidate"]}),
         ("compare", facts("caption", one=1, two=1), {"caption": "caption", "images": ["one", "two"]}),
         # One image cannot be both.

@@ -60,7 +60,7 @@ def chosen(page: Any) -> list[str]:
 def test_a_table_of_no_known_format_is_mapped_checked_and_imported(editor: Client) -> None:
     address = upload(editor)["Location"]
     page = editor.get(address)
-    assert chosen(page) == ["other", "image", "caption", "other", "other"]
+    assert chosen(page) == ["other", "image", "caption", "caption", "other"]
     # The pictures of the zip, small.
     assert page.content.decode().count('<img src="data:image/webp;base64,') == 2
     form = columns(AS_IN_TABLE) | {"caption_rule": "keep-case-v1"}
