@@ -155,7 +155,7 @@ class DescriptionOutcomes:
 
     written: texts that count, those that came with an import among them. not_possible: how often somebody said instead
     that none could be written, which is no description. retrieved: of the written, those with an answer. accepted,
-    rejected: as the rule decided.
+    rejected: as the rule decided. conflicting: all answers are in, and the rule decided nothing.
     """
 
     written: int
@@ -163,11 +163,12 @@ class DescriptionOutcomes:
     retrieved: int
     accepted: int
     rejected: int
+    conflicting: int
 
     @property
-    def undecided(self) -> int:
-        """Number written and neither accepted nor rejected (yet)."""
-        return self.written - self.accepted - self.rejected
+    def waiting(self) -> int:
+        """Number written that still wait for answers."""
+        return self.written - self.accepted - self.rejected - self.conflicting
 
     @property
     def filtered_out(self) -> Score:

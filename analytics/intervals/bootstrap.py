@@ -60,8 +60,9 @@ NOTHING_LEFT = "Leaving out one annotator or question leaves nothing to compare.
 ALL_ALIKE = "All resamples give the same value, so there is no interval."
 # Fewer annotators than this say next to nothing about others.
 LEAST_RATERS = 5
-SMALL = f"Fewer than {FEW_UNITS} questions: no interval can be relied on."
-RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: no interval can be relied on."
+UNRELIABLE = "no interval can be relied on"
+SMALL = f"Fewer than {FEW_UNITS} questions: {UNRELIABLE}."
+RARE = f"Fewer than {FEW_OTHERS} answers differ from the commonest one: {UNRELIABLE}."
 
 Method = Literal["percentile", "BCa", "jackknife"]
 

@@ -10,7 +10,7 @@ SEED = 7
 # The program's version, as in pyproject.toml.
 LINEUP = "0.1.0"
 # Raised when tables or columns of a report change name or meaning.
-REPORT_VERSION = 5
+REPORT_VERSION = 6
 
 INSTANCES = "instances"
 
@@ -173,7 +173,8 @@ class Chart:
     """A chart.
 
     `description`: what it shows in words, for people who cannot see it. `shown` as for columns. `axis`: title of the
-    axis of values. `reference`: drawn as a dashed line.
+    axis of values. `reference`: drawn as a dashed line. `method`: how its values are computed, "" where the notes of
+    the tables beside it say so.
 
     `form`: with a row for each label `bars` from zero, `dots` with their intervals, `stacked` shares of a whole,
     `diverging` shares of the ordered steps of a scale to both sides of its middle, or `heat`, a cell for each label and
@@ -191,6 +192,7 @@ class Chart:
     reference: Reference | None = None
     x_axis: str = ""
     x_is_time: bool = False
+    method: str = ""
 
     @property
     def has_points(self) -> bool:

@@ -50,12 +50,14 @@ def listing(*, study: str = "", category: tuple[str, str] = (ALL, ALL), **narrow
 
 
 ACCEPTED, REJECTED = in_address(Outcome.ACCEPTED), in_address(Outcome.REJECTED)
+CONFLICTING = in_address(Outcome.CONFLICTING)
 # What an address asks of a question -> whether a question fulfils it.
 _TESTS: Mapping[str, Callable[[QuestionFacts], bool]] = {
     ANSWERED: lambda question: question.answers >= 1,
     SEVERAL: lambda question: question.answers >= 2,
     ACCEPTED: lambda question: question.outcome is Outcome.ACCEPTED,
     REJECTED: lambda question: question.outcome is Outcome.REJECTED,
+    CONFLICTING: lambda question: question.outcome is Outcome.CONFLICTING,
 }
 
 

@@ -18,12 +18,14 @@ from analytics.ratings import Coded, by_unit
 from analytics.scales import number_of
 from results.reports.facts import AnswerFacts, LabelSpace, StudyFacts
 from studies.kinds.base import LabelGrouping, Scale
+from studies.wording import counted
 
 OPTIONS = "options"
 PERCENT, AC1 = "Percent agreement", "Gwet's AC1"
 # Kappa is low below the first if agreement is at least the second; a label is rare below the third.
 LOW_KAPPA, HIGH_AGREEMENT, RARE_LABEL = 0.4, 0.8, 0.2
 PARTS = "Labels of the same answer are not independent, so that there is no interval."
+_LOOK_AT_AC1 = ": chance alone agrees nearly as often, so look at AC1 and at the agreement on each label."
 OTHER_OPTIONS = "The questions offer different options, so how often chance alone agrees is another in each."
 
 
@@ -219,7 +221,14 @@ def kappa_paradox_note(agreed: Coefficient, kappa: Coefficient, ratings: Coded) 
     others = sum(given) - max(given)
     if others >= RARE_LABEL * sum(given):
         return ""
-    return (
-        f"Low because {others} of {sum(given)} answers are anything but {ratings.categories[given.index(max(given))]!r}"
-        ": chance alone agrees nearly as often, so look at AC1 and at the agreement on each label."
-    )
+    differ = f"{counted(others, 'answer')} of {sum(given):,} {'differs' if others == 1 else 'differ'}"
+    return f"Low because only {differ} from {ratings.categories[given.index(max(given))]!r}{_LOOK_AT_AC1}"
+
+
+def short_kappa_paradox_note(remark: str) -> str:
+    """Return why kappa is low, for the middle of a sentence, if `remark` contains `kappa_paradox_note`; else "".
+
+    Example: "low because only 1 answer of 48 differs from 'none'".
+    """
+    reason, note, _ = remark.partition(_LOOK_AT_AC1)
+    return f"{reason[0].lower()}{reason[1:]}" if note else ""

@@ -50,8 +50,9 @@ class PageCard:
 
     @property
     def notes(self) -> Sequence[str]:
-        """How its tables were computed, each note once."""
-        return list(dict.fromkeys(note for table in self.tables for note in table.notes))
+        """How its tables and its chart were computed, each note once."""
+        of_chart = [self.chart.method] if self.chart is not None and self.chart.method else []
+        return list(dict.fromkeys([note for table in self.tables for note in table.notes] + of_chart))
 
 
 def page_cards(report: Report) -> list[PageCard]:

@@ -6,8 +6,10 @@ So that no sentence says another number than its table. A sentence says so if th
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from analytics.intervals.bootstrap import UNRELIABLE
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
+from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
 from results.reports.text import cell_text, percent, percent_range, range_text
 
 Row = Mapping[str, Cell]
@@ -25,8 +27,8 @@ COEFFICIENTS = (
     "Krippendorff's alpha",
     "Fleiss' kappa",
     "Cohen's kappa",
-    "Gwet's AC1",
-    "Percent agreement",
+    AC1,
+    PERCENT,
 )
 # A position bias with a smaller p is mentioned.
 LEVEL = 0.05
@@ -88,7 +90,10 @@ def say_protocol(table: Table) -> str:
 
 
 def say_agreement(reliability: Table) -> str:
-    """The most general coefficient of each study, kind and set of labels, over the answers asked of every question."""
+    """The most general coefficient of each study, kind and set of labels, over the answers asked of every question.
+
+    Gwet's AC1 instead where the table says that nearly all answers are the same, so that the others are low.
+    """
     rows = [row for row in rows_of(reliability) if row["Filtering"] == "before"]
     rows = [row for row in rows if not str(row["Answers used"]).startswith("added")]
     said = []
@@ -99,18 +104,28 @@ def say_agreement(reliability: Table) -> str:
         best = next((row for name in COEFFICIENTS for row in alike if row["Measure"] == name), None)
         best = best or next(iter(alike), None)
         if best is not None:
-            said.append((best, _coefficient(best)))
+            said.append((best, _agreement(best, alike)))
     if said:
         return _named(said, "Study", "Kind", "Labels")
     reason = next((row["Value"].reason for row in rows if isinstance(row["Value"], Undefined)), "")
     return reason or "No question has several answers yet, so agreement cannot be measured."
 
 
+def _agreement(best: Row, alike: Iterable[Row]) -> str:
+    """Return the coefficient of `best`, or AC1 among `alike` rows if the table says why `best` is low."""
+    low = short_kappa_paradox_note(str(best["Remark"]))
+    ac1 = _first(alike, Measure=AC1)
+    if not low or ac1 is None:
+        return _coefficient(best)
+    return f"{_coefficient(ac1)}, and {best['Measure']} is {_text(best['Value'], 'coefficient')}, {low}"
+
+
 def _coefficient(row: Row) -> str:
-    shown: Shown = "share" if row["Measure"] == "Percent agreement" else "coefficient"
+    shown: Shown = "share" if row["Measure"] == PERCENT else "coefficient"
     value = _text(row["Value"], "coefficient") if shown == "coefficient" else percent(_number(row["Value"]))
+    interval = "" if UNRELIABLE in str(row["Remark"]) else _interval(row["95 % interval over questions"], shown)
     sample = f"{_count(row['People'], 'person')}, {_count(row['Questions'], 'question')}"
-    return f"{row['Measure']} is {value} ({_interval(row['95 % interval over questions'], shown)}{sample})"
+    return f"{row['Measure']} is {value} ({interval}{sample})"
 
 
 def say_people(compact: Table, intervals: Table) -> str:
@@ -133,8 +148,11 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     score, value = str(people["Score"]), people["Value"]
     if isinstance(value, Undefined):
         return f"No score of people yet: {value.reason.removesuffix('.')}"
-    unit = "instance" if people["Unit"] == "instance" else "question"
-    sample = f"{_count(people['People'], 'person')}, {_count(people['Questions'], unit)}"
+    unit = str(people["Unit"])
+    units = "Instances" if unit == "instance" else "Questions"
+    counts = [("Instances", "instance")] if unit == "instance" else []
+    counts = [("People", "person"), *counts, ("Questions", "question"), ("Answers", "answer")]
+    sample = ", ".join(_count(people[title], each) for title, each in counts)
     in_brackets = f"({_interval(people['95 % interval'])}{sample})"
     # Answers to kinds with a score of their own can be partly right.
     verb, what = (
@@ -142,7 +160,7 @@ def _people_and_best_model(people: Row, rows: Iterable[Row], compact: Iterable[R
     )
     said = [f"Humans {verb} {percent(_number(value))}{what} {in_brackets}"]
     models = [row for row in rows if row["Who"] != HUMANS and row["Score"] == score]
-    best = _best(models, "Who", "Value", "Questions", unit)
+    best = _best(models, "Who", "Value", units, unit)
     chance = (_first(compact, Study=people["Study"], Who=CHANCE_ROW) or {}).get(score)
     said += [best] if best else []
     said += [f"chance is {percent(_number(chance))}"] if _is_number(chance) else []
@@ -298,17 +316,21 @@ def say_preferences(table: Table) -> str:
 
 
 def say_descriptions(table: Table) -> str:
-    """How many descriptions were accepted and rejected."""
-    said = [
-        (
-            row,
-            f"Of {_count(row['Written'], 'description')}, {_text(row['Accepted'], 'count')} were accepted and "
-            f"{_text(row['Rejected'], 'count')} rejected, and {_text(row['Undecided'], 'count')} are undecided so far",
-        )
-        for row in rows_of(table)
-        if row["Sets"] == ALL
-    ]
+    """How many descriptions were accepted and rejected, are conflicting and wait for answers."""
+    said = []
+    for row in rows_of(table):
+        if row["Sets"] == ALL:
+            ended = f"{_verb(row['Accepted'], 'was', 'were')} accepted, {_text(row['Rejected'], 'count')} rejected"
+            unclear = f"{_verb(row['Conflicting'], 'is', 'are')} conflicting"
+            waiting = _verb(row["Waiting for answers"], "waits", "wait")
+            said.append(
+                (row, f"Of {_count(row['Written'], 'description')}, {ended}, {unclear} and {waiting} for answers")
+            )
     return _named(said, "Study") if said else "Nobody has been asked about descriptions yet."
+
+
+def _verb(n: Cell, one: str, several: str) -> str:
+    return f"{_text(n, 'count')} {one if n == 1 else several}"
 
 
 def say_retrieval(table: Table) -> str:

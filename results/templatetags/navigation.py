@@ -7,13 +7,15 @@ from django import template
 from django.template import RequestContext
 from django.urls import reverse
 
-from results.queries.studies.navigation import COMPLETE, stage_of, study_links
+from results.queries.studies.navigation import COMPLETE, stage_label, stage_of, study_links
 from results.views.guards import may_do, visible_projects
 from studies.kinds import get_kind
 from studies.models import Project, ProjectDeletion, Study, StudyState
 from studies.permissions import Verb
 
 register = template.Library()
+register.filter("stage", stage_of)
+register.filter(stage_label)
 
 # Projects in the rail's switcher.
 OTHERS_SHOWN = 12
@@ -45,7 +47,7 @@ PRIMARY: Mapping[str, tuple[str, str, Verb]] = {
 }
 # State of a study -> its other actions.
 OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
-    StudyState.DRAFT: (("study_form", "Edit in a form", Verb.DESIGN), ("study_delete", "Delete", Verb.DESIGN)),
+    StudyState.DRAFT: (("study_delete", "Delete", Verb.DESIGN),),
     StudyState.OPEN: (
         ("study_pause", "Pause", Verb.RUN),
         ("ask_more", "Add questions or answers", Verb.RUN),
@@ -55,7 +57,12 @@ OTHERS: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
     COMPLETE: (("ask_more", "Add questions or answers", Verb.RUN), ("study_pause", "Pause", Verb.RUN)),
     StudyState.CLOSED: (),
 }
-ALWAYS = (("study_preview", "Preview", Verb.VIEW), ("study_duplicate", "Duplicate", Verb.DESIGN))
+PREVIEW = ("study_preview", "Preview", Verb.VIEW)
+ALWAYS = (PREVIEW, ("study_duplicate", "Duplicate", Verb.DESIGN))
+# State of a study -> actions with a button of their own, beside the primary one.
+SECONDARY: Mapping[str, tuple[tuple[str, str, Verb], ...]] = {
+    StudyState.DRAFT: (PREVIEW, ("study_form", "Edit in a form", Verb.DESIGN)),
+}
 
 
 @register.inclusion_tag("results/_rail.html", takes_context=True)
@@ -96,21 +103,22 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     study: Study = context["study"]
     may = may_do(context["request"], study.project)
     stage = stage_of(study)
-    allowed = [
-        (reverse(name, args=[study.project.slug, study.slug]), label)
-        for name, label, verb in (PRIMARY[stage], *OTHERS[stage], *ALWAYS)
-        if may[verb]
-    ]
-    has_primary = may[PRIMARY[stage][2]]
+    secondary = SECONDARY.get(stage, ())
+
+    def allowed(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
+        return [
+            (reverse(name, args=[study.project.slug, study.slug]), label) for name, label, verb in actions if may[verb]
+        ]
+
     return {
         "study": study,
         "project": study.project,
         "kinds": dict.fromkeys(get_kind(part.kind).title for part in study.design.parts),
-        "stage": stage,
         "here": here,
         "may": may,
-        "primary": allowed[0] if has_primary else None,
-        "others": allowed[1:] if has_primary else allowed,
+        "primary": next(iter(allowed(PRIMARY[stage])), None),
+        "secondary": allowed(*secondary),
+        "others": allowed(*(each for each in (*OTHERS[stage], *ALWAYS) if each not in secondary)),
         "simulated": context.get("simulated"),
     }
 

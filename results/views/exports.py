@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -56,6 +57,10 @@ def status(request: HttpRequest, export: Export) -> HttpResponse:
     if export.is_unmade and line.since.withdrawn_at is None:
         return render(request, "results/_export.html#progress", context)
     whole = render(request, "results/_export.html", context)
+    if export.release:
+        # The page of releases says beside the download whether the release is frozen.
+        frozen = {"release": export.release, "out_of_band": True, "is_unmade": export.release.exports.unmade().exists()}
+        whole.write(render_to_string("results/releases/_state.html", frozen))
     return reswap(retarget(whole, f"#export-{export.pk}"), "outerHTML")
 
 

@@ -43,6 +43,7 @@ from results.queries.instances.instance_list import (
     told_of,
 )
 from results.queries.instances.model_scores import ModelScore, model_scores
+from results.queries.instances.not_asked import why_not_asked
 from results.queries.instances.pages import neighbours
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
@@ -188,6 +189,8 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     indices = {study.pk: index for index, study in enumerate(studies)}
     history = with_reasons(histories(instance.questions.all(), project=project))
     history.sort(key=lambda asked: (indices[asked.question.study_id], asked.question.part, asked.question.pk))
+    passed = stages(history)
+    outcomes = {stage.study.pk: stage.outcome for stage in passed}
     images = images_of([instance])[instance.pk]
     told = told_of(instance)
     search = Search.of(request)
@@ -230,7 +233,8 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "unscored": scores.unscored,
         "one_origin": one_origin(images),
         "history": history,
-        "stages": stages(history),
+        "stages": passed,
+        "not_asked": why_not_asked(project, [instance], {instance.pk: outcomes})[instance.pk],
         "releases": releases_with(history, project),
         "may": may_do(request, project),
     }

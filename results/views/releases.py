@@ -67,6 +67,11 @@ class ReleaseLine:
     since: RemovalDates
     exports: Sequence[OfferedExport]
 
+    @property
+    def is_unmade(self) -> bool:
+        """Whether a file of it is being made, which freezes it first."""
+        return any(line.export.is_unmade for line in self.exports)
+
 
 def _lines(study: Study) -> list[ReleaseLine]:
     related = ("exports__study__project", "exports__requested_by", "exports__release", "exports__job")

@@ -1,9 +1,10 @@
 """Search over the projects that a person may see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,11 +12,18 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from results.models import Pseudonym
+from results.queries.instances.caption_search import captions_containing
+from results.queries.instances.explorer import STATES
 from results.views.form_values import typed
 from results.views.guards import visible_projects, visible_studies
-from studies.models import Instance, Project
+from studies.models import Instance, Project, Study
 
 MOST_SHOWN = 20
+# Instances whose captions are searched at once. SQLite reads 100,000 in half a second; larger projects are linked.
+MOST_READ = 20_000
+# Characters of a caption around the words.
+CONTEXT = 40
 # Pages of a project by their names.
 PAGES = (
     ("Overview", "project"),
@@ -41,24 +49,62 @@ Link = tuple[str, str, str]
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
     words = typed(request.GET, "q")
-    found = list(_found(request, words)) if words else []
-    return render(request, "workspace/search.html", {"search_words": words, "found": found})
+    projects = list(visible_projects(request))
+    read, large = _read_at_once(projects) if words else ([], [])
+    context = {
+        "search_words": words,
+        "found": list(_found(request, words, projects, read)) if words else [],
+        "large": [(_instances(each, words=words), each.name) for each in large],
+    }
+    return render(request, "workspace/search.html", context)
 
 
-def _found(request: HttpRequest, words: str) -> Iterator[tuple[str, list[Link]]]:
-    """Yield the titles of what was found with links, at most `MOST_SHOWN` of each; short keys, the exact one, first."""
-    lower, projects = words.lower(), list(visible_projects(request))
+def _read_at_once(projects: Sequence[Project]) -> tuple[list[Project], list[Project]]:
+    """Return the projects whose captions are searched, smallest first, and those with too many instances for it."""
+    counted = Instance.objects.filter(project__in=projects).order_by().values_list("project").annotate(n=Count("pk"))
+    sizes: Mapping[int, int] = dict(counted)
+    read, large, total = list[Project](), list[Project](), 0
+    for project in sorted(projects, key=lambda each: sizes.get(each.pk, 0)):
+        total += sizes.get(project.pk, 0)
+        (read if total <= MOST_READ else large).append(project)
+    return read, large
+
+
+def _found(
+    request: HttpRequest, words: str, projects: Sequence[Project], read: Sequence[Project]
+) -> Iterator[tuple[str, list[Link]]]:
+    """Yield the titles of what was found with links, at most `MOST_SHOWN` of each; short keys, the exact one, first.
+
+    read: the projects whose captions are searched.
+    """
+    lower = words.lower()
     studies = visible_studies(request).filter(Q(slug__icontains=words) | Q(title__icontains=words))[:MOST_SHOWN]
     instances = Instance.objects.filter(project__in=projects, key__icontains=words).select_related("project")
+    people = Pseudonym.objects.filter(project__in=projects, name__icontains=words).select_related("project")
+    says = Instance.objects.filter(captions_containing("captions", words), project__in=read).select_related("project")
+    launched = set(
+        Study.objects.filter(project__in=projects, launched_at__isnull=False).values_list("project", flat=True)
+    )
     named: dict[str, list[Link]] = {
         "Projects": [_project(each) for each in projects if lower in f"{each.name.lower()} {each.slug}"],
         "Studies": [
             (reverse("study", args=[each.project.slug, each.slug]), each.title, f"{each.project.name}, {each.slug}")
             for each in studies
         ],
+        "People": [
+            (reverse("person", args=[each.project.slug, each.name]), each.name, each.project.name)
+            for each in people.order_by("name", "project")[:MOST_SHOWN]
+        ],
         "Instances": [
             (reverse("instance", args=[each.project.slug, each.name_in_address]), each.key, each.project.name)
             for each in instances.order_by(Length("key"), "key", "project")[:MOST_SHOWN]
+        ],
+        "Captions": _captions(says.order_by("project", "pk")[: MOST_SHOWN + 1], words),
+        "Instances by outcome": [
+            (_instances(each, state=state), title, each.name)
+            for state, title in STATES.items()
+            for each in projects
+            if lower in title.lower() and each.pk in launched
         ],
         "Pages": [
             (reverse(name, args=[each.slug]), title, each.name)
@@ -68,6 +114,34 @@ def _found(request: HttpRequest, words: str) -> Iterator[tuple[str, list[Link]]]
         ],
     }
     yield from ((title, links[:MOST_SHOWN]) for title, links in named.items() if links)
+
+
+def _captions(instances: Sequence[Instance], words: str) -> list[Link]:
+    """Return links to instances with these words in a caption; where there are too many, one to all of each project."""
+    if len(instances) > MOST_SHOWN:
+        some = {each.project.pk: each.project for each in instances}
+        return [(_instances(each, words=words), f"All instances with “{words}”", each.name) for each in some.values()]
+    return [
+        (
+            reverse("instance", args=[each.project.slug, each.name_in_address]),
+            each.key,
+            f"{each.project.name}: {_excerpt(each, words)}",
+        )
+        for each in instances
+    ]
+
+
+def _excerpt(instance: Instance, words: str) -> str:
+    """Return the caption of `instance` around these words."""
+    texts = [str(text) for text in instance.captions.values()]
+    text = next((text for text in texts if words.lower() in text.lower()), texts[0])
+    start = max(0, text.lower().find(words.lower()) - CONTEXT)
+    end = start + len(words) + 2 * CONTEXT
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _instances(project: Project, **filters: str) -> str:
+    return f"{reverse('instances', args=[project.slug])}?{urlencode(filters)}"
 
 
 def _project(project: Project) -> Link:

@@ -18,6 +18,7 @@ from results.models import InstanceFigures, Pseudonym
 from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.instance_history import reason_of
 from results.queries.instances.instance_list import images_of, tags_of
+from results.queries.instances.not_asked import NotAsked, why_not_asked
 from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
 from results.queries.studies.simulated_answers import above
@@ -157,11 +158,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class InstanceLine:
+    """An instance in the list. `not_asked`: why not, if no study asks about it."""
+
     instance: Instance
     images: Sequence[InstanceImage]
     standings: Sequence[Standing]
     tags: Sequence[str]
     figures: InstanceFigures | None
+    not_asked: Sequence[NotAsked] = ()
 
 
 def listed(
@@ -219,8 +223,12 @@ def page_of_instances(
     figures = InstanceFigures.objects.filter(study__in=[each.pk for each in studies if each.slug == study])
     of_each = {row.instance_id: row for row in figures.filter(instance__in=found.rows)} if study else {}
     tags = tags_of(found.rows)
+    without = [each for each in found.rows if not standings[each.pk]]
+    not_asked = why_not_asked(studies[0].project, without, {}) if without and studies else {}
     lines = [
-        InstanceLine(each, images[each.pk], standings[each.pk], tags[each.pk], of_each.get(each.pk))
+        InstanceLine(
+            each, images[each.pk], standings[each.pk], tags[each.pk], of_each.get(each.pk), not_asked.get(each.pk, ())
+        )
         for each in found.rows
     ]
     return Slice(lines, found.earlier, found.later), len(lines) if whole else shown.count() if count is None else count

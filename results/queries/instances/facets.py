@@ -256,7 +256,7 @@ def _count(counts: Mapping[str, Counter[str]], cell: Cell, size: int, wanted: Wa
     for state in states.of(cell, wanted.study):
         counts["state"][state] += size
     for slug in states.slugs:
-        if states.is_met(cell, slug, wanted.state):
+        if states.is_met(cell, slug, wanted.state) and (wanted.state != NOT_ACCEPTED or slug in states.deciding):
             counts["study"][slug] += size
     return size if is_met else 0
 
@@ -274,7 +274,10 @@ class _States:
         self.slugs = [study.slug for study in studies]
         self._ids = {study.slug: study.pk for study in studies}
         self._of_parts = {study.slug for study in studies if study.design.asks_about_parts}
-        self._ways = [[study.pk, *(each.pk for each in above(study))] for study in dataset_studies(project)]
+        ways = [[study, *above(study)] for study in dataset_studies(project)]
+        self._ways = [[study.pk for study in way] for way in ways]
+        # Nothing is lost from the dataset in other studies.
+        self.deciding = {study.slug for way in ways for study in way} or set(self.slugs)
 
     def is_met(self, cell: Cell, study: str, state: str) -> bool:
         """Whether the filters for this study and state keep a cell; "" and unknown states do not filter."""

@@ -30,3 +30,8 @@ def study_links(project: Project) -> list[StudyLink]:
 def stage_of(study: Study) -> str:
     """Return the state of `study` as its pages show it: "complete" when all answers are in and it is still open."""
     return COMPLETE if study.state == StudyState.OPEN and study.completed_at else study.state
+
+
+def stage_label(study: Study) -> str:
+    """Return the word for `stage_of` on pages. Example: "Complete"."""
+    return "Complete" if stage_of(study) == COMPLETE else study.get_state_display()

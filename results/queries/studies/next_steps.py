@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from results.queries.studies.overview import StudyLine, Waiting, count_conflicts
+from studies.kinds import get_kind
 from studies.models import Import, Project, Study, StudyState
 
 
@@ -60,7 +61,7 @@ def next_steps(
         return [*steps, NextStep(Todo.MAKE_STUDY)]
     conflicts = count_conflicts(project) if conflicts is None else conflicts
     for line in lines:
-        if line.study.accepts and conflicts.get(line.study.pk):
+        if _can_be_settled(line.study) and conflicts.get(line.study.pk):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
     steps += _waited_for_once([step for line in lines for step in _of_study(line)])
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
@@ -70,6 +71,11 @@ def next_steps(
         steps += [NextStep(Todo.RELEASE, study) for study in accepting[:1]]
     order = list(Todo)
     return sorted(steps, key=lambda step: order.index(step.todo)) or [NextStep(Todo.NOTHING)]
+
+
+def _can_be_settled(study: Study) -> bool:
+    """Whether somebody can settle questions of `study`: it accepts, and its answers are options."""
+    return study.accepts and any(get_kind(part.kind).has_one_label for part in study.design.parts)
 
 
 def _of_imports(project: Project) -> Todo:
@@ -111,5 +117,6 @@ def needing_a_hand(projects: Iterable[Project]) -> set[int]:
     return {
         study.project_id
         for study in launched
-        if (study.accepts and conflicts.get(study.pk)) or (study.state == StudyState.OPEN and study.completed_at)
+        if (_can_be_settled(study) and conflicts.get(study.pk))
+        or (study.state == StudyState.OPEN and study.completed_at)
     }

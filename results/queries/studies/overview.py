@@ -48,15 +48,17 @@ def answers_sent(row: Study | Project) -> int:
 
 def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
     """Annotate `projects` with counts (`instance_count`, `study_count`, `open_study_count`, `answer_count`), with
-    `last_change`, the time of the latest event, and with `first_instance`, an id or None."""
+    `last_change`, the time of the latest event, and with `first_instance`, an id or None. Open studies that are
+    complete do not count as open."""
     first = Instance.objects.filter(project=OuterRef("pk")).order_by("pk")
     latest = Event.objects.filter(project=OuterRef("pk")).order_by("-pk")
     # Each decision has the number of its counted answers, and there are fewer of them.
     answers = Decision.objects.filter(study__project=OuterRef("pk")).order_by().values("study__project")
+    under_way = Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN, completed_at=None)
     return projects.annotate(
         instance_count=_count(Instance.objects.filter(project=OuterRef("pk")), "project"),
         study_count=_count(Study.objects.filter(project=OuterRef("pk")), "project"),
-        open_study_count=_count(Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN), "project"),
+        open_study_count=_count(under_way, "project"),
         answer_count=Coalesce(Subquery(answers.annotate(n=Sum("answers")).values("n")), 0),
         last_change=Subquery(latest.values("at")[:1]),
         first_instance=Subquery(first.values("pk")[:1]),
@@ -176,14 +178,18 @@ def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[Instanc
 class StudySpending:
     """Money of a study in its currency, major units.
 
-    spent: due for what was done so far, as in the table of costs. to_come: due in addition once all places are filled,
-    if the study is under way. fee: the platform's on both, if it recruits there; else 0.
+    spent: due for what was done so far, as in the table of costs. to_come: due once the places
+    that are not filled yet are, if the study is under way. fee: the platform's on both, if it recruits there; else 0.
     """
 
     study: str
     spent: Decimal
     to_come: Decimal
     fee: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        return self.spent + self.to_come + self.fee
 
 
 @dataclass(frozen=True)
@@ -205,6 +211,10 @@ class Spending:
     def fee(self) -> Decimal:
         return sum((each.fee for each in self.studies), Decimal(0))
 
+    @property
+    def total(self) -> Decimal:
+        return sum((each.total for each in self.studies), Decimal(0))
+
 
 def project_spending(project: Project) -> list[Spending]:
     """Return the spending of `project` by currency; studies that pay nothing are left out."""
@@ -212,18 +222,18 @@ def project_spending(project: Project) -> list[Spending]:
     studies = [study for study in launched if study.design.pay.per_session or study.design.pay.per_answer]
     owed = owed_by_study(studies)
     live = [study for study in studies if study.state in UNDER_WAY]
-    seats = dict(Seat.objects.filter(study__in=live).order_by().values_list("study_id").annotate(n=Count("pk")))
+    unfilled = Seat.objects.filter(study__in=live, filled_at=None).order_by().values_list("study_id")
+    seats = dict(unfilled.annotate(n=Count("pk")))
     by_answer = [study for study in live if study.design.pay.per_answer]
-    slots = Slot.objects.filter(seat__study__in=by_answer).order_by().values_list("seat__study_id")
-    answers = dict(slots.annotate(n=Count("pk")))
+    unanswered = Slot.objects.filter(seat__study__in=by_answer, seat__filled_at=None, answered_at=None).order_by()
+    answers = dict(unanswered.values_list("seat__study_id").annotate(n=Count("pk")))
     found: dict[str, list[StudySpending]] = {}
     for study in studies:
         pay, due = study.design.pay, owed[study.pk]
         spent = due.for_sessions + projected_cost(pay.per_answer, due.answers_paid)
-        places = rewards(
+        to_come = rewards(
             pay.per_session, pay.per_answer, seats=seats.get(study.pk, 0), answers=answers.get(study.pk, 0)
         )
-        to_come = max(Decimal(0), places - spent)
         recruits = study.design.recruitment.prolific
         fee = platform_fee(spent + to_come, settings.PLATFORM_FEE_PERCENT) if recruits else Decimal(0)
         found.setdefault(pay.currency, []).append(StudySpending(study.slug, spent, to_come, fee))

@@ -42,6 +42,8 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> str:
         drawing = drawings.get(card.chart.name)
         picture = f"\n<figure>{in_light_colors(drawing.svg)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
     tables = "\n".join(section(table) for table in card.tables)
+    if card.chart is not None and drawings is not None and card.chart.method:
+        tables += f'\n<p class="remark">{escape(card.chart.method)}</p>'
     return (
         f'<section id="card-{card.name}">\n<h3>{escape(card.question)}</h3>\n<p>{escape(card.sentence)}</p>'
         f"{notice}{picture}\n<details>\n<summary>Tables and method</summary>\n{tables}\n</details>\n</section>"

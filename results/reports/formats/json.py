@@ -79,4 +79,5 @@ def _chart(chart: Chart) -> dict[str, Any]:
         }
         for each in chart.series
     ]
-    return {"name": chart.name, "title": chart.title, "description": chart.description, "series": series}
+    said = {name: getattr(chart, name) for name in ("name", "title", "description", "axis", "shown", "method")}
+    return {**said, "series": series}

@@ -30,6 +30,8 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
     if card.chart is not None and drawings is not None:
         drawn = card.chart.name in drawings
         yield f"![{escape(card.chart.description)}]({card.chart.name}.svg)" if drawn else NOT_DRAWN
+        if card.chart.method:
+            yield escape(card.chart.method)
     yield from (section(table, level=4) for table in card.tables)
 
 

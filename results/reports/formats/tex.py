@@ -75,11 +75,12 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
 
 
 def _figure(chart: Chart) -> str:
+    caption = f"{chart.title}. {chart.method}" if chart.method else chart.title
     lines = [
         r"\begin{figure}",
         r"\centering",
         rf"\includegraphics[width=\linewidth]{{{chart.name}.pdf}}",
-        rf"\caption{{{escape(chart.title)}}}",
+        rf"\caption{{{escape(caption)}}}",
         rf"\label{{fig:{chart.name}}}",
         r"\end{figure}",
     ]

@@ -168,7 +168,8 @@ def _on_a_scale(study: StudyFacts, asked: Mapping[int, QuestionFacts]) -> frozen
 def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
     """Return the outcomes of descriptions by type of their sets."""
     columns = [Column("Study"), Column("Sets"), Column("Written", "count"), Column("Not possible", "count")]
-    columns += [Column(name, "count") for name in ("Retrieved", "Accepted", "Rejected", "Undecided")]
+    columns += [Column(name, "count") for name in ("Retrieved", "Accepted", "Rejected", "Conflicting")]
+    columns += [Column("Waiting for answers", "count")]
     columns += [Column("Filtered out", "share"), Column("95 % interval", "share")]
     rows: list[Sequence[Cell]] = []
     for each in found:
@@ -177,13 +178,14 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
             rows.append(
                 (
                     *(each.study.slug, name, fates.written, fates.not_possible),
-                    *(*_became(each, name, fates), fates.undecided),
+                    *(*_became(each, name, fates), fates.waiting),
                     *(share_of(filtered), _over_sets(each, name)),
                 )
             )
     notes = [
         "Written: counted texts, asked about or not; imported texts if no study collects them. Not possible: how often "
-        "somebody chose this instead of writing. Retrieved: asked about, with at least one answer. Filtered out: share "
+        "somebody chose this instead of writing. Retrieved: asked about, with at least one answer. Conflicting: all "
+        "answers wanted so far are in, without a decision. Waiting for answers: the others. Filtered out: share "
         "rejected of those accepted or rejected, with Wilson's interval, clustered by set if a set has several "
         "descriptions. In the paper: 26.5 % (Krojer et al. 2022)."
     ]
@@ -203,10 +205,11 @@ def _over_sets(each: DescriptionStudy, name: str) -> Cell:
 
 
 def _became(each: DescriptionStudy, name: str, fates: DescriptionOutcomes) -> Iterable[int]:
-    """Yield the number retrieved, accepted and rejected, each linked to its sets."""
+    """Yield the number retrieved, accepted, rejected and conflicting, each linked to its sets."""
     asked = [each.asked[pk] for pk in each.groups[name]]
     yield each.leading(fates.retrieved, (one.id for one in asked if one.answers), ANSWERED, name)
-    for count, outcome in ((fates.accepted, Outcome.ACCEPTED), (fates.rejected, Outcome.REJECTED)):
+    outcomes = (Outcome.ACCEPTED, Outcome.REJECTED, Outcome.CONFLICTING)
+    for count, outcome in zip((fates.accepted, fates.rejected, fates.conflicting), outcomes, strict=True):
         yield each.leading(count, (one.id for one in asked if one.outcome is outcome), in_address(outcome), name)
 
 
@@ -223,6 +226,7 @@ def _description_outcomes(each: DescriptionStudy) -> dict[str, DescriptionOutcom
             retrieved=sum(1 for question in asked if question.answers),
             accepted=outcomes.count(Outcome.ACCEPTED),
             rejected=outcomes.count(Outcome.REJECTED),
+            conflicting=outcomes.count(Outcome.CONFLICTING),
         )
     return fates
 

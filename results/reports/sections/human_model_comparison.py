@@ -4,14 +4,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.comparison import PeopleAgainst, holm, people_against
-from results.reports.base import INSTANCES, Cell, Chart, Column, Point, Series, Table
+from results.reports.base import Cell, Chart, Column, Point, Series, Table
 from results.reports.cells import limits_or_reason, value_or_reason
-from results.reports.sections.people import OF_FOUR, UnitScore
-from results.reports.sections.scores import Baseline, first_score
+from results.reports.sections.people import FOUR, OF_FOUR, UnitScore
+from results.reports.sections.scores import Baseline, questions_per_unit
 from results.reports.text import percent
+from studies.wording import counted
 
 # More are unreadable; those with the most answers are drawn.
 MOST_PEOPLE_DRAWN = 40
+DIFFERENCES = (
+    "Chart: of the questions that a person and a model both answered, the share that only one of them answered "
+    "correctly. Each question counts once, also where I2T, T2I or Group combine several. If answers can be partly "
+    "right, the difference between the two scores counts. People are numbered by this share, highest first. The "
+    "numbers are not pseudonyms, because reports name no annotators."
+)
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class _Compared:
     model: str
     score: str
     found: PeopleAgainst
-    questions: int
+    counts: tuple[int, int]
     only_people: int
     only_model: int
 
@@ -28,7 +35,8 @@ class _Compared:
 def comparison_table(baselines: Sequence[Baseline]) -> Table:
     """Compare people with every model on I2T, T2I and Group, or on a study's questions if it does not ask the four."""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
-    columns += [Column("Instances", "count"), Column("Answers", "count"), Column("People minus model", "share")]
+    columns += [Column(name, "count") for name in ("Instances", "Questions", "Answers")]
+    columns += [Column("People minus model", "share")]
     columns += [Column("95 % interval", "share"), Column("Only people right", "count")]
     columns += [Column("Only model right", "count"), Column("Test"), Column("p", "p"), Column("p (Holm)", "p")]
     compared = [each for baseline in baselines for each in _compared(baseline)]
@@ -39,7 +47,7 @@ def comparison_table(baselines: Sequence[Baseline]) -> Table:
         "For each person the share right minus the model's on the same instances, averaged over people. Clustered "
         "score test: by person and instance, from the intervals of both shares (Zou and Donner 2008). McNemar's exact "
         "test is used if every answer is by a different person about a different instance. Only people right, only "
-        "model right: numbers of answers.",
+        "model right: numbers of answers; for I2T, T2I and Group, of instances, each person's once.",
         f"p (Holm) is corrected for {made} comparisons.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
@@ -69,17 +77,17 @@ def _compared(baseline: Baseline) -> Iterable[_Compared]:
         columns = ([getattr(one, column) for one in both] for column in ("person", "unit", "instance"))
         found = people_against(mine, its, *columns)
         pairs = list(zip(mine, its, strict=True))
-        counts = (pairs.count((True, False)), pairs.count((False, True)))
-        unit = INSTANCES if name in OF_FOUR else "questions"
-        about = (one.instance for one in both)
-        questions = baseline.listed(found.n_questions, about, model=names.get(who, who), unit=unit)
-        yield _Compared(baseline.study.slug, who, name, found, questions, *counts)
+        only_one = (pairs.count((True, False)), pairs.count((False, True)))
+        about = [one.instance for one in both]
+        counts = baseline.counts(name, found.n_questions, about, model=names.get(who, who))
+        yield _Compared(baseline.study.slug, who, name, found, counts, *only_one)
 
 
 def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
     found = each.found
     return (
-        *(each.study, each.model, each.score, found.n_people, each.questions, found.n_answers),
+        *(each.study, each.model, each.score, found.n_people, *each.counts),
+        found.n_answers * questions_per_unit(each.score),
         value_or_reason(found.value, found.reason),
         limits_or_reason(found.low, found.high, found.reason),
         *(each.only_people, each.only_model, found.test),
@@ -88,18 +96,17 @@ def _row(each: _Compared, adjusted: float | None) -> Sequence[Cell]:
 
 
 def differences_chart(baselines: Sequence[Baseline]) -> Chart:
-    """Chart for each person and model on which share of what both answered only one of them is right.
+    """Chart for each person and model on which share of the questions that both answered only one of them is right.
 
-    By the first score of each study. People are numbered, those who differ most first.
+    People are numbered, those who differ most first.
     """
     models: dict[str, dict[tuple[str, int], list[float]]] = {}
+    answered: dict[tuple[str, int], set[int]] = {}
     for baseline in baselines:
-        shown = first_score(baseline)
-        for who, name, both, rights in both_answered(baseline):
-            if shown is not None and name == shown.name:
-                for one in both:
-                    of_person = models.setdefault(who, {}).setdefault((baseline.study.slug, one.person), [])
-                    of_person.append(abs(one.right - rights[one.unit]))
+        for who, one, right in _questions_of_both(baseline):
+            person = (baseline.study.slug, one.person)
+            models.setdefault(who, {}).setdefault(person, []).append(abs(one.right - right))
+            answered.setdefault(person, set()).add(one.unit)
     by_person: dict[tuple[str, int], list[float]] = {}
     for of_model in models.values():
         for person, differences in of_model.items():
@@ -107,8 +114,9 @@ def differences_chart(baselines: Sequence[Baseline]) -> Chart:
     drawn = sorted(by_person, key=lambda person: len(by_person[person]), reverse=True)[:MOST_PEOPLE_DRAWN]
     drawn.sort(key=lambda person: _mean(by_person[person]), reverse=True)
     labels = {
-        (slug, person): f"{slug}: " * (len(baselines) > 1) + f"Person {number}"
-        for number, (slug, person) in enumerate(drawn, start=1)
+        person: f"{person[0]}: " * (len(baselines) > 1)
+        + f"Person {number} ({counted(len(answered[person]), 'question')})"
+        for number, person in enumerate(drawn, start=1)
     }
     series = [
         Series(who, [Point(label, _mean(of[person]) if person in of else None) for person, label in labels.items()])
@@ -116,9 +124,31 @@ def differences_chart(baselines: Sequence[Baseline]) -> Chart:
     ]
     left_out = f" The {len(drawn)} with the most answers of {len(by_person):,} people." * (len(by_person) > len(drawn))
     every = [each for differences in by_person.values() for each in differences]
-    words = f"On average {percent(_mean(every))} of what both answered.{left_out}" if every else ""
-    title = "Share of answers where a person and a model differ"
-    return Chart("differences", title, words, "heat", "share", "Differ", series, x_axis="Person")
+    words = ""
+    if every:
+        words = f"Only one of the two is right in {percent(_mean(every))} of {len(every):,} comparisons.{left_out}"
+    title = "Questions that only a person or only a model gets right"
+    axis = "Share of questions that both answered"
+    return Chart(
+        *("differences", title, words, "heat", "share", axis, series),
+        x_axis="Person",
+        method=DIFFERENCES if every else "",
+    )
+
+
+def _questions_of_both(baseline: Baseline) -> Iterable[tuple[str, UnitScore, float]]:
+    """Yield, by model, each answer of a person to a question that the model also answered, and the model's score."""
+    by_name = {each.name: each.judged for each in baseline.scores if each.unit == "question"}
+    for model in baseline.models:
+        rights = model.rights()
+        for name in FOUR.values():
+            yield from (
+                (model.who, one, rights[name][one.instance]) for one in by_name[name] if one.instance in rights[name]
+            )
+    for predicted in baseline.predicted:
+        for name, judged in predicted.judged.items():
+            right = {one.unit: one.right for one in judged}
+            yield from ((predicted.who, one, right[one.unit]) for one in by_name[name] if one.unit in right)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -1,6 +1,6 @@
 """Human scores, each baseline separately, and models on the same instances, with intervals."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from analytics.outcomes import Progress
@@ -90,6 +90,16 @@ class Baseline:
             return count
         query = listing(study=self.study.slug, category=category, question=ANSWERED, model=model or "")
         return LinkedCount(count, query, unit=unit, instances=count if unit == INSTANCES else len(shown))
+
+    def counts(self, score: str, units: int, about: Collection[int], *, model: str | None = None) -> tuple[int, int]:
+        """Return the number of instances `about` and of questions behind `units` of a score, linked like `listed`."""
+        instances = self.listed(len(set(about)), about, model=model)
+        return instances, self.listed(units * questions_per_unit(score), about, model=model, unit="questions")
+
+
+def questions_per_unit(score: str) -> int:
+    """Return how many questions one unit of a score is about: of I2T, T2I and Group all of an instance, else one."""
+    return len(OF_FOUR.get(score, (score,)))
 
 
 def baseline_of(study: StudyFacts, project: ProjectFacts) -> Baseline:
@@ -262,7 +272,7 @@ def _mean(judged: Sequence[UnitScore]) -> Cell:
 def intervals_table(baselines: Sequence[Baseline]) -> Table:
     """Return every score with its sample size and 95 % interval, of people and of models."""
     columns = [Column("Study"), Column("Who"), Column("Score"), Column("Value", "share"), Column("Unit")]
-    columns += [Column("People", "count"), Column("Questions", "count"), Column("Answers", "count")]
+    columns += [Column(name, "count") for name in ("People", "Instances", "Questions", "Answers")]
     columns += [Column("95 % interval", "share"), Column("95 % interval for this person", "share")]
     columns += [Column("ICC", "coefficient"), Column("Design effect", "coefficient")]
     rows: list[Sequence[Cell]] = []
@@ -270,20 +280,21 @@ def intervals_table(baselines: Sequence[Baseline]) -> Table:
         rows += [_human_interval(baseline, each) for each in baseline.scores if each.judged]
         for model in baseline.models:
             for name, found in model.outcomes.scores().items():
+                counts = baseline.counts(name, found.n, model.instances, model=model.listed_as)
                 unit = "instance" if name in OF_FOUR else "question"
-                n = baseline.listed(found.n, model.instances, model=model.listed_as, unit=f"{unit}s")
-                rows.append(_model_interval(baseline, model.who, name, found, unit, n, share_range(found)))
+                rows.append(_model_interval(baseline, model.who, name, found, unit, counts, share_range(found)))
         for predicted in baseline.predicted:
             for name, judged in predicted.judged.items():
                 found = sum_of_scores([one.right for one in judged])
-                about = (one.instance for one in judged)
-                n = baseline.listed(found.n, about, model=predicted.who, unit="questions")
+                about = [one.instance for one in judged]
+                counts = baseline.counts(name, found.n, about, model=predicted.who)
                 interval = _over_instances(judged)
-                rows.append(_model_interval(baseline, predicted.who, name, found, "question", n, interval))
+                rows.append(_model_interval(baseline, predicted.who, name, found, "question", counts, interval))
     notes = [
         "Intervals for humans: for similar people and instances; Wilson's with Student's t, at the effective sample "
         "size after the design effect (Korn and Graubard 1998). ICC: how much more alike two answers of one person "
-        "are than answers of two people. Questions: instances for I2T, T2I and Group.",
+        "are than answers of two people. I2T, T2I and Group score instances: all questions of a score about an "
+        "instance together. Their interval, ICC and design effect count each person's instance once.",
         "Interval for this person: given if only one person answered, for other instances. Models: for other "
         "instances. Both: Wilson's, clustered by instance if an instance has several questions.",
     ]
@@ -295,18 +306,19 @@ def _over_instances(judged: Sequence[UnitScore]) -> Cell:
 
 
 def _model_interval(
-    baseline: Baseline, who: str, name: str, found: Score, unit: str, n: int, interval: Cell
+    baseline: Baseline, who: str, name: str, found: Score, unit: str, counts: Sequence[int], interval: Cell
 ) -> Sequence[Cell]:
-    beside = (None, n, None, interval, None, None, None)
+    beside = (None, *counts, None, interval, None, None, None)
     return (baseline.study.slug, who, name, share_of(found), unit, *beside)
 
 
 def _human_interval(baseline: Baseline, each: PeopleScores) -> Sequence[Cell]:
     found = people_score(each.judged)
-    about = (one.instance for one in each.judged)
+    about = [one.instance for one in each.judged]
     return (
         *(baseline.study.slug, HUMANS, each.name, value_or_reason(found.value, found.reason), each.unit),
-        *(found.n_people, baseline.listed(found.n_questions, about, unit=f"{each.unit}s"), found.n_answers),
+        *(found.n_people, *baseline.counts(each.name, found.n_questions, about)),
+        found.n_answers * questions_per_unit(each.name),
         limits_or_reason(found.low, found.high, found.reason),
         _over_instances(each.judged) if found.n_people == 1 else None,
         value_or_reason(found.icc, NO_ICC),

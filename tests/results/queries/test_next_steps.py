@@ -6,13 +6,14 @@ from annotation.actions.arriving.draw_questions import UNDO
 from annotation.actions.launching.complete_study import note_completed
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
-from results.queries.studies.next_steps import next_steps
-from results.queries.studies.overview import count_categories, study_lines, waiting_images
+from results.queries.studies.next_steps import Todo, next_steps
+from results.queries.studies.overview import StudyLine, Waiting, count_categories, study_lines, waiting_images
+from results.queries.studies.progress import Answers
 from studies.actions.projects.datasets import set_dataset
 from studies.actions.projects.projects import archive_project
 from studies.actions.studies import change_state, create_study
 from studies.models import Import, InstanceImage, Project, Study, StudyState, Upload
-from tests.factories import CONTACT, NOON, TESTS
+from tests.factories import CONTACT, NOON, TESTS, make_project
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +89,16 @@ def test_conflicts_that_nobody_will_decide_are_settled_before_a_study_is_closed(
     # As soon as the clock has looked.
     note_completed(by=TESTS, now=NOON + UNDO)
     assert steps(project) == after
+
+
+@pytest.mark.parametrize(("kind", "settled"), [("best_of_n", [4]), ("describe", [])])
+def test_only_questions_with_options_can_be_settled(kind: str, settled: list[int]) -> None:
+    """A description is decided by those who look for its image."""
+    project = make_project()
+    study = create_study(project=project, source=f"study: s\ntitle: T\nkind: {kind}\n", by=TESTS, now=NOON)
+    lines, conflicts = [StudyLine(study, Answers(4, 4))], {study.pk: 4}
+    found = next_steps(project, lines=lines, waiting=Waiting(0, 0), instances=4, releases=0, conflicts=conflicts)
+    assert [step.number for step in found if step.todo is Todo.SETTLE] == settled
 
 
 def test_a_study_that_is_fed_waits_for_the_one_before_it(researcher: User) -> None:

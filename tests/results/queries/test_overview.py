@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Response
+from annotation.models import Response, Seat, Session, SessionState
 from results.queries.studies.overview import (
     Spending,
     StudySpending,
@@ -44,6 +44,17 @@ def test_spending_is_what_is_due_and_what_open_places_will_cost(project: Project
     assert project_spending(project) == [euro, closed]
 
 
+def test_a_place_that_was_filled_for_less_costs_nothing_more(project: Project) -> None:
+    """One of two places of two questions; ann lost one of them, and is paid half of 2.00."""
+    pay = {"pay": {"currency": "USD", "per_session": "2.00", "least_answers": 2}, "surveys": {"size": 2}}
+    said = iter(["none", ""])
+    session = sit_through(open_study(project, STEP_3 | pay), "ann", lambda question: next(said))
+    Session.objects.filter(pk=session.pk).update(state=SessionState.FINISHED, ended_at=NOON)
+    Seat.objects.filter(session=session).update(filled_at=NOON)
+    ((spending,),) = [each.studies for each in project_spending(project)]
+    assert (spending.spent, spending.to_come) == (Decimal("1.00"), Decimal("2.00"))
+
+
 def test_the_fee_of_prolific_is_estimated_for_what_is_spent_and_to_come(project: Project, settings: Any) -> None:
     """Two places at 2.00, and one without Prolific: a third of 4.00, to the cent."""
     settings.PLATFORM_FEE_PERCENT = Decimal("33.33")
@@ -53,6 +64,7 @@ def test_the_fee_of_prolific_is_estimated_for_what_is_spent_and_to_come(project:
     (dollars,) = project_spending(project)
     assert [(each.study, each.fee) for each in dollars.studies] == [("links", 0), ("step-3", Decimal("1.33"))]
     assert (dollars.spent, dollars.to_come, dollars.fee) == (Decimal("2.00"), Decimal("4.00"), Decimal("1.33"))
+    assert dollars.total == Decimal("7.33")
 
 
 def test_nothing_is_spent_where_nobody_is_paid(project: Project) -> None:

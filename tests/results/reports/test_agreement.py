@@ -96,10 +96,17 @@ def test_a_low_kappa_for_want_of_a_rare_label_is_explained_in_one_sentence() -> 
     assert pair["Agreed"] == pytest.approx(22 / 24)
     # By chance (23/24)^2 + (1/24)^2 = 530/576; (528 - 530) / (576 - 530).
     assert pair["Cohen's kappa"] == pytest.approx(-2 / 46)
-    assert pair["Remark"].startswith("Low because 2 of 48 answers are anything but 'any image': chance alone agrees")
+    assert pair["Remark"].startswith("Low because only 2 answers of 48 differ from 'any image': chance alone agrees")
     assert [pair["Positive agreement"], pair["Negative agreement"]] == pytest.approx([44 / 46, 0])
     # AC1: by chance 2 * 46/48 * 2/48 = .07986.
     assert pair["Gwet's AC1"] == pytest.approx((22 / 24 - 184 / 2304) / (1 - 184 / 2304))
+    # (11/12 - 23/288) / (265/288) = 241/265 = 0.909. Alpha: of 48 * 47 / 2 pairs of answers 2 * 46 differ, and 2 of 24
+    # compared ones: 1 - (1/12) / (92/1128) = 1 - 94/92 = -0.02. Only 2 answers differ, so the sentence has no interval.
+    (said,) = [card.sentence for card in found.cards if card.name == "agreement"]
+    assert said.startswith(
+        "any image / None: Gwet's AC1 is 0.91 (2 people, 24 questions), and Krippendorff's alpha is -0.02, low "
+        "because only 2 answers of 48 differ from 'any image'; options: "
+    )
 
 
 def test_a_seat_given_up_halfway_leaves_pairs_that_are_named_and_do_not_count() -> None:

@@ -111,19 +111,22 @@ def test_scores_of_people_and_of_the_model_on_the_same_instances() -> None:
 def test_people_against_the_model_pairs_the_instances() -> None:
     found = {row[2]: row for row in rows("comparison")}
     # People alone right about instance 1, the model alone about instance 4, each person one instance: exact p = 1.
-    assert found["Group"][3:7] == [2, 2, 2, pytest.approx(0)]
-    assert found["Group"][8:11] == [1, 1, "McNemar"]
-    assert found["Group"][11] == pytest.approx(1)
+    # Two instances of four questions, each with one answer.
+    assert found["Group"][3:8] == [2, 2, 8, 8, pytest.approx(0)]
+    assert found["Group"][9:12] == [1, 1, "McNemar"]
+    assert found["Group"][12] == pytest.approx(1)
     # I2T: nothing tells them apart, so that of three comparisons two were made.
-    assert found["I2T"][11] == Undefined("No question tells the two apart.")
+    assert found["I2T"][12] == Undefined("No question tells the two apart.")
     assert "2 comparisons" in REPORT.table("comparison").notes[1]
 
 
-def test_an_interval_names_people_questions_and_answers() -> None:
+def test_an_interval_names_people_instances_questions_and_answers() -> None:
     found = {(row[1], row[2]): row for row in rows("intervals")}
-    assert found["Humans", "Group"][:8] == ["baseline", "Humans", "Group", 0.5, "instance", 2, 2, 2]
-    assert isinstance(found["Humans", "Group"][8], Range)
-    assert isinstance(found["CLIP_x", "Group"][8], Range)
+    assert found["Humans", "Group"][:9] == ["baseline", "Humans", "Group", 0.5, "instance", 2, 2, 8, 8]
+    assert found["Humans", "Ipos2T"][4:9] == ["question", 2, 2, 2, 2]
+    assert found["CLIP_x", "Group"][4:9] == ["instance", None, 2, 8, None]
+    assert isinstance(found["Humans", "Group"][9], Range)
+    assert isinstance(found["CLIP_x", "Group"][9], Range)
 
 
 def test_cost_and_wage() -> None:

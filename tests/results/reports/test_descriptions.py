@@ -93,12 +93,23 @@ def rows(name: str, of: StudyFacts | None = None) -> list[list[Any]]:
 
 
 def test_what_became_of_the_descriptions() -> None:
-    # Study, sets, written, not possible, retrieved, accepted, rejected, undecided, filtered out.
-    assert [row[:9] for row in rows("descriptions")] == [
-        ["search", "all", 5, 1, 4, 2, 2, 1, 0.5],
-        ["search", "static", 3, 1, 2, 2, 0, 1, 0],
-        ["search", "video", 2, 0, 2, 0, 2, 0, 1],
+    # Study, sets, written, not possible, retrieved, accepted, rejected, conflicting, waiting, filtered out.
+    assert [row[:10] for row in rows("descriptions")] == [
+        ["search", "all", 5, 1, 4, 2, 2, 0, 1, 0.5],
+        ["search", "static", 3, 1, 2, 2, 0, 0, 1, 0],
+        ["search", "video", 2, 0, 2, 0, 2, 0, 0, 1],
     ]
+
+
+def test_conflicting_descriptions_do_not_wait_for_answers() -> None:
+    questions = [
+        replace(one, outcome=Outcome.CONFLICTING, winner="") if one.id == 14 else one for one in study().questions
+    ]
+    found = report(study(questions=questions))
+    # Of five written, 11 and 12 are accepted, 13 is rejected, 14 is conflicting, and nobody was asked about one.
+    assert list(found.table("descriptions").rows[0][4:10]) == [4, 2, 1, 1, 1, pytest.approx(1 / 3)]
+    (said,) = [card.sentence for card in found.cards if card.name == "descriptions"]
+    assert said == "Of 5 descriptions, 2 were accepted, 1 rejected, 1 is conflicting and 1 waits for answers."
 
 
 def test_from_what_was_undone_nothing_follows() -> None:
@@ -107,7 +118,7 @@ def test_from_what_was_undone_nothing_follows() -> None:
         questions=[replace(first, outcome=Outcome.UNDONE), *others],
         written={"static": WrittenFacts(2, 1), "video": WrittenFacts(2, 0)},
     )
-    assert rows("descriptions", undone)[0][:9] == ["search", "all", 4, 1, 3, 1, 2, 1, pytest.approx(2 / 3)]
+    assert rows("descriptions", undone)[0][:10] == ["search", "all", 4, 1, 3, 1, 2, 0, 1, pytest.approx(2 / 3)]
     # Left are 12 to 14: ann is right about 12 and 13 of three, ben about none of three, cleo about 12 of two; dora's
     # was found by 2 of 3, emil's by 1 of 3.
     told = {(row[1], row[2], row[3]): [row[4], *row[6:]] for row in rows("retrieval-accuracy", undone)}

@@ -100,8 +100,11 @@ def test_instances_of_models_lead_to_what_the_model_answered_about() -> None:
     assert leads({"CLIP": {1, 3, 4}}) == {
         ("models", "Instances"): "study=step-3&model=CLIP&state=accepted",
         ("scores", "Instances"): "study=baseline&question=answered&model=CLIP",
-        ("intervals", "Questions"): "study=baseline&question=answered&model=CLIP",
-        ("comparison", "Instances"): "study=baseline&question=answered&model=CLIP",
+        **{
+            (table, count): "study=baseline&question=answered&model=CLIP"
+            for table in ("intervals", "comparison")
+            for count in ("Instances", "Questions")
+        },
     }
 
 

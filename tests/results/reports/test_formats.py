@@ -19,6 +19,7 @@ from results.reports.charts import Drawing
 from results.reports.formats import FORMATS, get_files
 from results.reports.formats.md import escape as md_escape
 from results.reports.formats.tex import escape as tex_escape
+from results.reports.page_tables import page_cards
 from results.reports.text import cell_text
 from tests.results.reports.small import PROJECT
 
@@ -173,6 +174,17 @@ def test_html_is_one_page_that_shows_text_as_text_and_asks_for_nothing() -> None
     assert page.svg is not None
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_says_how_the_values_of_a_chart_are_computed(format: str) -> None:
+    text = written(format, report_with(TABLE, chart=replace(CHART, method="Counted by hand.")))
+    assert text.count("Counted by hand.") == 1
+
+
+def test_pages_say_how_the_values_of_a_chart_are_computed() -> None:
+    (card,) = page_cards(report_with(TABLE, chart=replace(CHART, method="Counted by hand.")))
+    assert card.notes == ["50 % of {all}.", "Counted by hand."]
+
+
 def test_json_holds_exact_values_and_reasons() -> None:
     (table,) = json.loads(written("json"))["tables"]
     assert table["rows"] == [
@@ -186,7 +198,7 @@ def test_json_says_what_made_it_and_when() -> None:
     noon = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     twice = [written("json", report_of(PROJECT, made_at=noon)) for _ in range(2)]
     assert json.loads(twice[0])["made"] == {
-        "report_version": 5,
+        "report_version": 6,
         "lineup_version": tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"],
         "at": "2026-03-01T12:00:00+00:00",
         "seed": 7,

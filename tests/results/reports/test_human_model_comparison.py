@@ -141,12 +141,23 @@ def test_a_chart_shows_who_differs_from_which_model() -> None:
     whole = project(asked)
     chart = differences_chart([baseline_of(asked, whole)])
     # Ben differs on 2 of 2, ann on 1 of 2 and 1 of 1.
+    ben, ann = "Person 1 (2 questions)", "Person 2 (3 questions)"
     assert {series.name: [(point.label, point.value) for point in series.points] for series in chart.series} == {
-        "CLIP": [("Person 1", 1.0), ("Person 2", 0.5)],
-        "BLIP": [("Person 1", None), ("Person 2", 1.0)],
+        "CLIP": [(ben, 1.0), (ann, 0.5)],
+        "BLIP": [(ben, None), (ann, 1.0)],
     }
-    assert "80.0 %" in chart.description
+    assert chart.description == "Only one of the two is right in 80.0 % of 5 comparisons."
     assert not differences_chart([]).has_points
+
+
+def test_the_chart_of_differences_counts_questions_where_scores_combine_four() -> None:
+    """Ann is right on all but one of 8 questions, the model on all but two others: 3 of 8 differ, and of 2 instances
+    both."""
+    whole = project(
+        study({ANN: {1: FOUR_RIGHT, 2: "1110"}}), models=[ModelFacts("CLIP", {1: (True, False) * 2, 2: (True,) * 4})]
+    )
+    (point,) = differences_chart([baseline_of(whole.studies[0], whole)]).series[0].points
+    assert (point.label, point.value) == ("Person 1 (8 questions)", 3 / 8)
 
 
 def test_the_chart_of_differences_keeps_those_with_the_most_answers() -> None:

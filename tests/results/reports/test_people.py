@@ -98,7 +98,12 @@ def test_i2t_takes_both_questions_of_one_person_and_group_all_four() -> None:
     said = {ANN: {1: FOUR_RIGHT, 2: "101."}, BEN: {1: ".111", 2: FOUR_RIGHT}}
     report = report_of(project(study(said, wanted=2)))
     found = {row["Score"]: row for row in rows(report, "intervals")}
-    assert (found["I2T"]["Answers"], found["T2I"]["Answers"], found["Group"]["Answers"]) == (3, 3, 2)
+    # I2T: ann's two instances and ben's second, each of two answers; Group: one of ann's and one of ben's, of four.
+    counts = ("People", "Instances", "Questions", "Answers")
+    assert [found["I2T"][title] for title in counts] == [2, 2, 4, 6]
+    assert [found["T2I"][title] for title in counts] == [2, 2, 4, 6]
+    assert [found["Group"][title] for title in counts] == [2, 2, 8, 8]
+    assert [found["Ipos2T"][title] for title in counts] == [2, 2, 2, 3]
     # I2T: ann 1 of 2, ben 1 of 1. T2I: ann 1 of 1, ben 2 of 2. Ipos2T: ann 2 of 2, ben 1 of 1.
     assert [found[score]["Value"] for score in ("I2T", "T2I", "Group", "Ipos2T")] == [0.75, 1.0, 1.0, 1.0]
 

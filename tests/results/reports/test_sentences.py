@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from analytics.intervals.bootstrap import SMALL
 from results.reports import sentences
 from results.reports.base import Cell, Column, Range, Table, Undefined
 
@@ -17,7 +18,7 @@ def table(titles: str, *rows: Sequence[Cell], rests_on: Sequence[str] = ()) -> T
 
 FUNNEL = "Study|Type|Instances asked"
 DATASET = "Type|Subtype|Instances"
-INTERVALS = "Study|Who|Score|Value|Unit|People|Questions|95 % interval"
+INTERVALS = "Study|Who|Score|Value|Unit|People|Instances|Questions|Answers|95 % interval"
 COMPACT = "Study|Who|Group"
 
 
@@ -51,17 +52,21 @@ def test_decisions_count_each_outcome_of_a_study() -> None:
     assert said == "Of 22 instances: 17 accepted, 2 rejected, 1 conflicting, 2 undecided so far."
 
 
-HUMANS = ("baseline", "Humans", "Group", 0.8675, "instance", 20, 500, Range(0.8405, 0.8919))
-CLIP = ("baseline", "CLIP", "Group", 0.3, "instance", None, 500, Range(0.26, 0.34))
-TROHN = ("baseline", "CLIP-TROHN-Img", "Group", 0.693, "instance", None, 500, Range(0.65, 0.73))
+HUMANS = ("baseline", "Humans", "Group", 0.8675, "instance", 20, 500, 2000, 3000, Range(0.8405, 0.8919))
+HUMANS_SAID = (
+    "Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances, 2,000 questions, 3,000 answers)"
+)
+CLIP = ("baseline", "CLIP", "Group", 0.3, "instance", None, 500, 2000, None, Range(0.26, 0.34))
+TROHN = ("baseline", "CLIP-TROHN-Img", "Group", 0.693, "instance", None, 500, 2000, None, Range(0.65, 0.73))
 
 
 def test_people_are_compared_with_the_best_model_and_chance() -> None:
-    intervals = table(INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, NOTHING), HUMANS, CLIP, TROHN)
+    intervals = table(
+        INTERVALS, ("baseline", "Humans", "I2T", 0.9, "instance", 20, 500, 1000, 1500, NOTHING), HUMANS, CLIP, TROHN
+    )
     said = sentences.say_people(table(COMPACT, ("baseline", "Random chance", 1 / 6)), intervals)
     assert said == (
-        "Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances); "
-        "the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances); chance is 16.7 %."
+        f"{HUMANS_SAID}; the best of 2 models, CLIP-TROHN-Img, gets 69.3 % (500 instances); chance is 16.7 %."
     )
 
 
@@ -70,17 +75,16 @@ def test_people_are_compared_with_the_best_model_and_chance() -> None:
     [
         ([], "Nobody has answered a question with a known right answer yet."),
         (
-            [("baseline", "Humans", "Right (check)", 0.5, "question", 1, 2, NOTHING)],
-            "Humans get 50.0 % of questions right (1 person, 2 questions).",
+            [("baseline", "Humans", "Right (check)", 0.5, "question", 1, 1, 2, 2, NOTHING)],
+            "Humans get 50.0 % of questions right (1 person, 2 questions, 2 answers).",
         ),
         (
-            [("baseline", "Humans", "Group", NOTHING, "instance", 0, 0, NOTHING)],
+            [("baseline", "Humans", "Group", NOTHING, "instance", 0, 0, 0, 0, NOTHING)],
             "No score of people yet: No one answered.",
         ),
         (
             [HUMANS, ("second", *HUMANS[1:])],
-            "baseline: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances); "
-            "second: Humans get 86.8 % of groups right (95 % CI 84.1–89.2; 20 people, 500 instances).",
+            f"baseline: {HUMANS_SAID}; second: {HUMANS_SAID}.",
         ),
     ],
     ids=["nobody", "one person without an interval", "undefined", "two studies"],
@@ -90,7 +94,9 @@ def test_people_with_little_to_say(rows: list[Sequence[Cell]], sentence: str) ->
 
 
 ABOUT = ("filter", "check", "options", "all")
-RELIABILITY = "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % interval over questions|Questions|People"
+RELIABILITY = (
+    "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % interval over questions|Questions|People|Remark"
+)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +160,14 @@ RELIABILITY = "Study|Kind|Labels|Answers used|Measure|Filtering|Value|95 % inter
 def test_agreement_names_the_most_general_coefficient_before_filtering(
     rows: list[Sequence[Cell]], sentence: str
 ) -> None:
-    assert sentences.say_agreement(table(RELIABILITY, *rows)) == sentence
+    assert sentences.say_agreement(table(RELIABILITY, *((*row, "") for row in rows))) == sentence
+
+
+def test_agreement_has_no_interval_that_the_table_warns_of() -> None:
+    row = (*ABOUT, "Krippendorff's alpha", "before", 0.76, Range(-0.19, 0.95), 16, 4, SMALL)
+    assert sentences.say_agreement(table(RELIABILITY, row)) == (
+        "Krippendorff's alpha is 0.76 (4 people, 16 questions)."
+    )
 
 
 def test_models_name_the_best_of_all() -> None:
@@ -322,19 +335,20 @@ def test_preferences_name_all_that_rank_first_with_the_comparisons_of_their_kind
 
 def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
     rows = [
-        ("b", "Humans", "Right (check)", 0.8, "question", 3, 10, NOTHING),
-        ("b", "Humans", "Score (select)", 0.62, "question", 3, 10, NOTHING),
+        ("b", "Humans", "Right (check)", 0.8, "question", 3, 5, 10, 30, NOTHING),
+        ("b", "Humans", "Score (select)", 0.62, "question", 3, 5, 10, 30, NOTHING),
     ]
     assert sentences.say_people(table(COMPACT), table(INTERVALS, *rows)) == (
-        "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions); "
-        "Score (select): Humans score 62.0 % (3 people, 10 questions)."
+        "Right (check): Humans get 80.0 % of questions right (3 people, 10 questions, 30 answers); "
+        "Score (select): Humans score 62.0 % (3 people, 10 questions, 30 answers)."
     )
 
 
 def test_descriptions_and_their_retrieval() -> None:
-    titles = "Study|Sets|Written|Accepted|Rejected|Undecided"
-    assert sentences.say_descriptions(table(titles, ("s", "all", 120, 83, 20, 17), ("s", "video", 60, 40, 20, 0))) == (
-        "Of 120 descriptions, 83 were accepted and 20 rejected, and 17 are undecided so far."
+    titles = "Study|Sets|Written|Accepted|Rejected|Conflicting|Waiting for answers"
+    rows: list[Sequence[Cell]] = [("s", "all", 120, 83, 20, 11, 6), ("s", "video", 60, 40, 20, 0, 0)]
+    assert sentences.say_descriptions(table(titles, *rows)) == (
+        "Of 120 descriptions, 83 were accepted, 20 rejected, 11 are conflicting and 6 wait for answers."
     )
     titles = "Study|Averaged over|Descriptions of|Answers used|Accuracy|95 % interval|People|Descriptions"
     accuracy = table(

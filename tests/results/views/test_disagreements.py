@@ -271,3 +271,19 @@ def test_a_large_study_compares_its_answers_in_the_background(
     assert listed(client, "disagree") == ["vase-1", "vase-2"]
     assert [count for _, _, count, _ in client.get(LIST).context["filters"]] == [2, 2, 0]
     assert study.questions.count() == 4
+
+
+@pytest.mark.usefixtures("study")
+def test_closing_says_first_how_many_questions_conflict_and_they_can_be_settled_later(client: Client) -> None:
+    page = words_of(client.get("/studies/vases/step-3/close/"))
+    link = f'<a href="{LIST}">2 conflicting questions</a>'
+    assert f"{link} are still unsettled. You can settle them now, or after the study is closed." in page
+    client.post("/studies/vases/step-3/close/")
+    settle(client, "vase-1", choice="candidate-1")
+    assert question("vase-1").decision.settled_choice == "candidate-1"
+
+
+def test_closing_without_conflicts_says_nothing_of_them(client: Client, study: Study) -> None:
+    settle(client, "vase-1", choice="candidate-1")
+    settle(client, "vase-2", choice="candidate-3")
+    assert "conflicting" not in words_of(client.get("/studies/vases/step-3/close/"))

@@ -14,6 +14,8 @@ from results.models import Export, Release, ReleasePseudonym
 from studies.models import Membership, Study
 from studies.permissions import Role
 from tests.factories import NOON, answer, make_launched, make_study, questions, sit_down
+from tests.jobs import run_now
+from tests.pages import words_of
 
 ASK = "/studies/birds/birds-step-3/releases/"
 
@@ -144,3 +146,42 @@ def test_as_many_queries_for_many_releases_as_for_few(
         )
     with django_assert_max_num_queries(14):
         assert client.get(ASK).status_code == 200
+
+
+def test_the_page_says_what_a_release_freezes(client: Client, study: Study) -> None:
+    Study.objects.update(in_dataset=False)
+    assert "A release freezes what birds-step-3 accepted, with all answers." in words_of(client.get(ASK))
+    Study.objects.update(in_dataset=True)
+    assert "what birds-step-3 accepted, which is the whole dataset, with all answers." in words_of(client.get(ASK))
+    Study.objects.filter(pk=make_launched(make_study(study.project, "birds-step-4")).pk).update(in_dataset=True)
+    page = words_of(client.get(ASK))
+    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below, with all answers." in page
+
+
+@pytest.mark.usefixtures("answered")
+def test_a_release_is_called_frozen_when_its_download_appears(
+    client: Client, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: None)
+    assert "Being frozen." in words_of(ask())
+    export, release = Export.objects.get(), Release.objects.get()
+    state = f'id="release-{release.pk}-state"'
+    assert state not in words_of(client.get(f"/exports/{export.pk}/")), "it is being made"
+    assert export.job
+    run_now(export.job)
+    fragment = words_of(client.get(f"/exports/{export.pk}/"))
+    assert "Download" in fragment
+    said = fragment.partition(f'{state} hx-swap-oob="true">')[2]
+    assert said.strip().startswith("birds-step-3: 4 accepted items, 4 responses, frozen")
+
+
+@pytest.mark.usefixtures("answered")
+def test_a_release_whose_files_failed_is_not_being_frozen(
+    client: Client, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_job, "apply_async", lambda args, kwargs, **options: None)
+    ask()
+    Export.objects.update(error="The disk is full.")
+    page = words_of(client.get(ASK))
+    assert "Not frozen, because none of its files was made." in page
+    assert "Being frozen." not in page

@@ -14,7 +14,7 @@ from studies.actions.studies import create_study
 from studies.models import Event, Study
 from studies.shipped_designs import shipped_designs
 from tests.factories import NOON, TESTS, create_draft, make_person, make_project
-from tests.pages import signed_in
+from tests.pages import signed_in, words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -224,3 +224,8 @@ def test_a_file_that_is_no_study_file_is_refused_and_what_was_typed_stays(
     assert sentence in page
     assert "study: typed" in page
     assert not Study.objects.exists()
+
+
+def test_a_new_draft_links_its_preview(client: Client, draft: Study) -> None:
+    page = words_of(client.post(NEW, {"source": FILE.replace("best-vase", "other")}, follow=True))
+    assert 'The draft is made. Look at its <a href="/studies/vases/other/preview/">preview</a>, then launch it.' in page

@@ -17,6 +17,7 @@ from studies.design.model import BlindSolvability, LaunchConditions, Lobby
 from studies.models import BlindScore, Instance, InstanceImage, Study, StudyState
 from tests.factories import NOON, answer, draw_instance, make_study, questions, redesign, sit_down
 from tests.jobs import run_now
+from tests.pages import words_of
 
 PAGE = "/studies/birds/birds-step-3/"
 LIVE = f"{PAGE}progress/"
@@ -135,10 +136,10 @@ def test_odd_things_at_the_door_are_told_with_what_to_do(client: Client, study: 
 @pytest.mark.parametrize(
     ("state", "buttons"),
     [
-        (StudyState.DRAFT, ["Launch", "Edit in a form", "Delete"]),
-        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study"]),
-        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study"]),
-        (StudyState.CLOSED, ["Results"]),
+        (StudyState.DRAFT, ["Launch", "Preview", "Edit in a form", "Delete", "Duplicate"]),
+        (StudyState.OPEN, ["Recruit", "Pause", "Add questions or answers", "Close study", "Preview", "Duplicate"]),
+        (StudyState.PAUSED, ["Resume", "Add questions or answers", "Close study", "Preview", "Duplicate"]),
+        (StudyState.CLOSED, ["Results", "Preview", "Duplicate"]),
     ],
 )
 def test_the_buttons_are_those_that_the_state_allows(
@@ -152,7 +153,16 @@ def test_the_buttons_are_those_that_the_state_allows(
     page = client.get(PAGE).content.decode()
     actions = re.search(r'<nav class="actions".*?</nav>', page, re.DOTALL)
     assert actions
-    assert re.findall(r">([A-Z][a-z ]+)</a>", actions[0]) == [*buttons, "Preview", "Duplicate"]
+    assert re.findall(r">([A-Z][a-z ]+)</a>", actions[0]) == buttons
+
+
+def test_a_draft_leads_to_its_preview_and_its_form_without_a_menu(client: Client, draft: Study) -> None:
+    page = words_of(client.get(PAGE))
+    preview = f'href="{PAGE}preview/"'
+    beside_launch = page.partition('<nav class="actions"')[2].partition("<details")[0]
+    assert f'<a class="button" {preview}>Preview</a>' in beside_launch
+    assert f'<a class="button" href="{PAGE}form/">Edit in a form</a>' in beside_launch
+    assert f"<a {preview}>preview</a>" in page.partition('<p class="notice">')[2].partition("</p>")[0]
 
 
 def test_the_live_part_is_a_fragment_that_asks_for_itself(client: Client, study: Study) -> None:
@@ -267,6 +277,14 @@ def test_a_confirmed_launch_opens_the_study(client: Client, draft: Study) -> Non
     draft.refresh_from_db()
     assert draft.state == StudyState.OPEN
     assert "The study is open. Send annotators a link from the Recruit page" in response.content.decode()
+
+
+@pytest.mark.parametrize("prolific", [False, True])
+def test_a_launch_names_prolific_only_if_the_study_recruits_there(client: Client, draft: Study, prolific: bool) -> None:
+    recruitment = draft.design.recruitment.model_copy(update={"prolific": prolific, "invite": True})
+    redesign(draft, recruitment=recruitment)
+    message = words_of(client.post(f"{PAGE}launch/", follow=True)).partition('<ul class="messages">')[2]
+    assert ("Prolific" in message.partition("</ul>")[0]) is prolific
 
 
 def test_images_that_are_awaited_are_told_before_launching(client: Client, draft: Study) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from annotation.actions.launching.study_jobs import cancel_study_job
@@ -93,7 +95,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         except (DesignRefused, StudyError) as error:
             study, problems = None, problems_in(error)
         if study is not None:
-            messages.success(request, "The draft is made. Look at its preview, then launch it.")
+            say_made(request, study)
             return redirect("study", project.slug, study.slug)
     types = [] if problems or copied else [*question_types(project)]
     material = material_in_words(project)
@@ -108,6 +110,15 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
         "missing": [each for each in types if each.ask is None and material],
     }
     return render(request, "workspace/drafts/new.html", context, status=409 if problems else 200)
+
+
+def say_made(request: HttpRequest, study: Study) -> None:
+    preview = reverse("study_preview", args=[study.project.slug, study.slug])
+    said = format_html(
+        'The draft is made. Look at its <a href="{}">preview</a>, then launch it.',
+        preview,
+    )
+    messages.success(request, said)
 
 
 def _read_study_file(request: HttpRequest) -> tuple[str, list[Problem]]:

@@ -33,7 +33,7 @@ from results.models import KeptNumbers
 from results.queries.people.groups import undeclared_groups
 from results.queries.studies.activity import activity_of, study_activity
 from results.queries.studies.live_study_status import waits_for
-from results.queries.studies.overview import answers_sent, waiting_for_launch
+from results.queries.studies.overview import answers_sent, count_conflicts, waiting_for_launch
 from results.queries.studies.progress import (
     OddArrivals,
     odd_arrivals,
@@ -367,7 +367,7 @@ CHANGES = {
         "Launch",
         "Launching freezes the design, creates the surveys and their places, and opens the links for annotators. "
         "You cannot undo it, but you can pause or close the study at any time.",
-        "The study is open. Send annotators a link from the Recruit page, or give Prolific its address.",
+        "The study is open. Send annotators a link from the Recruit page.",
         frozenset({StudyState.DRAFT}),
         StudyState.OPEN,
         lambda study, by, now: launch.launch(study=study, by=by, now=now),
@@ -426,7 +426,7 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
                 messages.info(request, f"The study is already {change.leads_to.label.lower()}. Nothing changed.")
                 return redirect("study", study.project.slug, study.slug)
         else:
-            messages.success(request, change.done)
+            messages.success(request, _done(change, study))
             return redirect("study", study.project.slug, study.slug)
     elif study.state not in change.possible_from:
         messages.info(request, f"The study is {study.get_state_display().lower()}. Nothing changed.")
@@ -434,6 +434,12 @@ def change(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     context = _plan(study, change) | {"study": study, "change": change}
     context["problems"] = problems or context.get("problems", ())
     return render(request, "workspace/change.html", context, status=409 if problems else 200)
+
+
+def _done(change: Change, study: Study) -> str:
+    if change.name == "launch" and study.design.recruitment.prolific:
+        return "The study is open. Send annotators a link from the Recruit page, or give Prolific its address."
+    return change.done
 
 
 def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
@@ -450,7 +456,9 @@ def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
 
 
 def _plan(study: Study, change: Change) -> dict[str, Any]:
-    """Return what a launch would create and cost, or what prevents it."""
+    """Return what a launch would create and cost, or what prevents it; for closing, the questions to settle."""
+    if change.name == "close" and study.accepts:
+        return {"conflicts": count_conflicts(study.project).get(study.pk, 0)}
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return {}
     try:

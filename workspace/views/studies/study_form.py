@@ -41,6 +41,7 @@ from workspace.views.studies.drafts import (
     launch_pending,
     problems_in,
     save_draft,
+    say_made,
 )
 from workspace.views.studies.launch_preview import launch_preview, precision_sentence
 
@@ -85,7 +86,7 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
             named = slugify(title)[:LONGEST_SLUG].strip("-") or values["study"]
             source = apply_changes(source, {("study",): named})
         made = create_once(project=project, source=source, by=signed_in(request), now=timezone.now(), is_named=own_name)
-        messages.success(request, "The draft is made. Look at its preview, then launch it.")
+        say_made(request, made)
         return made
 
     named = request.POST.get("named", "" if copied else value_at(read_values(source)[0], ("study",)))

@@ -1,0 +1,60 @@
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from analytics.outcomes import Outcome
+from results.queries.instances.not_asked import why_not_asked
+from studies.actions.projects.datasets import set_dataset
+from studies.models import Instance, Project, Study
+from tests.factories import NOON, TESTS, make_instance
+from tests.pages import words_of
+from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def project(researcher: User) -> Project:
+    """Step 3 asks about the vases of two types, but practises on vase-3, and feeds step 4, the dataset's study."""
+    project = project_of(researcher)
+    Instance.objects.update(created_at=NOON - HOUR)
+    practice = {"questions": [{"instance": "vase-3", "right": "none", "feedback": "Look again."}]}
+    chosen = {"type": ["replace", "swap"]}
+    step_3 = open_study(project, STEP_3 | {"practice": practice, "instances": chosen})
+    make_instance(project, "late", type="swap")
+    make_instance(project, "other", type="add")
+    Instance.objects.filter(key__in=["late", "other"]).update(created_at=NOON + HOUR)
+    step_4 = open_study(project, STEP_4)
+    set_dataset(project=project, studies=[step_4], by=TESTS, now=NOON)
+    sit_through(step_3, "ann", by_key(vase_0="none", vase_1="candidate-1"))
+    return project
+
+
+def why(project: Project, key: str, **outcomes: Outcome) -> list[tuple[str, str]]:
+    instance = Instance.objects.get(project=project, key=key)
+    known = {Study.objects.get(slug=slug.replace("_", "-")).pk: outcome for slug, outcome in outcomes.items()}
+    return [
+        (each.study.slug, each.why) for each in why_not_asked(project, [instance], {instance.pk: known})[instance.pk]
+    ]
+
+
+def test_each_reason_has_its_sentence(project: Project) -> None:
+    assert why(project, "vase-3") == [("step-3", "It is used as a practice question.")]
+    assert why(project, "other") == [("step-3", "The study file does not select it.")]
+    late = "It was imported after the launch. Add new instances to the study to ask about it."
+    assert why(project, "late") == [("step-3", late)]
+    waits = "It is asked about as soon as the study has a place for it."
+    assert why(project, "vase-1", step_3=Outcome.ACCEPTED) == [("step-4", waits)]
+
+
+def test_what_was_lost_before_or_is_asked_about_needs_no_reason(project: Project) -> None:
+    assert why(project, "vase-0", step_3=Outcome.REJECTED) == []
+    assert why(project, "vase-1", step_3=Outcome.ACCEPTED, step_4=Outcome.NONE_YET) == []
+
+
+@pytest.mark.usefixtures("project")
+def test_an_instance_and_its_card_say_why_it_is_not_asked_about(client: Client) -> None:
+    for address in ("/projects/vases/instances/vase-3/", "/projects/vases/instances/?state=not-asked"):
+        assert "It is used as a practice question." in words_of(client.get(address))

@@ -1,0 +1,45 @@
+"""The frame of researchers' pages: the rail, the head of a study, and the cards that repeat its state."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from studies.models import Study, StudyState
+from tests.factories import NOON
+from tests.pages import words_of
+
+PROJECT = "/projects/birds/"
+STUDY = "/studies/birds/birds-step-3/"
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({}, "Open"),
+        ({"completed_at": NOON}, "Complete"),
+        ({"completed_at": NOON, "state": StudyState.CLOSED, "closed_at": NOON}, "Closed"),
+    ],
+    ids=["open", "complete", "closed"],
+)
+def test_head_rail_and_card_name_the_same_state(
+    client: Client, study: Study, fields: dict[str, object], word: str
+) -> None:
+    Study.objects.update(**fields)
+    name = word.lower()
+    head, overview = words_of(client.get(STUDY)), words_of(client.get(PROJECT))
+    assert f'<span class="badge {name}">{word}</span>' in head.partition("</h1>")[0]
+    card = overview.partition('<li class="tile">')[2]
+    assert f'<span class="badge {name}">{word}</span>' in card.partition("</h3>")[0]
+    for page in (head, overview):
+        line = re.search(r'<ul class="rail-studies">.*?</ul>', page)
+        assert line
+        assert f'class="dot {name}"' in line[0]
+        assert f": {name}, 0 of 1 places filled" in line[0]
+        assert f'<span class="visually-hidden"> {word}</span>' in line[0]
+
+
+def test_the_home_page_counts_no_complete_study_as_open(client: Client, study: Study) -> None:
+    assert "1 open" in words_of(client.get("/"))
+    Study.objects.update(completed_at=NOON)
+    assert "1 open" not in words_of(client.get("/"))
