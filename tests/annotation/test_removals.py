@@ -175,7 +175,7 @@ def test_what_a_researcher_settled_stays_settled_and_its_votes_follow_and_no_oth
 def test_slots_opened_again_are_somebody_elses_and_the_answer_is_let_back_only_where_they_are_free() -> None:
     study = launch_study(instances=2, answers=1)
     answer_all(arrive_at_work(study, "ann"), "none")
-    with pytest.raises(CannotRemove, match="Exclude them first"):
+    with pytest.raises(CannotRemove, match="Exclude the person first"):
         reopen(study, "ann")
     exclude(study, "ann")
     assert (reopen(study, "ann"), reopen(study, "ann")) == (2, 0)

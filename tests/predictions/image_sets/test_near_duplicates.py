@@ -83,10 +83,10 @@ def test_a_file_of_vectors_is_a_known_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "why"),
     [
-        ({"names": ["1"], "vectors": np.zeros((1, 2))}, "no file of vectors"),
+        ({"names": ["1"], "vectors": np.zeros((1, 2))}, "not a file of vectors"),
         ({"names": ["1"], "vectors": np.zeros((1, 2)), "embedding": "other-v1"}, "has vectors of other-v1"),
         ({"names": ["1", "2"], "vectors": np.zeros((1, 2)), "embedding": EMBEDDING.name}, "2 names and vectors"),
-        (None, "no file of vectors"),
+        (None, "not a file of vectors"),
     ],
 )
 def test_a_file_that_is_none_is_said(arrays: dict[str, object] | None, why: str, tmp_path: Path) -> None:

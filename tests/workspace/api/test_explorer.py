@@ -110,7 +110,7 @@ def test_what_is_not_counted_yet_is_refused_and_then_says_of_when_it_is(
     monkeypatch.setattr("results.views.cached_statistics.send", jobs.append)
     refused = script.get(f"{ENDPOINT}?progress=complete")
     assert (refused.status_code, refused.json()["type"]) == (409, "urn:lineup:problem:not-now")
-    assert "being counted" in refused.json()["detail"]
+    assert "still being computed" in refused.json()["detail"]
     fail(job=jobs.pop(), error="The server could not make these numbers.", now=NOON)
     refused = script.get(f"{ENDPOINT}?progress=complete")
     assert (refused.status_code, refused.json()["detail"]) == (409, "The server could not make these numbers.")
