@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 HOUR = timedelta(hours=1)
 # Hours with answers that the rate is measured over, and the answers needed in them.
@@ -19,22 +20,42 @@ class Projection:
     reason: str = ""
 
 
-def projected_end(hours: Sequence[tuple[datetime, int]], *, left: int, now: datetime) -> Projection:
+def projected_end(
+    hours: Sequence[tuple[datetime, int]], *, last: datetime | None, left: int, now: datetime
+) -> Projection:
     """Return when `left` more answers will have arrived.
 
     The rate is the number of answers in the last 24 hours that had any, over the time from the start of the first of
-    these hours until `now`: breaks and nights in between count, so that they are expected again. hours: the start of
-    each hour that had answers, in order, and their number.
+    these hours until the `last` answer: breaks and nights in between count, so that they are expected again. The end
+    follows from the last answer, so it stays the same until another answer comes.
 
-    Example: 30 answers between 9:00 and 11:00, and 24 left at 11:30, are 12 an hour; the end is 13:30.
+    No end is projected once no answer has come for longer than the longest break: an hour, or more if more lie between
+    the starts of two of these hours. Nor is one projected from the next full hour after the end, which has passed then.
+
+    hours: the start of each hour that had answers, in order, and their number. last: when the last answer came.
+
+    Example: 30 answers from 9:00, the last at 11:30, are 12 an hour; 24 left at 11:45 end at 13:30. From 12:31 on
+    nothing is projected, if answers came in each hour.
     """
     if left <= 0:
         return Projection(None, reason="All answers are in.")
     recent = hours[-ACTIVE_HOURS:]
     given = sum(answers for _, answers in recent)
-    if given < LEAST_ANSWERS:
+    if last is None or given < LEAST_ANSWERS:
         return Projection(None, reason=f"Too few answers yet to project the end: {given} of at least {LEAST_ANSWERS}.")
-    per_hour = given / (max(now - recent[0][0], HOUR) / HOUR)
+    starts = [start for start, _ in recent]
+    longest_break = max((later - earlier for earlier, later in pairwise(starts)), default=HOUR)
+    per_hour = given / (max(last - starts[0], HOUR) / HOUR)
     if left / per_hour > FARTHEST / HOUR:
         return Projection(None, per_hour, "At this rate it takes more than a year.")
-    return Projection(now + left / per_hour * HOUR, per_hour)
+    end = last + left / per_hour * HOUR
+    if now - last > longest_break or now >= full_hour_after(end):
+        moment = last.astimezone(UTC)
+        since = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+        return Projection(None, reason=f"No answers have come since {since}, so no end is projected.")
+    return Projection(end, per_hour)
+
+
+def full_hour_after(time: datetime) -> datetime:
+    """Return the next full hour: a projection is no more precise, and a chart does not change every second."""
+    return time.replace(minute=0, second=0, microsecond=0) + HOUR

@@ -225,6 +225,8 @@ class StudyFacts:
     skipped: int = 0
     skipped_about: int = 0
     surveys: Mapping[int, Set[int]] = field(default_factory=dict)
+    double_surveys: int = 0
+    asked_twice: int = 0
     above: Sequence[SimulatedStudy] = ()
     beside: Mapping[int, Sequence[str]] = field(default_factory=dict)
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)

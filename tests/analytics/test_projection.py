@@ -5,29 +5,52 @@ import pytest
 from analytics.work.projection import projected_end
 
 NINE = datetime(2026, 11, 20, 9, tzinfo=UTC)
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
-def test_the_rate_of_recent_hours_goes_on() -> None:
+def test_the_rate_of_recent_hours_goes_on_from_the_last_answer() -> None:
     """30 answers from 9:00 to 11:30 are 12 an hour; 24 more take two hours."""
-    found = projected_end([(NINE, 20), (NINE + HOUR, 10)], left=24, now=NINE + 2.5 * HOUR)
-    assert found.per_hour == pytest.approx(12)
-    assert found.end == NINE + 4.5 * HOUR
+    hours = [(NINE, 20), (NINE + HOUR, 5), (NINE + 2 * HOUR, 5)]
+    for now in (2.5, 2.75, 3.5):
+        found = projected_end(hours, last=NINE + 2.5 * HOUR, left=24, now=NINE + now * HOUR)
+        assert found.per_hour == pytest.approx(12)
+        assert found.end == NINE + 4.5 * HOUR
 
 
 def test_breaks_count_and_old_hours_do_not() -> None:
-    """The first hour is the 25th before the last: of the other 24, each with 2 answers, the first began 47 hours ago
-    because every second hour was a break."""
+    """The first hour is the 25th before the last: of the other 24, each with 2 answers, the first began 47 hours before
+    the last answer because every second hour was a break."""
     hours = [(NINE + 2 * place * HOUR, 100 if place == 0 else 2) for place in range(25)]
-    found = projected_end(hours, left=48, now=NINE + 49 * HOUR)
+    found = projected_end(hours, last=NINE + 49 * HOUR, left=48, now=NINE + 49 * HOUR)
     assert found.per_hour == pytest.approx(48 / 47)
     assert found.end == NINE + (49 + 47) * HOUR
 
 
-def test_a_study_that_nobody_answers_any_more_ends_later_and_later() -> None:
-    hours = [(NINE, 40)]
-    soon, later = (projected_end(hours, left=40, now=NINE + n * HOUR) for n in (2, 20))
-    assert (soon.end, later.end) == (NINE + 4 * HOUR, NINE + 40 * HOUR)
+def test_no_end_is_projected_once_no_answer_has_come_for_an_hour() -> None:
+    """40 answers in half an hour count as 40 an hour; 40 more end an hour after the last."""
+    last = NINE + HOUR / 2
+    soon, later = (
+        projected_end([(NINE, 40)], last=last, left=40, now=now) for now in (last + HOUR, last + HOUR + MINUTE)
+    )
+    assert soon.end == last + HOUR
+    assert (later.end, later.per_hour) == (None, None)
+    assert later.reason == "No answers have come since 20 Nov 2026, 09:30 UTC, so no end is projected."
+
+
+def test_a_night_like_the_one_before_is_waited_for() -> None:
+    """Answers at 18:00 and at 9:00 the next day: the break between these hours is 15 hours."""
+    hours = [(NINE - 15 * HOUR, 10), (NINE, 10)]
+    last = NINE + MINUTE
+    soon, late = (projected_end(hours, last=last, left=400, now=last + n * HOUR) for n in (15, 16))
+    assert soon.end is not None
+    assert late.reason.startswith("No answers have come since 20 Nov 2026, 09:01 UTC")
+
+
+def test_no_end_is_projected_from_the_full_hour_after_it() -> None:
+    """40 answers in half an hour count as 40 an hour; 10 more end 15 minutes after the last, before 10:00."""
+    soon, later = (projected_end([(NINE, 40)], last=NINE + HOUR / 2, left=10, now=NINE + n * MINUTE) for n in (59, 60))
+    assert soon.end == NINE + 45 * MINUTE
+    assert later.reason.startswith("No answers have come since 20 Nov 2026, 09:30 UTC")
 
 
 @pytest.mark.parametrize(
@@ -40,10 +63,11 @@ def test_a_study_that_nobody_answers_any_more_ends_later_and_later() -> None:
     ],
 )
 def test_it_says_why_there_is_no_end(hours: list[tuple[datetime, int]], left: int, reason: str) -> None:
-    found = projected_end(hours, left=left, now=NINE + HOUR)
+    found = projected_end(hours, last=NINE + MINUTE if hours else None, left=left, now=NINE + HOUR)
     assert (found.end, found.reason) == (None, reason)
 
 
 def test_the_first_minutes_count_as_an_hour() -> None:
     """20 answers in two minutes are not 600 an hour."""
-    assert projected_end([(NINE, 20)], left=20, now=NINE + timedelta(minutes=2)).per_hour == 20
+    now = NINE + 2 * MINUTE
+    assert projected_end([(NINE, 20)], last=now, left=20, now=now).per_hour == 20

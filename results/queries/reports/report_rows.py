@@ -36,7 +36,7 @@ from results.reports.sections.people import asks_the_four
 from results.simulated import given_by_a_program
 from studies.actions.projects.datasets import dataset_studies
 from studies.kinds import get_kind, has_own_score
-from studies.models import Instance, Project, Purpose, Study, StudyState, SurveyQuestion
+from studies.models import Instance, Project, Purpose, Question, Study, StudyState, Survey, SurveyQuestion
 
 # Rows per fetch: each fetch is a round trip.
 CHUNK = 10_000
@@ -191,7 +191,18 @@ def study_outline(study: Study) -> StudyFacts:
         minimum_hourly_pay=minimum_hourly_pay(design.pay.currency),
         **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),
         **_counted_with_instances(failed_to_show([study]), "skipped"),
+        **_double_surveys(study),
     )
+
+
+def _double_surveys(study: Study) -> dict[str, int]:
+    """Return the number of surveys that twice as many people answer, for agreement, and of the questions in them."""
+    design = study.design
+    if not design.surveys.double_seats:
+        return {}
+    doubles = Survey.objects.filter(study=study, round=1, seats_planned=2 * design.answers)
+    asked = Question.objects.filter(places__survey__in=doubles, taken_out_at=None, undone_at=None)
+    return {"double_surveys": doubles.count(), "asked_twice": asked.distinct().count()}
 
 
 def _counted_with_instances(rows: QuerySet[Any], name: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from analytics.work.projection import HOUR, Projection
+from analytics.work.projection import HOUR, Projection, full_hour_after
 from results.reports.base import Chart, Point, Reference, Series
 from results.reports.histogram import histogram
 from studies.wording import counted
@@ -24,23 +24,24 @@ def say_projection(projection: Projection) -> str:
     """Return a sentence about the projected end."""
     if projection.end is None or projection.per_hour is None:
         return projection.reason
-    end = _full_hour(projection.end.astimezone(UTC))
+    end = full_hour_after(projection.end.astimezone(UTC))
     return f"At {projection.per_hour:.1f} answers an hour, the last answer is expected by {_moment(end)} UTC."
 
 
-def progress_chart(name: str, hours: Hours, *, wanted: int, projection: Projection) -> Chart:
-    """Chart the number of answers by the end of each hour, and where it leads."""
+def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: int, projection: Projection) -> Chart:
+    """Chart the number of answers by the end of each hour until the `last` answer, and where it leads."""
     points, given = [], 0
     for place, (hour, answers) in enumerate(hours):
         given += answers
         is_last_of_day = place + 1 == len(hours) or hours[place + 1][0].date() != hour.date()
         if len(hours) <= MOST_HOURS_DRAWN or is_last_of_day:
-            points.append(_at(hour + HOUR, given))
+            is_last = place + 1 == len(hours)
+            points.append(_at(last if is_last and last is not None else hour + HOUR, given))
     if points:
         points.insert(0, _at(hours[0][0], 0))
     series, says = [Series("Given", points)], projection.reason
     if projection.end is not None and points:
-        end = _full_hour(projection.end)
+        end = full_hour_after(projection.end)
         series.append(Series("Projected", [points[-1], _at(end, wanted)]))
         says = f"Projected end: {_moment(end)} UTC."
     words = f"{given:,} of {wanted:,} answers. {says}".rstrip()
@@ -95,11 +96,6 @@ def wages_chart(name: str, wages: Sequence[tuple[str, float]], *, currency: str,
         return Chart(name, title, words, "dots", "money", axis, [Series("", points)], reference, "Annotator")
     series = histogram({"": Counter(wage for _, wage in paid)}, unit=currency)
     return Chart(name, title, words, "histogram", "count", "Sessions", series, reference, axis)
-
-
-def _full_hour(time: datetime) -> datetime:
-    """Return the next full hour: a projection is no more precise, and the chart does not change every second."""
-    return time.replace(minute=0, second=0, microsecond=0) + HOUR
 
 
 def _at(time: datetime, value: int) -> Point:

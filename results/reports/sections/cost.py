@@ -65,7 +65,9 @@ def protocol_table(project: ProjectFacts) -> Table:
         Column("Takes its instances from"),
         *(
             Column("Answers per question", "count"),
-            Column("At most", "count"),
+            Column("Double surveys", "count"),
+            Column("Questions in double surveys", "count"),
+            Column("At most, if undecided", "count"),
             Column("Settled by researchers", "count"),
             Column("Questions skipped", "count"),
         ),
@@ -73,7 +75,8 @@ def protocol_table(project: ProjectFacts) -> Table:
     rows: list[Sequence[Cell]] = [
         (
             *(study.slug, study.title, study.purpose, ", ".join(study.kinds), study.rule),
-            *(study.fed_by or "the import", study.answers_wanted, study.max_answers),
+            *(study.fed_by or "the import", study.answers_wanted, study.double_surveys, study.asked_twice),
+            study.max_answers,
             LinkedCount(
                 study.settled,
                 listing(study=study.slug, question=SETTLED),
@@ -93,6 +96,12 @@ def protocol_table(project: ProjectFacts) -> Table:
         "A question is skipped when its images could not be shown; somebody else is asked.",
         people_left_out(project),
     ]
+    if any(study.double_surveys for study in project.studies):
+        notes.insert(
+            0,
+            "Double surveys: a second set of people answers them too, to measure agreement, so their questions get "
+            "twice the answers per question.",
+        )
     return Table("protocol", "The studies in the order of the pipeline", columns, rows, notes)
 
 

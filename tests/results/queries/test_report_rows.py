@@ -210,3 +210,13 @@ def test_settling_a_tie_changes_no_human_score_and_withdrawing_takes_the_person_
     assert human_score(project, "Group") == 0.75
     withdraw(project, "ben")
     assert human_score(project, "Group") == 1.0
+
+
+def test_surveys_that_a_second_set_of_people_answers_are_in_the_table_of_studies() -> None:
+    """Of five questions in surveys of two, the first survey is asked twice: two of its questions get two answers."""
+    study = launch_study(instances=5, surveys={"size": 2, "double_seats": 1})
+    table = report_of(project_facts(study.project)).table("protocol")
+    (row,) = [dict(zip([column.title for column in table.columns], cells, strict=True)) for cells in table.rows]
+    told = ("Answers per question", "Double surveys", "Questions in double surveys", "At most, if undecided")
+    assert [row[title] for title in told] == [1, 1, 2, 1]
+    assert table.notes[0].startswith("Double surveys: a second set of people answers them too")

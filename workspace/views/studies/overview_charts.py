@@ -45,8 +45,9 @@ def overview_of(study: Study, progress: StudyProgress, activity: StudyActivity, 
     hours = [(datetime.fromtimestamp(start, UTC), n) for start, n in activity.hours]
     left = progress.answers.wanted - progress.answers.given
     expected = study.state == StudyState.OPEN and progress.answers.wanted > 0
-    projection = projected_end(hours, left=left, now=now) if expected else Projection(None)
-    charts = [chart for chart in _charts(study, progress, activity, hours, projection) if chart.has_points]
+    last = None if activity.last is None else datetime.fromtimestamp(activity.last, UTC)
+    projection = projected_end(hours, last=last, left=left, now=now) if expected else Projection(None)
+    charts = [chart for chart in _charts(study, progress, activity, hours, last, projection) if chart.has_points]
     rows = live_charts(study, charts)
     shown = [
         ShownChart(rows[chart.name], chart, page_table(table_of_chart(chart))) for chart in charts if chart.name in rows
@@ -60,6 +61,7 @@ def _charts(
     progress: StudyProgress,
     activity: StudyActivity,
     hours: Sequence[tuple[datetime, int]],
+    last: datetime | None,
     projection: Projection,
 ) -> Sequence[Chart]:
     seconds: defaultdict[str, dict[float, int]] = defaultdict(dict)
@@ -67,7 +69,9 @@ def _charts(
         seconds[kind][second] = n
     currency = study.design.pay.currency
     return [
-        progress_chart(f"{study.slug}-progress", hours, wanted=progress.answers.wanted, projection=projection),
+        progress_chart(
+            f"{study.slug}-progress", hours, last=last, wanted=progress.answers.wanted, projection=projection
+        ),
         hours_chart(f"{study.slug}-hours", hours),
         seconds_chart(f"{study.slug}-seconds", seconds, progress.seconds.median),
         wages_chart(f"{study.slug}-wages", activity.wages, currency=currency, minimum=minimum_hourly_pay(currency)),
