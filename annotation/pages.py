@@ -224,7 +224,8 @@ def _time_left(session: Session) -> dict[str, Any]:
 def deadline(session: Session, now: datetime) -> dict[str, Any] | None:
     """Return when the lease of `session` ends: in words (UTC), as a timestamp, and in seconds from `now`.
 
-    more_minutes: minutes that can still be requested, 0 for none. None before the time has begun, and without a lease.
+    limit_minutes: for how long the study keeps a place. more_minutes: minutes that can still be requested, 0 for none.
+    None before the time has begun, and without a lease.
     """
     ending = session_time.ending(session=session)
     if ending is None:
@@ -235,6 +236,7 @@ def deadline(session: Session, now: datetime) -> dict[str, Any] | None:
         "words": gettext("%(time)s UTC") % {"time": date_format(ending, day)},
         "moment": ending.isoformat(),
         "seconds": int((ending - now).total_seconds()),
+        "limit_minutes": session.study.design.time.limit_minutes,
         "more_minutes": sessions.more_minutes(session=session),
     }
 

@@ -103,7 +103,7 @@ def test_the_last_page_leaves_after_twenty_seconds_and_never_again(client: Clien
     assert again.select_one(".handover a") is not None
     # A study without pay says nothing about it.
     assert not again.select("[data-pay]")
-    assert "write to the researchers: Ada Lovelace" in words(again.encode())
+    assert "Questions? Write to the researchers: Ada Lovelace" in words(again.encode())
 
 
 BY_PLATFORM = "Prolific pays you after the researchers have approved your submission."

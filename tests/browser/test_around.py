@@ -100,6 +100,22 @@ def test_the_end_of_the_time_is_said_and_more_can_be_asked_for(page: Page, at_wo
     assert session.more_time_at is not None
 
 
+def test_a_short_time_is_not_called_short_at_its_start(page: Page, at_work: Opener) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    at_work(instances=2, time={"estimated_minutes": 2, "limit_minutes": 10})
+    page.clock.install()
+    Session.objects.update(lease_until=timezone.now() + timedelta(minutes=20))
+    page.reload()
+    said, progress = page.locator("[data-word]"), page.locator("#progress-text")
+    expect(progress).to_be_visible()
+    expect(said).to_be_empty()
+    page.clock.fast_forward("04:00")
+    expect(said).to_be_empty()
+    page.clock.fast_forward("01:10")
+    expect(said).to_contain_text("5 minutes are left: your place is kept until")
+    expect(progress).to_be_in_viewport(ratio=1)
+
+
 def test_an_open_page_gives_a_sign_every_minute_until_the_first_answer(page: Page, arrived: Opener) -> None:
     session = arrived(instances=3)
     page.clock.install()

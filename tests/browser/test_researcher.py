@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -15,7 +16,7 @@ from background import jobs
 from background.models import Job, JobState
 from background.tasks import run_job
 from results.models import Release
-from studies.models import Membership, Study
+from studies.models import Import, Membership, Study
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, hurry, question_number
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
@@ -281,3 +282,36 @@ def test_a_job_goes_on_as_a_bar_on_other_pages_and_ends_in_a_notice(
     export.update(state=JobState.DONE, finished_at=timezone.now())
     expect(page.locator("#job-notices")).to_have_text(re.compile("Export of birds-step-3 as jsonl is done."))
     expect(running).to_have_count(0)
+
+
+def test_notices_of_ended_jobs_fold_are_dismissed_and_come_once(
+    signed_in: Page, live_server: LiveServer, study: Study
+) -> None:
+    page, ana = signed_in, User.objects.get(username="ana")
+    page.wait_for_load_state("networkidle")
+    tomorrow = timezone.now() + timedelta(days=1)
+    ended = {"state": JobState.DONE, "asked_at": timezone.now(), "finished_at": tomorrow, "requested_by": ana}
+    for number in range(4):
+        job = Job.objects.create(kind="studies.import", unit="rows", **ended)
+        Import.objects.create(
+            project=study.project,
+            requested_by=ana,
+            requested_at=timezone.now(),
+            files=[{"path": f"/a/{number}.csv"}],
+            format="csv",
+            job=job,
+            by_name="ana",
+        )
+    notices = page.locator("#job-notices [data-notice]:visible")
+    page.goto(f"{live_server.url}/tokens/")
+    expect(notices).to_have_count(2)
+    assert_accessible(page)
+    page.get_by_role("button", name="and 2 more").click()
+    expect(notices).to_have_count(4)
+    notices.first.get_by_role("button", name="Dismiss").click()
+    expect(notices).to_have_count(3)
+    # The server would tell them again, as to a browser that missed the answer; they end in the future here.
+    with page.expect_response("**/jobs/"):
+        page.reload()
+    expect(page.locator("#jobs:not([hx-get])")).to_be_attached()
+    expect(notices).to_have_count(0)

@@ -28,13 +28,20 @@ from workspace.models import HubDownload, HubPush
 # Until when this browser was told which jobs had ended.
 COOKIE = "jobs_told"
 MOST_SHOWN = 5
+# Notices sent at once; the script of the page shows the latest and folds the others.
+MOST_ENDED = 50
 STUDY_JOBS = {LAUNCH_JOB: "Launch", EXTENSION_JOB: "Extension"}
 
 
 @dataclass(frozen=True)
 class OwnJob:
-    """A job of the person who looks. `address`: of the list that has it. `state` as of a `Job`."""
+    """A job of the person who looks.
 
+    `key`: an id, unique among all jobs. `address`: of the list that has it. `state` as of a `Job`. `done_words`: what
+    its notice says when it is done.
+    """
+
+    key: str
     title: str
     address: str
     state: str
@@ -43,6 +50,7 @@ class OwnJob:
     unit: str
     error: str
     is_cancelling: bool = False
+    done_words: str = "is done."
 
     @property
     def is_unfinished(self) -> bool:
@@ -63,7 +71,7 @@ def own_jobs(request: HttpRequest) -> HttpResponse:
     jobs = [job for job in _own_jobs(request, told) if urlsplit(job.address).path != here]
     context = {
         "unfinished": [job for job in jobs if job.is_unfinished][:MOST_SHOWN],
-        "ended": [job for job in jobs if not job.is_unfinished][:MOST_SHOWN],
+        "ended": [job for job in jobs if not job.is_unfinished][:MOST_ENDED],
     }
     response = render(request, "workspace/jobs.html", context)
     response.set_cookie(COOKIE, now.isoformat(), httponly=True, samesite="Lax", secure=request.is_secure())
@@ -88,7 +96,9 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         address = reverse("project_models", args=[run.project.slug])
         state = JobState.RUNNING if run.is_unfinished else run.state
         counts = (run.stored + run.wrong, run.total, "questions")
-        yield OwnJob(f"{run.spec} on {run.about}", f"{address}#run-{run.pk}", state, *counts, run.error)
+        yield OwnJob(
+            f"run-{run.pk}", f"{run.spec} on {run.about}", f"{address}#run-{run.pk}", state, *counts, run.error
+        )
     if not jobs:
         return
     of_jobs = here | {"job__in": list(jobs)}
@@ -110,7 +120,8 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         yield _own(title, f"{address}#export-{export.pk}", jobs[export.job_id])
     for wanted in Import.objects.filter(**of_jobs).select_related("project"):
         address = reverse("project_imports", args=[wanted.project.slug])
-        yield _own(f"Import of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", jobs[wanted.job_id])
+        job, done = jobs[wanted.job_id], "is checked." if wanted.dry_run else "is done."
+        yield _own(f"Import of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done)
     own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
     for download in own_downloads:
         address = reverse("hub_download", args=[download.pk])
@@ -120,6 +131,16 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         yield _own(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
 
 
-def _own(title: str, address: str, job: Job) -> OwnJob:
-    counts = (job.done, job.total, job.unit)
-    return OwnJob(title, address, job.state, *counts, job.error, is_cancelling=job.cancel_asked_at is not None)
+def _own(title: str, address: str, job: Job, *, done_words: str = "is done.") -> OwnJob:
+    return OwnJob(
+        f"job-{job.pk}",
+        title,
+        address,
+        job.state,
+        job.done,
+        job.total,
+        job.unit,
+        job.error,
+        is_cancelling=job.cancel_asked_at is not None,
+        done_words=done_words,
+    )

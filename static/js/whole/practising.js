@@ -1238,7 +1238,10 @@ try {
 const MOST_SECONDS = 300;
 const LAST_ANSWERS = 10;
 const FEWEST_ANSWERS = 3;
-const WARNED_AT_MINUTES = [10, 2];
+// The first warning comes early only where that is not before half of the time.
+const EARLY_MINUTES = 10;
+const SOON_MINUTES = 5;
+const LAST_MINUTES = 2;
 const TICK_MS = 5000;
 const left = document.querySelector("[data-left]");
 const until = document.querySelector("[data-until]");
@@ -1246,6 +1249,8 @@ const word = document.querySelector("[data-word]");
 const progress = document.querySelector("[data-progress]");
 const own = left?.dataset.own ? left.dataset.own.split(",").map(Number) : [];
 const estimate = left?.dataset.estimate ? Number(left.dataset.estimate) : null;
+const limit = Number(until?.dataset.limit ?? 0);
+const warnedAt = [limit < 2 * EARLY_MINUTES ? SOON_MINUTES : EARLY_MINUTES, LAST_MINUTES].filter((each) => each < limit);
 const warned = new Set();
 let endsAt = until ? Date.now() + Number(until.dataset.until) * 1000 : Infinity;
 let moment = until ? new Date(until.dataset.moment) : null;
@@ -1299,7 +1304,7 @@ function sayNothing() {
 
 function warn() {
   const minutes = (endsAt - Date.now()) / 60000;
-  const due = WARNED_AT_MINUTES.filter((each) => minutes <= each);
+  const due = warnedAt.filter((each) => minutes <= each);
   const last = due.at(-1);
   if (last === undefined || warned.has(last) || minutes <= 0) return;
   for (const each of due) warned.add(each);

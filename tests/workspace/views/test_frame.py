@@ -43,3 +43,15 @@ def test_the_home_page_counts_no_complete_study_as_open(client: Client, study: S
     assert "1 open" in words_of(client.get("/"))
     Study.objects.update(completed_at=NOON)
     assert "1 open" not in words_of(client.get("/"))
+
+
+def test_the_rail_says_what_its_numbers_count(client: Client, study: Study) -> None:
+    line = re.search(r'<ul class="rail-studies">.*?</ul>', words_of(client.get(PROJECT)))
+    assert line
+    assert '<span class="figures">0/1 place filled</span>' in line[0]
+
+
+def test_a_project_that_needs_somebody_says_so_in_words(client: Client, study: Study) -> None:
+    Study.objects.update(completed_at=NOON)
+    page = words_of(client.get("/"))
+    assert re.search(r'<span class="badge needs-hand"[^>]*>needs you</span>', page)

@@ -83,6 +83,23 @@ def test_imports_and_model_runs_are_shown_too(client: Client, study: Study, rese
     assert "onnx:demo on birds-step-3 3 of 8 questions" in shown
 
 
+def test_a_check_of_an_import_is_not_called_done(client: Client, study: Study, researcher: User) -> None:
+    client.get(JOBS)
+    whose = {"project": study.project, "requested_by": researcher, "requested_at": NOON}
+    keys = []
+    for dry_run in (True, False):
+        job = Job.objects.create(kind="studies.import", unit="rows", requested_by=researcher, asked_at=NOON)
+        Import.objects.create(
+            files=[{"path": "/a/mine.csv"}], format="csv", job=job, by_name="r", dry_run=dry_run, **whose
+        )
+        keys.append(f'data-notice="job-{job.pk}"')
+    Job.objects.update(state=JobState.DONE, finished_at=NOON + timedelta(days=9999))
+    ended = client.get(JOBS)
+    assert text(ended).count("Import of mine.csv is checked.") == 1
+    assert text(ended).count("Import of mine.csv is done.") == 1
+    assert [ended.content.decode().count(key) for key in keys] == [1, 1]
+
+
 def test_nobody_sees_the_jobs_of_others_or_of_a_project_they_left(
     client: Client, export: Export, researcher: User
 ) -> None:
