@@ -61,7 +61,8 @@ def next_steps(
         return [*steps, NextStep(Todo.MAKE_STUDY)]
     conflicts = count_conflicts(project) if conflicts is None else conflicts
     for line in lines:
-        if _can_be_settled(line.study) and conflicts.get(line.study.pk):
+        # Conflicts first: the lines come without their designs.
+        if conflicts.get(line.study.pk) and _can_be_settled(line.study):
             steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
     steps += _waited_for_once([step for line in lines for step in _of_study(line)])
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:

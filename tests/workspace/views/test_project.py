@@ -81,6 +81,14 @@ def test_an_open_study_without_questions_is_not_called_unlaunched(client: Client
     assert "Not launched yet" not in page
 
 
+def test_a_project_without_studies_says_how_many_instances_it_has(client: Client, researcher: User) -> None:
+    project = project_of(researcher)
+    counted = '<dt>Instances</dt><dd><a href="/projects/vases/instances/">4</a></dd>'
+    assert counted in words_of(client.get("/projects/vases/"))
+    open_study(project, STEP_3)
+    assert counted not in words_of(client.get("/projects/vases/"))
+
+
 def test_a_project_that_only_models_have_answered_leads_to_their_results(client: Client, researcher: User) -> None:
     project = project_of(researcher, instances=1)
     instance = project.instances.get()
