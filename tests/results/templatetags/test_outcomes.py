@@ -2,7 +2,9 @@
 
 import pytest
 
-from results.templatetags.outcomes import said_apart
+from analytics.outcomes import Outcome
+from results.templatetags.outcomes import outcome_in, said_apart
+from studies.models import Study
 
 
 @pytest.mark.parametrize(
@@ -17,3 +19,15 @@ from results.templatetags.outcomes import said_apart
 def test_only_what_is_said_of_several_studies_comes_apart(sentence: str, parts: int) -> None:
     assert len(said_apart(sentence)) == parts
     assert "; ".join(said_apart(sentence)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome", "word"),
+    [
+        ("collected-v1", Outcome.ACCEPTED, "collected"),
+        ("collected-v1", Outcome.NONE_YET, "undecided"),
+        ("chosen-v1", Outcome.ACCEPTED, "accepted"),
+    ],
+)
+def test_what_is_accepted_whatever_people_answer_is_collected(rule: str, outcome: Outcome, word: str) -> None:
+    assert outcome_in(outcome, Study(rule=rule)) == word
