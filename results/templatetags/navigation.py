@@ -106,9 +106,9 @@ def study_head(context: RequestContext, here: str = "") -> dict[str, Any]:
     secondary = SECONDARY.get(stage, ())
 
     def allowed(*actions: tuple[str, str, Verb]) -> list[tuple[str, str]]:
-        return [
-            (reverse(name, args=[study.project.slug, study.slug]), label) for name, label, verb in actions if may[verb]
-        ]
+        """Return the address and label of each that the person may do and that does not lead to this page itself."""
+        pages = ((reverse(name, args=[study.project.slug, study.slug]), *rest) for name, *rest in actions)
+        return [(address, label) for address, label, verb in pages if may[verb] and address != context["request"].path]
 
     return {
         "study": study,

@@ -1,7 +1,7 @@
 """The people of a project, one of them, and changes to whether a person's answers count, after a preview."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -23,10 +23,11 @@ from results.actions.pseudonyms import name_annotators
 from results.errors import UnknownPerson
 from results.models import KeptNumbers, Pseudonym
 from results.queries.people.participants import people_lines, person_line
-from results.queries.people.person_page import answers_of, owed_by_currency, person_by_study, sessions_of
+from results.queries.people.person_page import PersonSession, answers_of, owed_by_currency, person_by_study, sessions_of
 from results.queries.studies.events import events_about_people
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
+from results.reports.base import Column, Table, Undefined
 from results.reports.page_tables import page_table, without_undefined
 from results.reports.sections.annotators import POSITION_FLAG, person_table
 from results.reports.sections.participants import PersonNumbers, people_table
@@ -130,13 +131,23 @@ def change(request: HttpRequest, project: Project, name: str, change: str) -> Ht
 
 
 PEOPLE = KeptNumbers.Page.PROJECT_PEOPLE
+# Columns of a person's table that come first, so that no window hides them.
+FIRST_COLUMNS = ("Study", "Kind", "State", "Answers", "Agreement with others", "Right", "Median seconds", "Flags")
+
+
+def _upper(share: float | None, limits: Sequence[float] | None) -> float | None:
+    """Return the upper end of an interval: few answers are no evidence of a low share. Without an interval, 1."""
+    return None if share is None else limits[1] if limits else 1
+
+
 # In addresses -> as displayed, and what people are sorted by. Those without counted answers come last.
 ORDERS: Mapping[str, tuple[str, Callable[[PersonNumbers], float | None]]] = {
-    "": ("Lowest agreement first", lambda numbers: numbers.agreement),
-    "right": ("Fewest right first", lambda numbers: numbers.right),
+    "": ("Lowest agreement first", lambda numbers: _upper(numbers.agreement, numbers.agreement_range)),
+    "right": ("Fewest right first", lambda numbers: _upper(numbers.right, numbers.right_range)),
     "fastest": ("Fastest first", lambda numbers: numbers.seconds),
     "answers": ("Most answers first", lambda numbers: -numbers.answers),
 }
+BY_UPPER_END = {"": "agreement with others, lowest first", "right": "share of right answers, lowest first"}
 
 
 @project_view(Verb.VIEW)
@@ -170,6 +181,7 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
         "orders": {name: title for name, (title, _) in ORDERS.items() if name},
         "first_order": ORDERS[""][0],
         "order": order,
+        "by_upper_end": BY_UPPER_END.get(order, ""),
         "query": urlencode({"order": order}) if order else "",
         "who": who,
         "may": may_do(request, project),
@@ -208,7 +220,7 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "line": person_line(found),
         "sessions": sessions,
         "owed": owed_by_currency(sessions),
-        "tables": [page_table(without_undefined(table))] if table.rows else [],
+        "tables": [page_table(_most_important_first(table, _states(sessions)))] if table.rows else [],
         "answers": answers_of(found, study=study, differing=differing, page=page),
         "studies": [each.slug for each in studies],
         "study_chosen": filters["study"],
@@ -219,6 +231,30 @@ def person(request: HttpRequest, project: Project, name: str) -> HttpResponse:
         "may": may_do(request, project),
     }
     return render(request, "results/people/person.html", context)
+
+
+def _states(sessions: Sequence[PersonSession]) -> dict[str, str]:
+    """Return study -> state of the person's latest session there, in words."""
+    return {each.session.study.slug: each.session.get_state_display() for each in reversed(sessions)}
+
+
+def _most_important_first(table: Table, states: Mapping[str, str]) -> Table:
+    """Return `table` with the state of each study's session, and without columns that are empty in every row."""
+    columns = [*table.columns, Column("State")]
+    rows = [(*row, states.get(str(row[0]))) for row in table.rows]
+    table = without_undefined(replace(table, columns=columns, rows=rows))
+    kept = [
+        index
+        for index in range(len(table.columns))
+        if any(not (row[index] is None or isinstance(row[index], Undefined)) for row in table.rows)
+    ]
+    places = {title: place for place, title in enumerate(FIRST_COLUMNS)}
+    kept.sort(key=lambda index: places.get(table.columns[index].title, len(places)))
+    return replace(
+        table,
+        columns=[table.columns[index] for index in kept],
+        rows=[tuple(row[index] for index in kept) for row in table.rows],
+    )
 
 
 def _called(project: Project, name: str) -> NamedAnnotator:

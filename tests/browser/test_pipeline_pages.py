@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Decision
-from studies.models import Tag
+from studies.models import Study, Tag
 from tests.browser.stage import assert_no_wider_than_the_window, draw_all, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import make_person
@@ -173,3 +173,18 @@ def test_a_members_pictures_come_and_nobody_sees_them_after_signing_out(
     signed_in.get_by_role("button", name="Sign in").wait_for()
     signed_in.goto(address)
     expect(signed_in.locator("body")).to_contain_text("There is no such image here.")
+
+
+def test_long_names_are_whole_and_an_edge_shows_that_there_is_more(signed_in: Page, live_server: LiveServer) -> None:
+    Study.objects.filter(slug="step-4").update(slug="drawn-scenes-preferences")
+    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    name = signed_in.locator(".node-name", has_text="drawn-scenes-preferences")
+    cut = "name => name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight"
+    assert name.evaluate(cut) is False
+    inside = "name => { const node = name.closest('.node'); return node.scrollHeight <= node.clientHeight; }"
+    assert name.evaluate(inside) is True
+    shadows = "local, local, scroll, scroll, scroll"
+    expect(signed_in.locator(".pipeline")).to_have_css("background-attachment", shadows)
+    signed_in.goto(f"{live_server.url}/projects/vases/people/")
+    expect(signed_in.locator(".scroll").first).to_have_css("background-attachment", shadows)

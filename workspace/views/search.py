@@ -99,7 +99,7 @@ def _found(
             (reverse("instance", args=[each.project.slug, each.name_in_address]), each.key, each.project.name)
             for each in instances.order_by(Length("key"), "key", "project")[:MOST_SHOWN]
         ],
-        "Captions": _captions(says.order_by("project", "pk")[: MOST_SHOWN + 1], words),
+        "Captions": _captions(list(says.order_by("project", "pk")[: MOST_SHOWN + 1]), words),
         "Instances by outcome": [
             (_instances(each, state=state), title, each.name)
             for state, title in STATES.items()

@@ -26,6 +26,7 @@ class PersonLine:
     """A participant.
 
     answers: given; counted: those that count; slots: those that no longer count and still have a slot. `removal`: why.
+    with_right: those that count, to questions with a known right answer.
     `studies`: the studies of their sessions, in order of arrival. `flags`: what is unusual about these sessions.
     sessions: how many; early: how many of them they stopped early. owed: by currency, on the
     page of a project.
@@ -40,6 +41,7 @@ class PersonLine:
     flags: Sequence[str] = ()
     sessions: int = 0
     early: int = 0
+    with_right: int = 0
     owed: Mapping[str, Decimal] = field(default_factory=dict)
 
 
@@ -78,8 +80,10 @@ def _lines(
         answers=Count("pk"),
         counted=Count("pk", filter=counts()),
         left=Count("pk", filter=Q(slot__isnull=False) & ~Q(left_out="")),
+        with_right=Count("pk", filter=counts() & (~Q(question__right="") | Q(question__right_answer__isnull=False))),
     )
-    given = {annotator: (answers, counted, left) for annotator, answers, counted, left in numbers}
+    given = {annotator: (answers, counted, left) for annotator, answers, counted, left, _ in numbers}
+    with_right = {annotator: known for annotator, *_, known in numbers}
     took_part: dict[int, dict[str, None]] = {}
     sessions, early = Counter[int](), Counter[int]()
     theirs = Session.objects.filter(study__in=studies, annotator__in=people)
@@ -98,7 +102,8 @@ def _lines(
             flags.get(each.annotator_id, ()),
             sessions[each.annotator_id],
             early[each.annotator_id],
-            owed.get(each.annotator_id, {}),
+            with_right=with_right.get(each.annotator_id, 0),
+            owed=owed.get(each.annotator_id, {}),
         )
         for each in named
     ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from results.queries.studies.pipeline import Funnel, Step
 from results.reports.sections.funnel import INSTANCES
 
-IMPORTED_WIDTH, WIDTH, HEIGHT = 110, 216, 96
+IMPORTED_WIDTH, WIDTH, HEIGHT = 110, 216, 108
 GAP_X, GAP_Y = 102, 14
 # How far an edge leaves its box before it turns.
 TURN = 16

@@ -14,6 +14,8 @@ from annotation.actions import sessions
 from annotation.models import Annotator, PracticeAnswer, Response, Session, SessionState, Skip
 from results.actions.erasure import forget
 from results.models import Pseudonym
+from results.reports.base import Column, Table, Undefined
+from results.views.participants import _most_important_first
 from studies.models import Membership, PracticeQuestion, Project, Study
 from tests.factories import NOON, arrive_at_work, make_project
 from tests.pages import words_of
@@ -156,12 +158,59 @@ def test_the_page_of_a_person_has_the_numbers_of_each_study(client: Client) -> N
     assert (first["Median seconds"], first["Seconds, middle half"]) == ("4.20", "4.20–4.20")
     (table,) = client.get("/studies/vases/step-3/annotators/").context["tables"]
     shown = {row[0].text: dict(zip(table.headings, [cell.text for cell in row], strict=True)) for row in table.cells}
-    same = set(first) - {"Study"}
+    same = set(first) - {"Study", "State"}
     assert {heading: shown[name("ann")][heading] for heading in same} == {heading: first[heading] for heading in same}
     (alone,) = numbers_of(client, "dora")
     assert alone["Answers"] == "1"
     # Nobody else answered: the column is left out, and a note says why.
     assert "Agreement with others (%)" not in alone
+
+
+@pytest.mark.usefixtures("three")
+def test_the_numbers_of_a_person_begin_with_the_most_important(client: Client) -> None:
+    Session.objects.filter(study__slug="again").update(state=SessionState.GIVEN_UP, ended_at=NOON)
+    first, again = numbers_of(client, "ann")
+    assert list(first)[:5] == ["Study", "State", "Answers", "Agreement with others (%)", "Median seconds"]
+    labels = (SessionState(Session.objects.get(study__slug="step-3", annotator__provider_id="ann").state).label,)
+    assert (first["State"], again["State"]) == (*labels, SessionState.GIVEN_UP.label)
+
+
+def test_a_column_without_a_number_in_any_row_is_left_out() -> None:
+    columns = [Column("Study"), Column("Right", "share"), Column("Lean", "coefficient")]
+    rows = [("a", None, 1.0), ("b", Undefined("Unknown."), None)]
+    table = _most_important_first(Table("answers-by-study", "Answers by study", columns, rows, []), {})
+    assert [column.title for column in table.columns] == ["Study", "Lean"]
+    assert table.rows == [("a", 1.0), ("b", None)]
+
+
+def test_few_answers_alone_put_nobody_first(client: Client, researcher: User) -> None:
+    """Dora and cleo agree with nobody: dora on four instances, cleo on one, which gives no interval: it ends at 1."""
+    project = project_of(researcher)
+    study = open_study(project, STEP_3 | {"answers": 4})
+    for person, choice in (("ann", "none"), ("ben", "none"), ("dora", "candidate-0")):
+        sit_through(study, person, choice)
+    sit_through(study, "cleo", by_key(vase_0="candidate-1"))
+    page = client.get(PAGE)
+    shares = {line.name: cells[0].text for line, cells, _ in page.context["rows"]}
+    assert next(iter(shares)) == name("dora")
+    assert list(shares)[-1] == name("cleo")
+    assert shares[name("cleo")] == "0.00"
+    said = "Sorted by agreement with others, lowest first, by the upper end of the 95 % interval."
+    caveat = "Low agreement alone is not evidence of carelessness."
+    assert f"{said} {caveat}</p>" in words_of(page)
+    assert (
+        "Sorted by" not in words_of(client.get(PAGE, {"order": "answers"})).partition("<table")[0].partition("Apply")[2]
+    )
+
+
+def test_the_share_of_right_answers_says_of_how_many(client: Client, researcher: User) -> None:
+    study = open_study(project_of(researcher), STEP_3 | {"answers": 2})
+    study.questions.filter(instance__key__in=["vase-0", "vase-1"]).update(right="candidate-0")
+    sit_through(study, "ann", "candidate-0")
+    page = client.get(PAGE)
+    ((line, cells, _),) = page.context["rows"]
+    assert (line.counted, line.with_right, cells[2].text) == (4, 2, "100.00")
+    assert "34.24–100.00, 2 questions</small>" in words_of(page)
 
 
 @pytest.mark.usefixtures("three")

@@ -55,3 +55,9 @@ def test_a_project_that_needs_somebody_says_so_in_words(client: Client, study: S
     Study.objects.update(completed_at=NOON)
     page = words_of(client.get("/"))
     assert re.search(r'<span class="badge needs-hand"[^>]*>needs you</span>', page)
+
+
+def test_the_recruit_page_does_not_lead_to_itself(client: Client, study: Study) -> None:
+    recruit = f'<a class="button primary" href="{STUDY}recruit/">Recruit</a>'
+    assert recruit in words_of(client.get(STUDY))
+    assert recruit not in words_of(client.get(f"{STUDY}recruit/"))
