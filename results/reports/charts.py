@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NOT_DRAWN = "This chart was not drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
-DRAWING = 4
+DRAWING = 5
 WIDTH, STEP, LONGEST_LABEL = 620, 16, 360
 # A row of several series beside each other has this for each of them.
 SHARED_STEP = 12
@@ -34,8 +34,13 @@ MOST_LEVEL_NAMES = 3
 # Text fits into the cells of a heat map up to this many columns.
 MOST_CELL_TEXTS = 12
 _ON_EACH_OTHER = {"stacked", "diverging", "histogram"}
-# Letters of a legend in one line; up to so many lines are named at their ends and need none.
-MOST_IN_A_LINE, MOST_NAMED = 90, 4
+# Up to so many lines are named at their ends and need no legend.
+MOST_NAMED = 4
+# Widths of a letter of a legend and of the symbol before a name. Names get room beside the longest one's, and on more
+# than a plot's width they are cut.
+LETTER, SYMBOL, MOST_LEGEND_COLUMNS = 6.5, 30, 3
+# Between the label of a row and its first mark, so that a marker at the lower end does not touch the label.
+LABEL_PADDING = 8
 # Colours that stay distinct for people with colour blindness (Okabe and Ito), for white paper.
 LIGHT: Mapping[str, str] = {
     "var(--chart-ink)": "#1c1c1c",
@@ -105,14 +110,14 @@ def specify(chart: Chart) -> dict[str, Any]:
     points = altair.Chart(altair.InlineData(values=list(_rows(chart)))).encode(description="words:N")
     size: dict[str, Any]
     if chart.form in _OVER_X:
-        layers, size = _OVER_X[chart.form](points, chart), {"width": NARROW, "height": HEIGHT}
+        layers, size = _OVER_X[chart.form](points, chart), {"width": _width(chart), "height": HEIGHT}
     else:
-        axis = altair.Axis(labelLimit=LONGEST_LABEL, domain=False, ticks=False)
+        axis = altair.Axis(labelLimit=LONGEST_LABEL, labelPadding=LABEL_PADDING, domain=False, ticks=False)
         # Without it, rows with an interval come before the others.
         order = list(dict.fromkeys(point.label for each in chart.series for point in each.points))
         layers = _IN_ROWS[chart.form](points.encode(y=altair.Y("label:N", sort=order, title=None, axis=axis)), chart)
         size = {
-            "width": WIDTH if chart.is_wide else NARROW_ROWS,
+            "width": _width(chart),
             "height": altair.Step(STEP if len(chart.series) == 1 or chart.form in _ON_EACH_OTHER else SHARED_STEP),
         }
     if chart.form == "heat":
@@ -135,9 +140,7 @@ def specify(chart: Chart) -> dict[str, Any]:
             titleFontSize=12,
             titleFontWeight="normal",
         )
-        .configure_legend(
-            labelColor="var(--chart-ink)", labelFontSize=12, orient="top", title=None, labelLimit=180, symbolLimit=0
-        )
+        .configure_legend(labelColor="var(--chart-ink)", labelFontSize=12, orient="top", title=None, symbolLimit=0)
         .configure_view(stroke=None)
         .to_dict()
     )
@@ -251,10 +254,25 @@ def _color(chart: Chart, colors: Sequence[str] = COLORS, *, has_legend: bool = T
     import altair
 
     names = _names(chart)
-    is_short = sum(map(len, names)) + 4 * len(names) < MOST_IN_A_LINE
-    legend = altair.Legend(columns=len(names) if is_short else 3) if has_legend and len(names) > 1 else None
+    has_legend = has_legend and len(names) > 1
+    legend = altair.Legend(columns=_legend_columns(chart), labelLimit=_width(chart) - SYMBOL) if has_legend else None
     scale = altair.Scale(domain=names, range=list(colors))
     return altair.Color("series:N", title=None, scale=scale, legend=legend, sort=None)
+
+
+def _width(chart: Chart) -> int:
+    """Return the width of the plot, without its labels."""
+    if chart.form in _OVER_X:
+        return NARROW
+    return WIDTH if chart.is_wide else NARROW_ROWS
+
+
+def _legend_columns(chart: Chart) -> int:
+    """Return how many names stand beside each other in a legend: all if they fit over the plot, else at most three."""
+    widths = [LETTER * len(name) + SYMBOL for name in _names(chart)]
+    if sum(widths) <= _width(chart):
+        return len(widths)
+    return min(max(int(_width(chart) // max(widths)), 1), MOST_LEGEND_COLUMNS)
 
 
 def _beside_each_other(base: "altair.Chart", chart: Chart) -> "altair.Chart":

@@ -195,7 +195,7 @@ def study_outline(study: Study) -> StudyFacts:
     )
 
 
-def _double_surveys(study: Study) -> dict[str, int]:
+def _double_surveys(study: Study) -> dict[str, Any]:
     """Return the number of surveys that twice as many people answer, for agreement, and of the questions in them."""
     design = study.design
     if not design.surveys.double_seats:

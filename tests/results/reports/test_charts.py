@@ -1,4 +1,5 @@
 from dataclasses import asdict, replace
+from math import pi
 from typing import Any, get_args
 from xml.etree import ElementTree
 
@@ -148,3 +149,25 @@ def test_names_of_few_columns_of_a_heat_map_are_level() -> None:
         heat = chart("heat", *(one_of("heat", number, f"model {number}") for number in range(columns)))
         angles.append(charts.specify(heat)["layer"][0]["encoding"]["x"]["axis"]["labelAngle"])
     assert angles == [0, -30]
+
+
+def texts(svg: str) -> list[str]:
+    return [text.text or "" for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_a_legend_has_names_as_long_as_the_plot_is_wide_as_a_whole() -> None:
+    """Of 330 units 30 are for the symbol: 41 letters fit, but not beside another name."""
+    name = "Drawn scenes, two towers 1 (d26faefd4fad)"
+    two = chart("dots", one_of("dots", name="Humans"), one_of("dots", name=name))
+    assert {"Humans", name} <= set(texts(charts.draw(two).svg))
+    assert charts.specify(two)["layer"][0]["encoding"]["color"]["legend"]["columns"] == 1
+    # Six letters and a symbol take 69 units: four fit into a line of 330, and of five at most three stand in one.
+    for names, columns in ((4, 4), (5, 3)):
+        short = chart("dots", *(one_of("dots", name=f"model{number}") for number in range(names)))
+        assert charts.specify(short)["layer"][0]["encoding"]["color"]["legend"]["columns"] == columns
+
+
+def test_a_marker_at_the_lower_end_leaves_the_label_of_its_row_free() -> None:
+    """A marker of 70 square units has a radius of about 5."""
+    axis = charts.specify(chart("dots", one_of("dots")))["layer"][0]["encoding"]["y"]["axis"]
+    assert axis["labelPadding"] > (70 / pi) ** 0.5
