@@ -36,15 +36,18 @@ def asked_of(name: str, wanted: int) -> tuple[VoteContext, list[Vote]]:
     ask = secret_ask(kind)
     built = kind.questions(some_facts(kind, ask), ask, seed="seed")[0]
     order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
-    given = []
-    for label in list(kind.categories(built.content))[:3] or [
-        "The cup on the table is full.",
-        "A cat sleeps beside the cup.",
-    ]:
-        answer = kind.parse(
-            built.content, order, kind.simulate(built.content, order, dice=random.Random(1), label=label)
-        )
-        given.append(Vote(answer.label, answer.value))
+    given = list[Vote]()
+    labels = list(kind.categories(built.content))[:3]
+    for label in labels or ["The cup on the table is full.", "A cat sleeps beside the cup."]:
+        # A kind may ignore a text that it is given.
+        for seed in range(100):
+            posts = kind.simulate(built.content, order, dice=random.Random(seed), label=label)
+            answer = kind.parse(built.content, order, posts)
+            vote = Vote(answer.label, answer.value)
+            if vote not in given:
+                given.append(vote)
+                break
+    assert len(given) > 1, f"100 simulated answers of {name} are all the same"
     right = built.right_option
     return VoteContext.of_question(kind, built.content, wanted=wanted, most=wanted + 2, right=right), given
 
