@@ -67,7 +67,8 @@ def entry(
     stored design, the default unless given.
     optional: it is stored only where it is not the default, so that designs without it need no new version. For
     entries whose default is what Lineup did before.
-    limits: words of JSON Schema. They hold for study files; a stored design keeps to the limits of its time.
+    limits: words of JSON Schema, each with its value or a function that returns it. They hold for study files; a stored
+    design keeps to the limits of its time.
     """
     extra = Entry(default, limits, since, default if before is ... else before, group, first, label)
     if optional:

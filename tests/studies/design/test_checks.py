@@ -61,6 +61,7 @@ parts:
   - ask: {caption: caption}
     kind: best_of_n
 """
+ONE_PART, TOO_MANY = ("study: a\ntitle: T\nparts:\n" + "- kind: check\n" * n for n in (1, len(KINDS) + 1))
 MATCHING = SMALL.replace("best_of_n", "image_to_text")
 BLIND = MATCHING + "conditions:\n  blind_solvability:\n    baselines: [{}]\n    at_most: {}\n"
 BAD_FILES = [
@@ -113,6 +114,8 @@ BAD_FILES = [
     ("a: " + "x" * 1_000_001, None, "larger than 1 MB"),
     (SMALL.replace("best_of_n", "[best_of_n]"), 3, f"Choose one of: {', '.join(KINDS)}."),
     ("study: a\ntitle: T\nparts: 5\n", 3, "must be a list"),
+    (ONE_PART, 3, "`parts` has too few entries: 1, of at least 2."),
+    (TOO_MANY, 3, f"`parts` has too many entries: {len(KINDS) + 1}, of at most {len(KINDS)}."),
     (SMALL + "? [a, b]\n: 2\n", 4, "must be a word"),
     (SMALL + "version: 0\n", 4, "must be at least 1"),
     (SMALL + 'version: "1"\n', 4, "must be a whole number"),

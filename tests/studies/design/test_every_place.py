@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from studies.design import read_design
 from studies.design.editor import value_at
 from studies.design.form_changes import apply_form
 from studies.design.form_fields import NEW
@@ -130,9 +131,9 @@ def test_parts_come_go_and_change_places() -> None:
 
 
 def test_as_many_parts_can_come_as_there_are_kinds() -> None:
-    source = ALONE.format("check")
+    source = ALONE.format("check") + "rule: collected-v1\n"
     for count in range(2, len(KINDS) + 1):
         source = apply_form(source, {"do": "add:parts"})
         assert len(read_values(source)[0]["parts"]) == count
-    assert {part["kind"] for part in read_values(source)[0]["parts"]} == set(KINDS)
+    assert {part.kind for part in read_design(source).parts} == set(KINDS)
     assert apply_form(source, {"do": "add:parts"}) == source
