@@ -10,8 +10,8 @@ from django.conf import settings
 from studies.design import DesignRefused, check_design, read_design, shortest_limit
 from studies.design.model import Practice, SurveyLayout
 from studies.design.schema import study_schema
-from studies.kinds import KINDS, get_kind
-from studies.rules import RULES
+from studies.kinds import KINDS, get_kind, usual_ask
+from studies.rules import RULES, fitting
 
 ROOT = settings.BASE_DIR
 SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"
@@ -205,8 +205,11 @@ def refused_rule(kind: str, rule: str, more: str = "") -> str:
 def test_a_rule_that_accepts_by_an_option_that_rejects_is_refused_with_those_that_fit() -> None:
     said = refused_rule("ambiguity", "majority-v1")
     assert "Line 4: Rule majority-v1 does not fit ambiguity: it would accept an instance by the answer both, " in said
-    assert said.endswith("which rejects it in ambiguity. Use unambiguous-v1 or majority-v2 or collected-v1.")
-    for rule in ("unambiguous-v1", "majority-v2"):
+    kind = get_kind("ambiguity")
+    fit = fitting(kind, usual_ask(kind))
+    assert said.endswith(f"which rejects it in ambiguity. Use {' or '.join(fit)}.")
+    assert {"unambiguous-v1", "majority-v2"} <= set(fit) < set(RULES)
+    for rule in fit:
         assert read_design(f"study: s\ntitle: S\nkind: ambiguity\nrule: {rule}\n").rule == rule
 
 
