@@ -58,7 +58,9 @@ def another(part: Mapping[str, Any]) -> Any:
             first = another(part["items"])
             return [first, f"{first} too" if "pattern" not in part["items"] else f"{first}-2"]
     if "pattern" in part:
-        return next(each for each in SHAPED if re.search(part["pattern"], each))
+        found = [each for each in SHAPED if re.search(part["pattern"], each)]
+        assert found, f"add a text that matches {part['pattern']} to SHAPED in {__file__}"
+        return found[0]
     return "Other words: \u201cthese\u201d" + ("\n\n# And more\n" if "contentMediaType" in part else "")
 
 
