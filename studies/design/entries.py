@@ -57,6 +57,8 @@ def entry(
 ) -> Any:
     """Return the field of one entry. The text below it in the definition is what editors and the form show.
 
+    If the entry has a `pattern`, that text is also the reason in the error about a value that does not match.
+
     default: what holds where a study file leaves the entry out: a value, None for nothing, or a function of all other
     values of the file. `...` where the file must have it.
     alias: the name in the file, where that is a word of Python.
