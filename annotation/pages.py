@@ -387,7 +387,7 @@ def _labels(options: Sequence[OptionPage], fixed: Sequence[FixedOption]) -> dict
 def answer_text(asked: Asked, order: Sequence[str], value: Any, *, study: int) -> str:
     """Return an answer in words: "Image B", "None of these", the beginning of a text; "" for any other."""
     kind, content = get_kind(asked.kind), asked.content
-    if written := kind.words(value):
+    if written := kind.answer_text(value):
         return written if len(written) <= LONGEST_QUOTE else f"{written[:LONGEST_QUOTE].rstrip()}…"
     names = _labels(*_option_pages(kind.options(content), posted_values(kind, content, order), study=study))
     return ", ".join(names[posted] for posted in kind.posted(content, order, value).values() if posted in names)

@@ -25,6 +25,7 @@ from django.db.models import Model as DjangoModel
 
 from annotation.actions import sessions
 from annotation.actions.answering import advance_session
+from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.launching.launch import launch
 from annotation.models import Annotator, Decision, Response, Seat, Session, SessionState, Slot
 from annotation.models.sessions import OPEN_STATES
@@ -47,7 +48,7 @@ from studies.models import (
     Survey,
     SurveyQuestion,
 )
-from studies.rules import Vote, VoteContext, decide
+from studies.rules import Vote, decide
 
 Row = TypeVar("Row", bound=DjangoModel)
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -366,7 +367,7 @@ def answer(session: Session, question: Question, choice: str, *, now: datetime =
 def _decide(question: Question) -> None:
     counted = Response.objects.filter(question=question, is_current=True, slot__isnull=False)
     given = [Vote(choice, answer) for choice, answer in counted.values_list("choice", "answer")]
-    verdict = decide(question.study.rule, VoteContext(question.answers_wanted, right=question.right), given)
+    verdict = decide(question.study.rule, rule_input(question, question.study), given)
     Decision.objects.filter(question=question).update(
         state=verdict.state.value,
         winner=verdict.winner or "",

@@ -66,7 +66,7 @@ def show_last_look(request: HttpRequest, session: Session, *, error: str = "", s
         shown = _answered_question(session, given, number=number)
         chosen = next((option for option in shown.options if option.value == shown.chosen), None)
         label = next((option.label for option in shown.fixed if option.value == shown.chosen), "")
-        label = label or get_kind(given.question.kind).words(given.whole_answer)
+        label = label or get_kind(given.question.kind).answer_text(given.whole_answer)
         looks.append(
             {
                 "page": shown,

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.db import transaction
 
+from annotation.actions.deciding.decisions import rule_input
 from annotation.actions.removing import removals
 from annotation.actions.removing.erasure import DeletedRows, delete_rows
 from annotation.actions.removing.removals import RemovalEffects
@@ -97,7 +98,7 @@ def _answered(annotator: Annotator, project: Project) -> dict[Question, Answered
     return {
         (response.question.study.slug, question_name(response.question)): AnsweredQuestion(
             key=response.question.instance.key,
-            wanted=response.question.answers_wanted,
+            asked=rule_input(response.question, response.question.study),
             accepts=response.question.study.accepts,
         )
         for response in found.iterator(chunk_size=500)

@@ -19,7 +19,6 @@ from results.exporting.rows import (
     NotedEvent,
     PredictionConditions,
 )
-from studies.kinds import KINDS, get_kind
 from studies.rules import Vote, VoteContext, decide, get_rule
 
 # Study and name of a question.
@@ -33,11 +32,11 @@ Row = Answer | PredictionConditions | NotedEvent
 class AnsweredQuestion:
     """A question that the erased person answered.
 
-    Its instance, the number of answers it wants, and whether its study accepts and rejects.
+    Its instance, the question as its rule sees it, and whether its study accepts and rejects.
     """
 
     key: str
-    wanted: int
+    asked: VoteContext
     accepts: bool
 
 
@@ -85,14 +84,15 @@ def changes(
         found.answers[question] = len(answers)
         if row.settled:
             continue
-        now = _decided_by(row, answers, row.wanted or answered[question].wanted)
+        asked = answered[question].asked
+        now = _decided_by(row, answers, replace(asked, wanted=row.wanted or asked.wanted))
         if now != (row.state, row.winner):
             found.decided[question] = now
             found.keys.setdefault(row.study, set()).add(answered[question].key)
     return found
 
 
-def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: int) -> tuple[str, str]:
+def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], asked: VoteContext) -> tuple[str, str]:
     """Return the state and the winner by the remaining answers.
 
     A rule about outcomes elsewhere finds none in the rows: the question is then undecided, so that nothing stays
@@ -101,9 +101,6 @@ def _decided_by(row: DecidedQuestion, answers: Sequence[GivenResponse], wanted: 
     if get_rule(row.rule).needs.downstream_outcome:
         return State.UNDECIDED.value, ""
     given = [Vote(answer.label, answer.whole_answer) for answer in answers]
-    # Frozen rows may have a kind that this site lacks.
-    rejecting = get_kind(row.kind).rejecting_options if row.kind in KINDS else frozenset[str]()
-    asked = VoteContext(wanted, max(wanted, len(given)), row.right, rejecting=rejecting)
     verdict = decide(row.rule, asked, given)
     return verdict.state.value, verdict.winner or ""
 

@@ -122,6 +122,8 @@ _SENTENCES: Mapping[str, Callable[[Any, Any], str]] = {
     "maximum": lambda limit, value: f" is {value}; it must be at most {limit}.",
     "minLength": lambda limit, value: " is empty.",
     "maxLength": lambda limit, value: f" is longer than {limit} characters.",
+    "minItems": lambda limit, value: f" has too few entries: {len(value)}, of at least {limit}.",
+    "maxItems": lambda limit, value: f" has too many entries: {len(value)}, of at most {limit}.",
     "uniqueItems": lambda limit, value: " names something twice.",
 }
 

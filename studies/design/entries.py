@@ -57,6 +57,8 @@ def entry(
 ) -> Any:
     """Return the field of one entry. The text below it in the definition is what editors and the form show.
 
+    If the entry has a `pattern`, that text is also the reason in the error about a value that does not match.
+
     default: what holds where a study file leaves the entry out: a value, None for nothing, or a function of all other
     values of the file. `...` where the file must have it.
     alias: the name in the file, where that is a word of Python.
@@ -67,7 +69,8 @@ def entry(
     stored design, the default unless given.
     optional: it is stored only where it is not the default, so that designs without it need no new version. For
     entries whose default is what Lineup did before.
-    limits: words of JSON Schema. They hold for study files; a stored design keeps to the limits of its time.
+    limits: words of JSON Schema, each with its value or a function that returns it. They hold for study files; a stored
+    design keeps to the limits of its time.
     """
     extra = Entry(default, limits, since, default if before is ... else before, group, first, label)
     if optional:

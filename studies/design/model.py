@@ -263,7 +263,7 @@ class Design(Section):
     """Whether the items that it accepts belong to the dataset of the project. true: beside other studies of the
     dataset, in place of those that select some of its instances or feed it. Default: true for a filter when the project
     has no dataset yet, or when a study of the dataset feeds it."""
-    parts: tuple[Part, ...] = entry(None, minItems=2, maxItems=9)
+    parts: tuple[Part, ...] = entry(None, minItems=2, maxItems=lambda: len(KINDS))
     """In place of `kind`: questions of several kinds, one part of the survey after another."""
     instances: InstanceSelection = entry({}, since=2)
     """Which instances of the project are asked about; without it, all."""

@@ -344,8 +344,12 @@ class Kind(ABC):
         """Return the limits of the text to be written, None if nothing is written."""
         return None
 
-    def words(self, value: Any) -> str:
-        """Return the written text of the answer `value`, "" if it has none."""
+    def answer_text(self, value: Any) -> str:
+        """Return the answer `value` in words, "" if its options or labels already say it.
+
+        The last look, notices, the instance page and disagreements show it. If the kind `is_written`, it is the text
+        that the annotator wrote.
+        """
         return ""
 
     def duplicate_key(self, value: Any) -> str:

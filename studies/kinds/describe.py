@@ -184,7 +184,7 @@ marked image. They see the same images in a different order, with none marked.
     def writing(self, content: Mapping[str, Any]) -> Writing:
         return Writing(content["fewest"], content["most"], can_be_left=content["not_possible"])
 
-    def words(self, value: Any) -> str:
+    def answer_text(self, value: Any) -> str:
         return str(value.get(TEXT, ""))
 
     def duplicate_key(self, value: Any) -> str:

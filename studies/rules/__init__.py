@@ -5,6 +5,7 @@ A new rule is one file and one line here. Never edit a rule in use: a change is 
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 from pkgutil import resolve_name
 from typing import Any
 
@@ -55,15 +56,16 @@ def misfit(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
 def _misread_option(rule: Rule, kind: Kind, ask: Mapping[str, Any]) -> str:
     """Return which option the rule reads differently from `kind`, as the end of a sentence; "" if none.
 
-    The rule decides on one vote for each option. It must not accept by a rejecting option of the kind, and must not
-    reject by any other option.
+    The rule decides on 1 to 3 equal votes for each option. It must not accept by a rejecting option of the kind, and
+    must not reject by any other option.
     """
     if not rule.needs.one_label or rule.needs.right:
         return ""
-    for option in sorted(kind.common_options(ask)):
+    for option, n in product(sorted(kind.common_options(ask)), range(1, 4)):
         rejects = option in kind.rejecting_options
-        verdict = rule.decide(VoteContext(wanted=1, rejecting=kind.rejecting_options), [Vote(option, option)])
-        if rejects and verdict.winner == option:
+        asked = VoteContext(wanted=n, most=n, rejecting=kind.rejecting_options)
+        verdict = rule.decide(asked, [Vote(option, option)] * n)
+        if rejects and verdict.state is State.ACCEPTED:
             return f"would accept an instance by the answer {option}, which rejects it in {kind.name}"
         if not rejects and verdict.state is State.REJECTED:
             return f"would reject an instance by the answer {option}, which does not reject it in {kind.name}"

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 from analytics.outcomes import State
+from studies.kinds.base import Kind
 
 __all__ = ["LabelSet", "Needs", "Rule", "State", "Verdict", "Vote", "VoteContext"]
 
@@ -25,6 +26,11 @@ class VoteContext:
     right: str = ""
     content: Mapping[str, Any] = field(default_factory=dict)
     rejecting: frozenset[str] = frozenset()
+
+    @classmethod
+    def of_question(cls, kind: Kind, content: Mapping[str, Any], *, wanted: int, most: int, right: str) -> Self:
+        """Return the input of a rule for a question of `kind`; everything that decides a question builds it here."""
+        return cls(wanted, max(wanted, most), right, content, kind.rejecting_options)
 
 
 @dataclass(frozen=True, slots=True)

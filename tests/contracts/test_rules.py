@@ -2,17 +2,24 @@
 
 import itertools
 import random
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
+from django.core.management import call_command
 
 from annotation.actions.deciding.decisions import recount, votes_of
 from annotation.models import Decision, Response
+from results.actions.erasure import forget
 from studies.kinds import get_kind, shown_order
+from studies.kinds.ambiguity import ORIGINAL, Ambiguity
 from studies.models import Study
-from studies.rules import RULES, State, Vote, VoteContext, decide, fitting, get_rule, misfit
+from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext, decide, fitting, get_rule, misfit
 from tests.contracts.stage import NAMES, PEOPLE, answered, launched, secret_ask, some_facts
 from tests.factories import NOON
+from tests.removing import person, withdraw
 
 every_rule = pytest.mark.parametrize("rule", RULES)
 FITTING = [(rule, kind) for rule in RULES for kind in NAMES]
@@ -29,16 +36,20 @@ def asked_of(name: str, wanted: int) -> tuple[VoteContext, list[Vote]]:
     ask = secret_ask(kind)
     built = kind.questions(some_facts(kind, ask), ask, seed="seed")[0]
     order = shown_order(kind, built.content, seed="s", annotator=1, question=1)
-    given = []
-    for label in list(kind.categories(built.content))[:3] or [
-        "The cup on the table is full.",
-        "A cat sleeps beside the cup.",
-    ]:
-        answer = kind.parse(
-            built.content, order, kind.simulate(built.content, order, dice=random.Random(1), label=label)
-        )
-        given.append(Vote(answer.label, answer.value))
-    return VoteContext(wanted, wanted + 2, built.right, built.content), given
+    given = list[Vote]()
+    labels = list(kind.categories(built.content))[:3]
+    for label in labels or ["The cup on the table is full.", "A cat sleeps beside the cup."]:
+        # A kind may ignore a text that it is given.
+        for seed in range(100):
+            posts = kind.simulate(built.content, order, dice=random.Random(seed), label=label)
+            answer = kind.parse(built.content, order, posts)
+            vote = Vote(answer.label, answer.value)
+            if vote not in given:
+                given.append(vote)
+                break
+    assert len(given) > 1, f"100 simulated answers of {name} are all the same"
+    right = built.right_option
+    return VoteContext.of_question(kind, built.content, wanted=wanted, most=wanted + 2, right=right), given
 
 
 @every_rule
@@ -114,6 +125,47 @@ def test_counting_again_changes_nothing(rule: str) -> None:
     assert bool(decided) == (not get_rule(rule).needs.downstream_outcome)
     assert recount(questions=[decision["question"] for decision in before], now=NOON) == []
     assert list(Decision.objects.filter(study=study).order_by("pk").values(*fields)) == before
+
+
+class Noted:
+    """Notes what it is asked about, and decides nothing."""
+
+    name, needs = "noted-v1", Needs()
+    seen: ClassVar[list[VoteContext]] = []
+
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        self.seen.append(asked)
+        return Verdict(State.UNDECIDED, None, "Nothing is decided.")
+
+    @classmethod
+    def take(cls) -> set[str]:
+        found = {repr(asked) for asked in cls.seen}
+        cls.seen.clear()
+        return found
+
+
+@pytest.mark.django_db
+def test_a_rule_sees_the_same_when_an_answer_comes_at_a_recount_and_when_somebody_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(RULES, Noted.name, f"{__name__}.{Noted.__name__}")
+    monkeypatch.setattr(Ambiguity, "right_option", lambda *_: ORIGINAL)
+    study = launched("ambiguity", rule=Noted.name, purpose="filter", max_answers=4)
+    Noted.take()
+    answered(study)
+    for asked in Noted.seen:
+        usual = VoteContext(wanted=1)
+        assert not [each.name for each in fields(asked) if getattr(asked, each.name) == getattr(usual, each.name)]
+    live = Noted.take()
+    assert len(live) == 3
+    recount(questions=list(study.questions.values_list("pk", flat=True)), now=NOON)
+    assert Noted.take() == live
+    call_command("release", "shelves", study="things", name="v1", format="jsonl", out=tmp_path, verbosity=0)
+    withdraw(study.project, PEOPLE[1])
+    # What comes now is of the rows of the release.
+    Noted.take()
+    forget(annotator=person(PEOPLE[1]), project=study.project, by="tests", now=NOON)
+    assert Noted.take() == live
 
 
 @pytest.mark.django_db

@@ -60,7 +60,7 @@ class Tell(Kind):
     def posted(self, content: Mapping[str, Any], order: Sequence[str], value: Any) -> Mapping[str, str]:
         return {"text": value.get("text", "not possible")}
 
-    def words(self, value: Any) -> str:
+    def answer_text(self, value: Any) -> str:
         return str(value.get("text", ""))
 
     def as_source(self, content: Mapping[str, Any], answer: Any) -> Mapping[str, Any] | None:

@@ -204,8 +204,13 @@ def _fast_path_result(
 
 
 def _decision_input(asked: QuestionState) -> DecisionInput:
-    most = max(asked.max_answers, asked.answers_wanted)
-    seen = VoteContext(asked.answers_wanted, most, asked.right, asked.content, get_kind(asked.kind).rejecting_options)
+    seen = VoteContext.of_question(
+        get_kind(asked.kind),
+        asked.content,
+        wanted=asked.answers_wanted,
+        most=asked.max_answers,
+        right=asked.right,
+    )
     return DecisionInput(asked.question, asked.kind, asked.rule, seen, asked.response)
 
 

@@ -38,9 +38,13 @@ def decision_input(question: Question, study: Study) -> DecisionInput:
 
 def rule_input(question: Question, study: Study) -> VoteContext:
     """Return what the rule of `study` sees of its `question`, without answers."""
-    most = max(question.answers_wanted, study.most_answers)
-    rejecting = get_kind(question.kind).rejecting_options
-    return VoteContext(question.answers_wanted, most, question.right, question.content, rejecting)
+    return VoteContext.of_question(
+        get_kind(question.kind),
+        question.content,
+        wanted=question.answers_wanted,
+        most=study.most_answers,
+        right=question.right,
+    )
 
 
 def decide_question(*, asked: DecisionInput, now: datetime, only_answer: Answer | None = None) -> None:

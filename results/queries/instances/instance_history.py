@@ -356,7 +356,7 @@ def in_words(question: Question, response: Response) -> str:
     """
     if isinstance(response.answer, str):
         return response.answer
-    if words := get_kind(question.kind).words(response.answer):
+    if words := get_kind(question.kind).answer_text(response.answer):
         return words
     if isinstance(response.answer, dict) and response.answer and all(said is True for said in response.answer.values()):
         return ", ".join(name.replace("_", " ") for name in response.answer)

@@ -25,7 +25,7 @@ def writing_in(study: Study) -> Writing:
     about = ("annotator_id", "question__kind", "question__instance__type", "choice", "answer", "writing")
     texts = []
     for pk, writer, kind, type, label, answer, how in given.values_list("pk", *about).iterator(chunk_size=CHUNK):
-        words = get_kind(kind).words(label if answer is None else answer)
+        words = get_kind(kind).answer_text(label if answer is None else answer)
         if words:
             # The writing time from the first key or paste to sending; None if unknown.
             took = (how or {}).get(WRITTEN_SECONDS)

@@ -46,7 +46,7 @@ def without_ann(rule: str) -> tuple[dict[str, int], int, tuple[str, str]]:
     question = ("step-3", "17")
     rows: list[tuple[RowType, GivenResponse | DecidedQuestion]] = [("responses", answer) for answer in answers]
     rows.append(("decisions", decided(rule)))
-    found = changes(rows, workers={"A-ANN"}, answered={question: AnsweredQuestion("17", 3, accepts=True)})
+    found = changes(rows, workers={"A-ANN"}, answered={question: AnsweredQuestion("17", VoteContext(3), accepts=True)})
     return found.votes[question], found.answers[question], found.decided[question]
 
 

@@ -10,8 +10,8 @@ from django.conf import settings
 from studies.design import DesignRefused, check_design, read_design, shortest_limit
 from studies.design.model import Practice, SurveyLayout
 from studies.design.schema import study_schema
-from studies.kinds import KINDS, get_kind
-from studies.rules import RULES
+from studies.kinds import KINDS, get_kind, usual_ask
+from studies.rules import RULES, fitting
 
 ROOT = settings.BASE_DIR
 SMALL = "study: best-vase\ntitle: Which vase?\nkind: best_of_n\n"
@@ -61,6 +61,7 @@ parts:
   - ask: {caption: caption}
     kind: best_of_n
 """
+ONE_PART, TOO_MANY = ("study: a\ntitle: T\nparts:\n" + "- kind: check\n" * n for n in (1, len(KINDS) + 1))
 MATCHING = SMALL.replace("best_of_n", "image_to_text")
 BLIND = MATCHING + "conditions:\n  blind_solvability:\n    baselines: [{}]\n    at_most: {}\n"
 BAD_FILES = [
@@ -113,6 +114,8 @@ BAD_FILES = [
     ("a: " + "x" * 1_000_001, None, "larger than 1 MB"),
     (SMALL.replace("best_of_n", "[best_of_n]"), 3, f"Choose one of: {', '.join(KINDS)}."),
     ("study: a\ntitle: T\nparts: 5\n", 3, "must be a list"),
+    (ONE_PART, 3, "`parts` has too few entries: 1, of at least 2."),
+    (TOO_MANY, 3, f"`parts` has too many entries: {len(KINDS) + 1}, of at most {len(KINDS)}."),
     (SMALL + "? [a, b]\n: 2\n", 4, "must be a word"),
     (SMALL + "version: 0\n", 4, "must be at least 1"),
     (SMALL + 'version: "1"\n', 4, "must be a whole number"),
@@ -202,8 +205,11 @@ def refused_rule(kind: str, rule: str, more: str = "") -> str:
 def test_a_rule_that_accepts_by_an_option_that_rejects_is_refused_with_those_that_fit() -> None:
     said = refused_rule("ambiguity", "majority-v1")
     assert "Line 4: Rule majority-v1 does not fit ambiguity: it would accept an instance by the answer both, " in said
-    assert said.endswith("which rejects it in ambiguity. Use unambiguous-v1 or majority-v2 or collected-v1.")
-    for rule in ("unambiguous-v1", "majority-v2"):
+    kind = get_kind("ambiguity")
+    fit = fitting(kind, usual_ask(kind))
+    assert said.endswith(f"which rejects it in ambiguity. Use {' or '.join(fit)}.")
+    assert {"unambiguous-v1", "majority-v2"} <= set(fit) < set(RULES)
+    for rule in fit:
         assert read_design(f"study: s\ntitle: S\nkind: ambiguity\nrule: {rule}\n").rule == rule
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from studies.design import read_design
 from studies.design.editor import value_at
 from studies.design.form_changes import apply_form
 from studies.design.form_fields import NEW
@@ -57,7 +58,9 @@ def another(part: Mapping[str, Any]) -> Any:
             first = another(part["items"])
             return [first, f"{first} too" if "pattern" not in part["items"] else f"{first}-2"]
     if "pattern" in part:
-        return next(each for each in SHAPED if re.search(part["pattern"], each))
+        found = [each for each in SHAPED if re.search(part["pattern"], each)]
+        assert found, f"add a text that matches {part['pattern']} to SHAPED in {__file__}"
+        return found[0]
     return "Other words: \u201cthese\u201d" + ("\n\n# And more\n" if "contentMediaType" in part else "")
 
 
@@ -130,9 +133,9 @@ def test_parts_come_go_and_change_places() -> None:
 
 
 def test_as_many_parts_can_come_as_there_are_kinds() -> None:
-    source = ALONE.format("check")
+    source = ALONE.format("check") + "rule: collected-v1\n"
     for count in range(2, len(KINDS) + 1):
         source = apply_form(source, {"do": "add:parts"})
         assert len(read_values(source)[0]["parts"]) == count
-    assert {part["kind"] for part in read_values(source)[0]["parts"]} == set(KINDS)
+    assert {part.kind for part in read_design(source).parts} == set(KINDS)
     assert apply_form(source, {"do": "add:parts"}) == source

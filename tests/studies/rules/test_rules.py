@@ -1,8 +1,11 @@
 """Acceptance rules. Expected verdicts are worked out by hand from the rules' definitions."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from studies.rules import RULES, State, Vote, VoteContext, decide
+from studies.kinds import get_kind, usual_ask
+from studies.rules import RULES, Needs, State, Verdict, Vote, VoteContext, decide, misfit
 
 CASES = [
     ([], 1, State.UNDECIDED, None),
@@ -106,3 +109,31 @@ def test_a_question_that_wants_no_answer_is_an_error(rule: str) -> None:
 def test_an_unknown_rule_is_an_error() -> None:
     with pytest.raises(KeyError):
         decide("majority-v0", VoteContext(1), [Vote("a")])
+
+
+class TwoAlike:
+    """Accepts at two equal answers, whatever they say, and rejects by none."""
+
+    name, needs = "two-alike-v1", Needs(one_label=True)
+
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        if len(answers) < 2:
+            return Verdict(State.UNDECIDED, None, "Two answers are needed.", more=True)
+        return Verdict(State.ACCEPTED, answers[0].label, "They agree.")
+
+
+class TwoNeeded(TwoAlike):
+    """Rejects at two equal answers, whatever they say."""
+
+    def decide(self, asked: VoteContext, answers: Sequence[Vote]) -> Verdict:
+        verdict = super().decide(asked, answers)
+        return Verdict(State.REJECTED, None, verdict.reason) if verdict.winner else verdict
+
+
+def test_a_rule_that_decides_by_several_answers_only_is_tried_with_several() -> None:
+    best = get_kind("best_of_n")
+    said = misfit(TwoAlike(), best, usual_ask(best))
+    assert said == "would accept an instance by the answer none, which rejects it in best_of_n"
+    either = get_kind("ambiguity")
+    said = misfit(TwoNeeded(), either, usual_ask(either))
+    assert said == "would reject an instance by the answer original, which does not reject it in ambiguity"
