@@ -135,7 +135,7 @@ def _excerpt(instance: Instance, words: str) -> str:
     """Return the caption of `instance` around these words."""
     texts = [str(text) for text in instance.captions.values()]
     text = next((text for text in texts if words.lower() in text.lower()), texts[0])
-    start = max(0, text.lower().find(words.lower()) - CONTEXT)
+    start = text.rfind(" ", 0, max(0, text.lower().find(words.lower()) - CONTEXT)) + 1
     end = start + len(words) + 2 * CONTEXT
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
