@@ -92,7 +92,7 @@ def test_a_model_that_cannot_tell_is_never_right_where_a_tie_is_wrong(name: str,
 def test_scores_that_are_none_are_refused(name: str, tmp_path: Path, wrong: float) -> None:
     protocol = get_protocol(name)
     data = protocol.read(example(name, tmp_path))
-    with pytest.raises(BenchmarkError, match="no number"):
+    with pytest.raises(BenchmarkError, match="not a number"):
         evaluate(protocol, data, lambda blocks: (np.full((len(b.images), len(b.texts)), wrong) for b in blocks))
     with pytest.raises(BenchmarkError, match="of the shape"):
         evaluate(protocol, data, lambda blocks: (np.zeros((1, len(b.texts) + 1)) for b in blocks))
