@@ -245,6 +245,12 @@ def _check_sense(design: Design) -> Findings:
             "There is nothing to wait for: all that the study asks is there at its launch. Leave `lobby` out, or take "
             "the instances from another study, without a sample.",
         )
+    if design.ethics and not design.consent:
+        yield (
+            ("ethics",),
+            "Annotators read `ethics` on the consent page, and this study has none. Write `consent`, or leave `ethics` "
+            "out.",
+        )
     if design.pay.least_answers > design.surveys.size:
         yield (
             ("pay", "least_answers"),

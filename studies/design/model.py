@@ -22,7 +22,7 @@ from studies.names import LONGEST_NOTE
 from studies.rules import RULES
 
 # Of study files and of stored designs. A change that older versions of Lineup would misread gets the next number: its
-# entries say `since`. An entry that is `optional` needs none.
+# entries say `since`. An entry that is `optional` needs none. See docs/decisions/0066-a-study-file-is-defined-once.md.
 VERSION = 5
 # As many as one question gets, by a study file or by a later extension.
 MOST_ANSWERS = 100

@@ -1,7 +1,7 @@
 """The checklists of CONTRIBUTING are complete: one more of each is added to a copy of the tree by just their places.
 
 What is added lies in `added`, under the path that it gets. In the copy run the contract tests of what was added, its
-own tests, the import contracts, and the command that publishes the schema of study files.
+own tests, the import contracts, and the commands that publish the schemas of study files and of the API.
 """
 
 import os
@@ -17,7 +17,8 @@ import pytest
 from tests.config.translations import ROOT
 
 ADDED = Path(__file__).parent / "added"
-SCHEMA = "docs/study-file.schema.json"
+# Files that a command of manage.py makes.
+GENERATED = {"docs/study-file.schema.json": "study_schema", "docs/api-v1.yaml": "api_schema"}
 # Whoever adds something needs no more of the tree than what is tested there.
 NOT_COPIED = shutil.ignore_patterns(".*", "var", "screenshots", "node_modules", "*.sqlite3*", "*_cache")
 # What this run's tests stand on, and those in the copy must not.
@@ -113,27 +114,20 @@ def run_in_a_copy(tree: Path) -> Ran:
         shutil.copyfile(ADDED / f"{name}.txt", tree / name)
     for addition in ADDITIONS:
         add_to_registry(tree, addition)
-    schema = run(tree, "manage.py", "study_schema")
-    assert schema.returncode == 0, schema.stderr
-    (tree / SCHEMA).write_text(schema.stdout, encoding="utf-8")
-    names = " or ".join(addition.name for addition in ADDITIONS)
+    for file, command in GENERATED.items():
+        made = run(tree, "manage.py", command)
+        assert made.returncode == 0, made.stderr
+        listed = any(file in addition.paths() for addition in ADDITIONS)
+        assert listed == (made.stdout != (tree / file).read_text(encoding="utf-8")), file
+        (tree / file).write_text(made.stdout, encoding="utf-8")
     own = [name for name in added_files() if name.startswith("tests/")]
+    chosen = [addition.name for addition in ADDITIONS] + [Path(name).stem for name in own]
+    chosen += ["names_a_kind", "published", "as_many_parts"]
     tests = run(
         tree,
-        *(
-            "-m",
-            "pytest",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:randomly",
-            "-q",
-            "-rA",
-            "--no-header",
-            "--show-capture=no",
-        ),
-        *("-k", f"({names} or names_a_kind or published or {' or '.join(Path(name).stem for name in own)})"),
-        *("--ignore=tests/contracts/test_checklists.py", "tests/contracts", "tests/studies/design", *own),
+        *("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "-rA", "--no-header"),
+        *("--show-capture=no", "-k", " or ".join(chosen), "--ignore=tests/contracts/test_checklists.py"),
+        *("tests/contracts", "tests/studies/design", "tests/workspace/test_drawings.py", *own),
     )
     imports = run(tree, "-c", LINT_IMPORTS, "--no-cache")
     passed = re.findall(r"^PASSED (\S+)", tests.stdout, re.M)
@@ -146,9 +140,9 @@ def test_the_checklist_names_every_place_and_no_other(addition: Addition) -> Non
     paths = addition.paths()
     files = {name for name in added_files() if Path(name).stem.removeprefix("test_") == addition.file}
     changed = {path for path in paths if path.endswith("__init__.py")}
-    generated = {SCHEMA} & set(paths)
-    assert set(paths) == files | changed | generated
-    assert len(paths) == len(files) + 1 + len(generated)
+    described = {path for path in paths if path in GENERATED or path.endswith(".md")}
+    assert set(paths) == files | changed | described
+    assert len(paths) == len(files) + 1 + len(described)
 
 
 def test_what_is_added_by_its_checklist_passes_the_contract_tests_its_own_and_the_import_contracts(
@@ -160,6 +154,7 @@ def test_what_is_added_by_its_checklist_passes_the_contract_tests_its_own_and_th
         assert [test for test in ran.passed if f"test_{addition.file}.py" in test]
     # A kind goes through every page and meets every rule.
     tried = {test.partition("::")[0].rpartition("/")[2] for test in ran.passed if "mood_scale" in test}
-    assert tried >= {"test_kinds.py", "test_kinds_on_pages.py", "test_rules.py", "test_mood_scale.py"}
+    in_contracts = {"test_kinds.py", "test_kinds_on_pages.py", "test_rules.py"}
+    assert tried >= {*in_contracts, "test_mood_scale.py", "test_drawings.py"}
     assert any("published_schema" in test for test in ran.passed)
     assert " 0 broken." in ran.imports

@@ -11,7 +11,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize(
     ("entries", "told"),
-    [({"ethics": "Board of Vases, no. 2026/14"}, " Ethics approval: Board of Vases, no. 2026/14"), ({}, "")],
+    [
+        (
+            {"consent": "Agree?", "ethics": "Board of Vases, no. 2026/14"},
+            " Ethics approval: Board of Vases, no. 2026/14",
+        ),
+        ({}, ""),
+    ],
 )
 def test_the_card_names_the_ethics_approval_of_a_study(entries: dict[str, str], told: str) -> None:
     study = make_study(make_project(), **entries)

@@ -130,6 +130,7 @@ BAD_FILES = [
     (BLIND.format("text-only:ngrams", 0.6).replace("image_to_text", "best_of_n"), 5, "Nobody knows which answers to"),
     (BLIND.format("text-only:ngrams", 0.6) + "instances: {from: before}\n", 5, "What the study asks comes from"),
     (SMALL + "purpose: pilot\ndataset: true\n", 5, "keeps nothing"),
+    (SMALL + "ethics: Board of Vases, no. 7\n", 4, "Write `consent`, or leave `ethics` out."),
 ]
 
 

@@ -232,6 +232,6 @@ def test_an_optional_entry_is_stored_only_where_the_file_says_it() -> None:
     """So that designs without it need no new version."""
     file = "study: a\ntitle: T\nkind: best_of_n\n"
     assert "ethics" not in read_design(file).to_stored()
-    design = read_design(file + "ethics: Board of Vases, no. 2026/14\n")
+    design = read_design(file + "consent: Agree?\nethics: Board of Vases, no. 2026/14\n")
     assert design.to_stored()["ethics"] == "Board of Vases, no. 2026/14"
     assert Design.from_stored(design.to_stored()) == design
