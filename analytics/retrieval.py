@@ -166,8 +166,8 @@ class DescriptionOutcomes:
     conflicting: int
 
     @property
-    def waiting(self) -> int:
-        """Number written that still wait for answers."""
+    def undecided(self) -> int:
+        """Number written that are neither decided nor conflicting."""
         return self.written - self.accepted - self.rejected - self.conflicting
 
     @property

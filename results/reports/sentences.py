@@ -316,16 +316,14 @@ def say_preferences(table: Table) -> str:
 
 
 def say_descriptions(table: Table) -> str:
-    """How many descriptions were accepted and rejected, are conflicting and wait for answers."""
+    """How many descriptions were accepted and rejected, are conflicting and undecided."""
     said = []
     for row in rows_of(table):
         if row["Sets"] == ALL:
             ended = f"{_verb(row['Accepted'], 'was', 'were')} accepted, {_text(row['Rejected'], 'count')} rejected"
             unclear = f"{_verb(row['Conflicting'], 'is', 'are')} conflicting"
-            waiting = _verb(row["Waiting for answers"], "waits", "wait")
-            said.append(
-                (row, f"Of {_count(row['Written'], 'description')}, {ended}, {unclear} and {waiting} for answers")
-            )
+            unclear += f" and {_text(row['Undecided'], 'count')} undecided"
+            said.append((row, f"Of {_count(row['Written'], 'description')}, {ended}, {unclear}"))
     return _named(said, "Study") if said else "Nobody has been asked about descriptions yet."
 
 

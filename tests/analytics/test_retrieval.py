@@ -204,7 +204,7 @@ def test_accuracy_is_averaged_over_describers_where_they_are_known() -> None:
 
 def test_what_was_filtered_out_is_a_share_of_what_was_decided() -> None:
     found = DescriptionOutcomes(written=10, not_possible=2, retrieved=8, accepted=5, rejected=2, conflicting=1)
-    assert found.waiting == 2
+    assert found.undecided == 2
     assert found.filtered_out == Score(2, 7)
     assert DescriptionOutcomes(3, 0, 1, 0, 0, 1).filtered_out.reason is not None
 

@@ -169,7 +169,7 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
     """Return the outcomes of descriptions by type of their sets."""
     columns = [Column("Study"), Column("Sets"), Column("Written", "count"), Column("Not possible", "count")]
     columns += [Column(name, "count") for name in ("Retrieved", "Accepted", "Rejected", "Conflicting")]
-    columns += [Column("Waiting for answers", "count")]
+    columns += [Column("Undecided", "count")]
     columns += [Column("Filtered out", "share"), Column("95 % interval", "share")]
     rows: list[Sequence[Cell]] = []
     for each in found:
@@ -178,14 +178,14 @@ def description_outcomes_table(found: Sequence[DescriptionStudy]) -> Table:
             rows.append(
                 (
                     *(each.study.slug, name, fates.written, fates.not_possible),
-                    *(*_became(each, name, fates), fates.waiting),
+                    *(*_became(each, name, fates), fates.undecided),
                     *(share_of(filtered), _over_sets(each, name)),
                 )
             )
     notes = [
         "Written: counted texts, asked about or not; imported texts if no study collects them. Not possible: how often "
         "somebody chose this instead of writing. Retrieved: asked about, with at least one answer. Conflicting: all "
-        "answers wanted so far are in, without a decision. Waiting for answers: the others. Filtered out: share "
+        "answers wanted so far are in, without a decision. Undecided: the others. Filtered out: share "
         "rejected of those accepted or rejected, with Wilson's interval, clustered by set if a set has several "
         "descriptions. In the paper: 26.5 % (Krojer et al. 2022)."
     ]

@@ -109,7 +109,7 @@ def test_conflicting_descriptions_do_not_wait_for_answers() -> None:
     # Of five written, 11 and 12 are accepted, 13 is rejected, 14 is conflicting, and nobody was asked about one.
     assert list(found.table("descriptions").rows[0][4:10]) == [4, 2, 1, 1, 1, pytest.approx(1 / 3)]
     (said,) = [card.sentence for card in found.cards if card.name == "descriptions"]
-    assert said == "Of 5 descriptions, 2 were accepted, 1 rejected, 1 is conflicting and 1 waits for answers."
+    assert said == "Of 5 descriptions, 2 were accepted, 1 rejected, 1 is conflicting and 1 undecided."
 
 
 def test_from_what_was_undone_nothing_follows() -> None:

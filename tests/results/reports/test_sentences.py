@@ -345,10 +345,10 @@ def test_scores_of_a_kind_of_its_own_are_no_shares_of_questions() -> None:
 
 
 def test_descriptions_and_their_retrieval() -> None:
-    titles = "Study|Sets|Written|Accepted|Rejected|Conflicting|Waiting for answers"
+    titles = "Study|Sets|Written|Accepted|Rejected|Conflicting|Undecided"
     rows: list[Sequence[Cell]] = [("s", "all", 120, 83, 20, 11, 6), ("s", "video", 60, 40, 20, 0, 0)]
     assert sentences.say_descriptions(table(titles, *rows)) == (
-        "Of 120 descriptions, 83 were accepted, 20 rejected, 11 are conflicting and 6 wait for answers."
+        "Of 120 descriptions, 83 were accepted, 20 rejected, 11 are conflicting and 6 undecided."
     )
     titles = "Study|Averaged over|Descriptions of|Answers used|Accuracy|95 % interval|People|Descriptions"
     accuracy = table(
