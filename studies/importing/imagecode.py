@@ -171,7 +171,7 @@ def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) ->
     for number, (target, each) in enumerate(value.items(), start=seen):
         codes = each.get("annotation") if isinstance(each, dict) else None
         if not isinstance(codes, str):
-            yield RowProblem(row, target, "The description has no text under annotation. Write its codes, or nothing.")
+            yield RowProblem(row, target, "`annotation` must be a text: codes with commas between them, or nothing.")
             return
         tags = sorted({code.strip() for code in codes.split(",")} - {""})
         if unknown := [code for code in tags if code not in LOOKED_AT]:

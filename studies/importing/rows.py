@@ -308,7 +308,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _BadValue(f"The field {twice!r} is there more than once.")
+        raise _BadValue(f"The field {twice!r} appears more than once.")
     return fields
 
 

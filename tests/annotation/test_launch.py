@@ -91,8 +91,9 @@ def test_studies_of_versions_without_secrets_go_on_by_their_seed() -> None:
 
 
 BLIND = (
-    "Others are asked about the answers of study describe, but its rule collected-v1 sees nothing of what became of "
-    "them there: in place of one that is rejected there nobody gives another. Rules that see it: described-v1."
+    "Another study asks about the answers of study describe, but the rule collected-v1 of describe ignores the "
+    "outcome: "
+    "a rejected answer is not replaced by a new one. Rules that use the outcome: described-v1."
 )
 
 
