@@ -162,7 +162,7 @@ class Session(NumberedRow):
 
     @property
     def has_unlikely_times(self) -> bool:
-        """Whether the function `has_unlikely_times` selects it."""
+        """Whether its answer times are unlikely and no researcher has accepted them."""
         return self.time_evidence is not None and self.times_accepted_at is None
 
     @property

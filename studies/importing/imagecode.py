@@ -37,8 +37,8 @@ from studies.importing.rows import (
     kind_of,
     others,
     read_each,
-    read_items,
-    read_list,
+    read_json_items,
+    read_json_list,
     read_objects,
     read_yaml_items,
     text_of,
@@ -76,9 +76,9 @@ def read(stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
     if _is_line(beginning):
         yield from _read_lines(stream, split)
     elif (opening := beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]) == b"[":
-        yield from _read_pairs(read_list(stream))
+        yield from _read_pairs(read_json_list(stream))
     elif opening == b"{":
-        yield from _read_items(read_items(stream), split)
+        yield from _read_items(read_json_items(stream), split)
     else:
         yield from _read_items(read_yaml_items(stream), split)
 

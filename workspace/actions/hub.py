@@ -30,7 +30,7 @@ CANCELLED = "It was cancelled."
 
 
 class PushRefused(Exception):
-    """A push was not requested or not cancelled; the message is a sentence for the user."""
+    """The push cannot be requested or cancelled; the message is a sentence for the user."""
 
 
 @transaction.atomic

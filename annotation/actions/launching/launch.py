@@ -55,7 +55,7 @@ def foresee(study: Study) -> Plan:
     return studies.count_plan(study, about=list(map(About, range(sample))))
 
 
-def warnings(study: Study) -> list[str]:
+def launch_warnings(study: Study) -> list[str]:
     """Return warnings about unusual effects of launching `study`, in sentences; none prevents the launch."""
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:

@@ -475,5 +475,5 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
         **launch_preview(study.design, plan),
         "tables": [page_table(expected_precision_table(planned_study(study.design, plan)))],
         "problems": (sentence,) if waiting.images else (),
-        "warnings": launch.warnings(study),
+        "warnings": launch.launch_warnings(study),
     }
