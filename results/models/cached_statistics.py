@@ -28,7 +28,9 @@ class KeptNumbers(models.Model):
     fingerprint = models.TextField(blank=True, db_column="state")
     content: models.JSONField[Any, Any] = models.JSONField(null=True)
     as_of = models.DateTimeField(null=True, blank=True, help_text="When the data behind them was read.")
-    asked_at = models.DateTimeField(null=True, blank=True, help_text="Unused; kept for a downgrade to an older version.")
+    asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="Unused; kept for a downgrade to an older version."
+    )
 
     class Meta:
         constraints = (
