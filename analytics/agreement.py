@@ -66,11 +66,13 @@ def percent_agreement(ratings: Ratings | Coded, *, categories: Categories | None
 def cohen_kappa(
     ratings: Ratings | Coded, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> Coefficient:
-    """Return Cohen's kappa of two raters, each with their own prevalence of labels.
+    """Return Cohen's kappa of two raters, each with their own prevalence of labels: -1 to 1, 0 as by chance.
 
-    ratings: units x 2. Units that one of them left out do not count.
-    weights: None counts every disagreement alike, "linear" by the steps between the places of the two labels in the
-        order of the categories, "quadratic" by their square. Labels nobody gave take up no place unless declared.
+    ratings: units x 2. Units without both ratings do not count.
+    weights: None weighs all disagreements alike; "linear" by how many steps the two labels are apart in the order of
+        the categories; "quadratic" by the square of this. Labels that nobody gave are no step unless declared.
+
+    Undefined without a unit that both rated, and where both always give the same one label.
 
     Raises ValueError for more than two raters, and for weights over text without declared categories.
     Source: Cohen 1960, "A coefficient of agreement for nominal scales", p. 40; Cohen 1968 for the weights.

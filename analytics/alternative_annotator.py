@@ -1,4 +1,4 @@
-"""Alternative annotator test: could a model replace one annotator?
+"""Alternative annotator test: could a model replace an annotator?
 
 One person at a time is left out, and the model is compared with that person by how well each agrees with the others.
 Calderon, Reichart and Dror 2025, "The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
@@ -114,7 +114,10 @@ def alternative_annotator_test(
     and it wins over everybody.
     """
     if not (0 <= epsilon < 1 and 0 < false_discovery_rate < 1):
-        raise ValueError(f"Not an epsilon of {epsilon} and a rate of {false_discovery_rate}: both lie between 0 and 1.")
+        raise ValueError(
+            f"epsilon must be at least 0 and below 1, and false_discovery_rate between 0 and 1. They are {epsilon} and "
+            f"{false_discovery_rate}."
+        )
     by_instance = _by_instance(answers, people, instances)
     shared = {name: given for name, given in by_instance.items() if len(given) > 1 and name in model}
     compared = [

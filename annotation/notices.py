@@ -27,7 +27,8 @@ SENTENCES: Mapping[str, StrOrPromise] = {
     Why.ENDED: gettext_lazy("Your new answer to question %(number)s came too late. Your earlier answer counts."),
     Why.MOVED: gettext_lazy("You started again with a newer link. Please answer question %(number)s there."),
     Why.LATE: gettext_lazy(
-        "Question %(number)s had gone to somebody else before your answer arrived. It is saved, but not used."
+        "Question %(number)s had gone to somebody else before your answer arrived. Your answer is saved, but "
+        "does not count."
     ),
     Why.SKIPPED: gettext_lazy("You had already skipped question %(number)s. Your answer to it is not saved."),
 }

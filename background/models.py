@@ -24,17 +24,17 @@ class Job(models.Model):
 
     kind = models.CharField(max_length=50, help_text="The name of a registered piece of work.")
     arguments: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(
-        default=dict, help_text="What it is about: ids only."
+        default=dict, help_text="Ids of the rows that it works on, by argument name."
     )
     key = models.CharField(
         max_length=100, blank=True, help_text="If it is not empty, at most one unfinished job of this kind has it."
     )
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.WAITING)
     done = models.PositiveBigIntegerField(default=0)
-    total = models.PositiveBigIntegerField(default=0, help_text="0 while nobody knows.")
+    total = models.PositiveBigIntegerField(default=0, help_text="0 while unknown.")
     unit = models.CharField(max_length=20, blank=True, help_text="What is counted, in the plural: rows.")
     step: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(
-        default=dict, help_text="Where the next worker goes on; empty: at the beginning."
+        default=dict, help_text="Where the next worker continues; empty for the beginning."
     )
     attempts = models.PositiveIntegerField(default=0, help_text="How often a worker has begun; the last one has it.")
     fruitless = models.PositiveIntegerField(default=0, help_text="Starts since it last reached another step.")

@@ -61,5 +61,5 @@ app.autodiscover_tasks()
 @after_setup_logger.connect
 @after_setup_task_logger.connect
 def mask_worker_log(logger: logging.Logger, **_: Any) -> None:
-    """Add the masking filters: Celery replaces the handlers of the settings by its own."""
+    """Add the filters that mask secrets: Celery replaces the handlers of the settings with its own."""
     mask_handlers(logger)

@@ -81,7 +81,7 @@ def columns_of(path: Path) -> set[str]:
 def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Described]) -> tuple[list[int], list[str]]:
     """Find the row of every instance, by captions, type and subtype (`evaluation.instance_lookup`).
 
-    Returns the position of the row of every instance, and a sentence for each row about no instance. Raises
+    Returns the position of the row of every instance, and a sentence for each row that matches no instance. Raises
     BenchmarkError if an instance has no row, or its row is ambiguous.
     """
     known = [
@@ -94,11 +94,13 @@ def places_of(path: Path, rows: Sequence[Described], instances: Sequence[Describ
     missing = [number for number in range(len(instances)) if number not in by_instance]
     if missing and not problems:
         first = instances[missing[0]].caption
-        problems = [f"{path.name} says nothing of {len(missing):,} of {len(instances):,}, the first of them {first!r}."]
+        problems = [
+            f"{path.name} has no record for {len(missing):,} of {len(instances):,} instances. The first is {first!r}."
+        ]
     if problems:
         raise BenchmarkError(*problems)
     left_out = [
-        f"{path.name}: Record {number + 1} is about no instance of the benchmark: {rows[number].caption!r}."
+        f"{path.name}: Record {number + 1} matches no instance of the benchmark: {rows[number].caption!r}."
         for number in sorted(joined.unknown)
     ]
     return [by_instance[number] for number in range(len(instances))], left_out

@@ -108,7 +108,7 @@ def read_outcomes(path: Path) -> OutcomeFile:
         i2t, t2i = all(values[:2]), all(values[2:])
         for column, expected in zip(derived, (i2t, t2i, i2t and t2i), strict=True):
             if column is not None and record.truth(column) != expected:
-                record.wrong(f"{column} is not {expected}, which follows from the four outcomes.")
+                record.wrong(f"{column} is {not expected}, but the four outcomes make it {expected}.")
         instances.append(record.described())
         rows.append(values)
     table.finish()

@@ -190,7 +190,7 @@ def _read_npz(path: Path) -> Matrices:
         scores = _numbers(path, arrays["scores"])
     if scores.shape != (len(images), len(texts)):
         raise BenchmarkError(
-            f"{path.name} has scores of the shape {scores.shape} for {len(images)} images and {len(texts)} texts."
+            f"{path.name} has scores of shape {scores.shape} for {len(images)} images and {len(texts)} texts."
         )
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
         raise BenchmarkError(f"{path.name} names an image or a text twice.")

@@ -34,7 +34,7 @@ def _body(source: Path | str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Study:
-    """One study."""
+    """A study of a project on the site. `slug` is its name in addresses and commands."""
 
     def __init__(self, site: Connection, project: str, slug: str) -> None:
         self._site = site
@@ -86,9 +86,9 @@ class Study:
         return self._rows("sessions")
 
     def owed(self) -> Rows:
-        """Return what is owed to each annotator by pseudonym: `amount` in `currency`, `why`, and `items`.
+        """Return the pay owed to each annotator: `name` (pseudonym), `amount` in `currency`, `why` and `items`.
 
-        Amounts are texts, such as "1.20".
+        Amounts are strings, such as "1.20", and exclude fees and taxes.
         """
         return self._rows("owed")
 

@@ -81,9 +81,10 @@ class Export(BackgroundWork):
         return LineupError(410, {"detail": self.told["error"] or "It is no longer available."})
 
     def save(self, to: Path) -> Path:
-        """Download its file, continuing an interrupted download. Raises LineupError.
+        """Download the file to `to`, and return `to`. Raises LineupError and NotReached.
 
-        A partial file has the name of `to` with the number of the export and `.part` appended.
+        It is first written beside `to`, as `to` with the number of the export and `.part` appended. If such a file is
+        left from an earlier call, only the rest is downloaded.
         """
         part = to.with_name(f"{to.name}.{self.told['id']}.part")
         have = part.stat().st_size if part.exists() else 0

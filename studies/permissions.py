@@ -44,7 +44,7 @@ WORDS: Mapping[Verb, str] = {
     Verb.PREDICT: "have models answer questions",
     Verb.MANAGE_MODELS: "rename models and delete what they predicted",
     Verb.DESIGN: "create, change and delete drafts, and say what the dataset is",
-    Verb.RUN: "launch, pause and close studies, hand out their links, release places and ask more",
+    Verb.RUN: "launch, pause and close studies, share their links, release places and ask more",
     Verb.SETTLE: "settle questions",
     Verb.REMOVE_PEOPLE: "decide whose answers count",
     Verb.FORGET_PEOPLE: "delete everything about an annotator",

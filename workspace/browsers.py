@@ -26,7 +26,7 @@ _SYSTEMS: Mapping[str, str] = {
 
 
 def browser_name(agent: str) -> str:
-    """Return the name of a `User-Agent`, such as `Firefox on Linux`; unknown ones are called so."""
+    """Return the browser and system of a `User-Agent`, such as "Firefox on Linux", or "An unknown browser"."""
     browser, system = _first_match(_BROWSERS, agent), _first_match(_SYSTEMS, agent)
     return f"{browser or 'Another browser'} on {system}" if system else browser or "An unknown browser"
 

@@ -79,7 +79,7 @@ def send_completion(study: Study, *, is_closed: bool) -> bool:
     launcher = who_launched(study)
     people = [launcher] if launcher else owners_of(study.project)
     address = f"{settings.SITE_URL}{reverse('study', args=[study.project.slug, study.slug])}"
-    closed = " It has been closed, so that nobody comes in any more." if is_closed else ""
+    closed = " It has been closed, so nobody else can take part." if is_closed else ""
     text = f"All answers to {study.title} ({study.slug}) are in.{closed}\n\n{address}\n"
     return _send_to_all(people, f"{study.slug} is complete", text, about=f"study {study.pk}")
 

@@ -39,7 +39,7 @@ class Token(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="The only project that it opens; null: all that its owner may see.",
+        help_text="The only project that it can open; null for all projects of its owner.",
     )
     made_at = models.DateTimeField()
     expires_at = models.DateTimeField()
@@ -123,13 +123,15 @@ class Webhook(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
-    topics: models.JSONField[list[str], list[str]] = models.JSONField(default=list, help_text="Of `Topic`, sorted.")
+    topics: models.JSONField[list[str], list[str]] = models.JSONField(
+        default=list, help_text="Values of `Topic`, sorted."
+    )
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     made_at = models.DateTimeField()
-    answered_at = models.DateTimeField(null=True, blank=True, help_text="When it last took a message.")
-    off_at = models.DateTimeField(null=True, blank=True, help_text="Since when it is told nothing; null: it is told.")
+    answered_at = models.DateTimeField(null=True, blank=True, help_text="When it last accepted a message.")
+    off_at = models.DateTimeField(null=True, blank=True, help_text="When it was switched off; null while it is on.")
     off_because = models.TextField(blank=True, help_text="Why it was switched off, for people.")
 
     class Meta:
@@ -193,10 +195,12 @@ class Delivery(models.Model):
     state = models.CharField(max_length=10, choices=DeliveryState.choices, default=DeliveryState.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     made_at = models.DateTimeField()
-    due_at = models.DateTimeField(help_text="While it waits: not before.")
+    due_at = models.DateTimeField(help_text="The next attempt comes no earlier than this.")
     tried_at = models.DateTimeField(null=True, blank=True)
-    status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the last answer; null: none came.")
-    answer = models.TextField(blank=True, help_text="The beginning of the last answer.")
+    status = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="HTTP status of the last response; null if there was none."
+    )
+    answer = models.TextField(blank=True, help_text="The beginning of the last response.")
     problem = models.TextField(blank=True, help_text="Why the last attempt failed, for people.")
 
     class Meta:
@@ -246,8 +250,8 @@ class HubPush(models.Model):
     )
     requested_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
-    url = models.CharField(max_length=500, blank=True, help_text="Of the commit.")
-    error = models.TextField(blank=True, help_text="Why nothing came of it, for people.")
+    url = models.CharField(max_length=500, blank=True, help_text="URL of the commit.")
+    error = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
 
     class Meta:
         ordering = ("-requested_at", "-pk")
@@ -267,15 +271,17 @@ class HubDownload(models.Model):
 
     upload = models.OneToOneField(Upload, on_delete=models.CASCADE, related_name="hub_download")
     repository = models.CharField(max_length=200, help_text="OWNER/NAME.")
-    revision = models.CharField(max_length=200, blank=True, help_text="As asked for; empty: the latest.")
-    folder = models.CharField(max_length=500, blank=True, help_text="Only files in it; empty: all.")
-    commit = models.CharField(max_length=64, blank=True, help_text="That the revision stood for.")
+    revision = models.CharField(max_length=200, blank=True, help_text="The requested revision; empty for the latest.")
+    folder = models.CharField(
+        max_length=500, blank=True, help_text="Only files in this folder are downloaded; empty for all."
+    )
+    commit = models.CharField(max_length=64, blank=True, help_text="The commit that the revision pointed to.")
     sealed_token = models.TextField(blank=True)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     requested_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
-    error = models.TextField(blank=True, help_text="Why nothing came of it, for people.")
+    error = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
 
     class Meta:
         ordering = ("-requested_at", "-pk")

@@ -47,7 +47,7 @@ UNCONFIRMED = (
 INACTIVE = "Your account here was deactivated. Ask whoever runs this site."
 CANCELLED = "You went back without signing in."
 FAILED = "Signing in did not work. Try again; if it fails again, tell whoever runs this site."
-CONNECTED = "Connected: you can sign in this way from now on."
+CONNECTED = "Account connected. You can now sign in with it."
 CONNECTED_ALREADY = "Your account is connected already. Disconnect it first, if it is to be another one."
 SOMEBODY_ELSES = "That account is connected with another account here, so nothing was changed."
 

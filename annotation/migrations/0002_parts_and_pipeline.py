@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='decision',
             name='settled_choice',
-            field=models.CharField(blank=True, help_text='What a researcher settled it with; empty when the answers decide.', max_length=100),
+            field=models.CharField(blank=True, help_text='The option that a researcher settled it with; empty if the answers decide.', max_length=100),
         ),
         migrations.AddField(
             model_name='decision',

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='annotator',
             name='withdrawn_at',
-            field=models.DateTimeField(blank=True, help_text='Of an older version, kept for going back to it; see the removals.', null=True),
+            field=models.DateTimeField(blank=True, help_text='Unused; kept for a downgrade to an older version. See `Removal`.', null=True),
         ),
         migrations.AlterField(
             model_name='session',

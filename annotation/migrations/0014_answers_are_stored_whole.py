@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             "answer",
             models.JSONField(
                 null=True,
-                help_text="Null where a version stored it that knew no answers but a choice: then it is the choice.",
+                help_text="Null for responses of older versions, which stored only `choice`.",
             ),
         ),
         migrations.AlterField("response", "choice", models.CharField(max_length=100, blank=True)),

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 default="",
                 db_default="",
-                help_text="Why the browser measured nothing; empty where it did, or where nobody noted why.",
+                help_text="Why the browser measured nothing; empty if it measured, or if the reason is unknown.",
             ),
         ),
     ]

@@ -18,11 +18,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='session',
             name='time_evidence',
-            field=models.JSONField(blank=True, help_text='What speaks against the times of its answers, as `analytics.work.answer_times.TimeEvidence`; null where nothing does.', null=True),
+            field=models.JSONField(blank=True, help_text='Evidence that its answer times are unlikely, as `analytics.work.answer_times.TimeEvidence`; null without any.', null=True),
         ),
         migrations.AddField(
             model_name='session',
             name='times_accepted_at',
-            field=models.DateTimeField(blank=True, help_text='When a researcher accepted its times in spite of the evidence.', null=True),
+            field=models.DateTimeField(blank=True, help_text='When a researcher accepted its times despite the evidence.', null=True),
         ),
     ]

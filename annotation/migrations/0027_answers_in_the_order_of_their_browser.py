@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                 ('submission_id', models.UUIDField()),
                 ('why', models.CharField(choices=[('sent_again', 'The same browser sent a later answer'), ('other_browser', 'Another browser sent an answer that arrived later'), ('first_stands', 'The question had an answer already'), ('newer_stands', 'The answer had been changed elsewhere'), ('built_on', 'Another study builds on the answer that stands'), ('ended', 'The session had ended'), ('moved', 'A newer session asks the question again'), ('late', 'Its place had gone to somebody else'), ('withdrawn', 'Its question had been withdrawn'), ('skipped', 'The session had gone on without the question')], max_length=20)),
                 ('number', models.PositiveIntegerField(help_text='The number of the question in its session, from 1.')),
-                ('answer', models.JSONField(help_text='What was said, whole; null once the notice was seen.', null=True)),
+                ('answer', models.JSONField(help_text='The whole answer; null once the notice was seen.', null=True)),
                 ('at', models.DateTimeField()),
                 ('seen_at', models.DateTimeField(blank=True, null=True)),
                 ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answer_notices', to='annotation.session')),

@@ -20,7 +20,7 @@ class Annotator(NumberedRow):
     provider_id = models.CharField(max_length=200)
     blocked = models.BooleanField(default=False, help_text="May not start another session.")
     withdrawn_at = models.DateTimeField(
-        null=True, blank=True, help_text="Of an older version, kept for going back to it; see the removals."
+        null=True, blank=True, help_text="Unused; kept for a downgrade to an older version. See `Removal`."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -109,13 +109,17 @@ class Response(NumberedRow):
     )
     choice = models.CharField(max_length=100, blank=True)
     answer: models.JSONField[Any, Any] = models.JSONField(
-        null=True, help_text="Null where a version stored it that knew no answers but a choice: then it is the choice."
+        null=True, help_text="Null for responses of older versions, which stored only `choice`."
     )
     shown_order: models.JSONField[list[str], list[str]] = models.JSONField()
     received_at = models.DateTimeField()
-    first_choice_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to first choice.")
-    send_ms = models.PositiveIntegerField(null=True, blank=True, help_text="From shown to sent.")
-    hidden_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Time the tab was hidden, of `send_ms`.")
+    first_choice_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Milliseconds from shown to first choice."
+    )
+    send_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Milliseconds from shown to sent.")
+    hidden_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The part of `send_ms` in which the tab was hidden."
+    )
     possible_ms = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -131,7 +135,7 @@ class Response(NumberedRow):
         blank=True,
         default="",
         db_default="",
-        help_text="Why the browser measured nothing; empty where it did, or where nobody noted why.",
+        help_text="Why the browser measured nothing; empty if it measured, or if the reason is unknown.",
     )
     images_seen: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
         default=list, help_text="Per image: option, loaded_ms, natural and shown size, failed loads."
@@ -210,7 +214,7 @@ class AnswerNotice(NumberedRow):
     why = models.CharField(max_length=20, choices=Why.choices)
     number = models.PositiveIntegerField(help_text="The number of the question in its session, from 1.")
     answer: models.JSONField[Any, Any] = models.JSONField(
-        null=True, help_text="What was said, whole; null once the notice was seen."
+        null=True, help_text="The whole answer; null once the notice was seen."
     )
     at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True, blank=True)
@@ -353,7 +357,9 @@ class Decision(models.Model):
         "with every answer, and not taken from the moment in which it was served.",
     )
     settled_choice = models.CharField(
-        max_length=100, blank=True, help_text="What a researcher settled it with; empty when the answers decide."
+        max_length=100,
+        blank=True,
+        help_text="The option that a researcher settled it with; empty if the answers decide.",
     )
     settled_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     settled_note = models.TextField(blank=True)

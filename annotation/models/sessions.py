@@ -119,11 +119,11 @@ class Session(NumberedRow):
     time_evidence: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True,
         blank=True,
-        help_text="What speaks against the times of its answers, as `analytics.work.answer_times.TimeEvidence`; null "
-        "where nothing does.",
+        help_text="Evidence that its answer times are unlikely, as `analytics.work.answer_times.TimeEvidence`; null "
+        "without any.",
     )
     times_accepted_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a researcher accepted its times in spite of the evidence."
+        null=True, blank=True, help_text="When a researcher accepted its times despite the evidence."
     )
     network = models.CharField(
         max_length=64,
@@ -162,7 +162,7 @@ class Session(NumberedRow):
 
     @property
     def has_unlikely_times(self) -> bool:
-        """Whether the function `has_unlikely_times` selects it."""
+        """Whether its answer times are unlikely and no researcher has accepted them."""
         return self.time_evidence is not None and self.times_accepted_at is None
 
     @property

@@ -86,7 +86,10 @@ def blind_accuracy(
 def _credit(scores: Sequence[float], right: int) -> float:
     numbers = np.asarray(scores, dtype=np.float64)
     if numbers.size < 2 or not np.isfinite(numbers).all() or not 0 <= right < numbers.size:
-        raise ValueError(f"{list(scores)} are not scores of a question whose option {right} (from 0) is right.")
+        raise ValueError(
+            f"A question needs two or more finite scores and the index of its right option, not {list(scores)} and "
+            f"{right}."
+        )
     highest = numbers > numbers.max() - SAME
     return 1 / int(highest.sum()) if highest[right] else 0.0
 

@@ -132,7 +132,7 @@ class Benchmark(ABC, Generic[Data, Found]):
         Created once and kept, so that people and all models see the same. encoders: name -> how it embeds texts. Raises
         BenchmarkError.
         """
-        return [f"{self.title} is complete as it is published: nothing is to be made."]
+        return [f"{self.title} is complete as published. There is nothing to prepare."]
 
 
 def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, Floats]]:
@@ -149,7 +149,9 @@ def scored_by(scorer: Scorer, blocks: Iterable[Block]) -> Iterator[tuple[Block, 
         matrix = np.asarray(scores, dtype=np.float64)
         expected = (len(block.images), len(block.texts))
         if matrix.shape != expected:
-            raise BenchmarkError(f"The model gave scores of the shape {matrix.shape} where {expected} were asked for.")
+            raise BenchmarkError(
+                f"The model returned scores of shape {matrix.shape}. Expected {expected} (images, texts)."
+            )
         if not np.isfinite(matrix).all():
             image, text = np.argwhere(~np.isfinite(matrix))[0]
             raise BenchmarkError(

@@ -83,11 +83,11 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Outcomes under one tie rule, by alteration: None, a policy, or a method of altering images.
+class TieRuleOutcomes:
+    """Whether each query's first result is right, and whether it is an altered item (fooled), under one tie rule.
 
-    For each: whether the first result is right, and whether it is an altered one. images: one value per image (image to
-    text). texts: one per original caption (text to image).
+    images: one value per image (image to text), by policy of altered captions. texts: one value per original caption
+    (text to image), by method of altered images. None: a search without altered items.
     """
 
     images: Mapping[str | None, Bools]
@@ -96,10 +96,10 @@ class Reading:
     texts_fooled: Mapping[Made, Bools]
 
 
-Retrieved = Mapping[str, Reading]
+OutcomesByTieRule = Mapping[str, TieRuleOutcomes]
 
 
-class RoCOCO(Benchmark[Pool, Retrieved]):
+class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
     """Park et al. 2024, "RoCOCO: Robustness Benchmark of MS-COCO to Stress-test Image-Text Matching Models".
 
     Tie rule: two, side by side. rococo-authors-v1: of equal scores the later one comes first, captions in the order of
@@ -160,7 +160,7 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
             for start in range(0, len(names), IMAGES_AT_ONCE):
                 yield Block(names[start : start + IMAGES_AT_ONCE], originals)
 
-    def found(self, data: Pool, scored: Iterator[tuple[Block, Floats]]) -> Retrieved:
+    def found(self, data: Pool, scored: Iterator[tuple[Block, Floats]]) -> OutcomesByTieRule:
         counts = [len(texts) for texts in data.captions]
         n, owner = data.n_captions, np.repeat(np.arange(len(data.images)), counts)
         of_texts = _OfTexts(counts, data.altered)
@@ -190,11 +190,11 @@ class RoCOCO(Benchmark[Pool, Retrieved]):
         authors |= {made: right_of_equals & (best_image > best) for made, best in best_made.items()}
         fooled = {made: best >= best_image for made, best in best_made.items()}
         return {
-            AUTHORS: Reading(of_texts.right, of_texts.fooled, authors, fooled),
-            STRICT: Reading(*of_texts.strict(), *strict),
+            AUTHORS: TieRuleOutcomes(of_texts.right, of_texts.fooled, authors, fooled),
+            STRICT: TieRuleOutcomes(*of_texts.strict(), *strict),
         }
 
-    def tables(self, data: Pool, found: Retrieved) -> Evaluation:
+    def tables(self, data: Pool, found: OutcomesByTieRule) -> Evaluation:
         whole: dict[str, Cell] = {}
         parts: list[Breakdown] = []
         for reading, suffix in SUFFIXES.items():

@@ -99,7 +99,10 @@ def _plan(
 
 
 def score(*, chunk_id: int, now: datetime) -> None:
-    """Score a chunk by models that have not seen its questions. Does nothing if the chunk is stored."""
+    """Score a chunk of a fitted blind baseline by cross-fitting, and store the scores.
+
+    Each question is scored by a model fitted without its fold. Does nothing if the chunk is stored or deleted.
+    """
     chunk = Chunk.objects.select_related("run__project", "run__study").filter(pk=chunk_id, stored_at=None).first()
     baseline = None if chunk is None else fitted_baseline(chunk.run.spec)
     if chunk is None or baseline is None:

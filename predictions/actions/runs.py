@@ -107,8 +107,8 @@ def request_offered(
         named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs to be told which model"
         offered = ", ".join(settings.MODELS_OFFERED) or "none"
         raise CannotPredict(
-            f"This site {named}. It offers {offered}. Whoever runs it offers others by MODELS_OFFERED, or asks them on "
-            "the server."
+            f"This site {named}. It offers {offered}. Whoever runs the site can offer others with "
+            "MODELS_OFFERED, or run them on the server with `predict`."
         )
     return request_run(project=project, spec=spec, by=by, now=now, study=study, kind=kind, variant=variant)
 

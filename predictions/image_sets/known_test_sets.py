@@ -59,7 +59,7 @@ def _of_file(path: Path, embedding: str) -> KnownSet:
             f"{path.name} has vectors of {said}, but the images here have those of {embedding}. Create the file again."
         )
     if vectors.ndim != 2 or len(vectors) != len(names):
-        raise UnusableSet(f"{path.name} has {len(names)} names and vectors of the shape {vectors.shape}.")
+        raise UnusableSet(f"{path.name} has {len(names)} names and vectors of shape {vectors.shape}.")
     return KnownSet(path.stem, names, vectors.astype(np.float32))
 
 

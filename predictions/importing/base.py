@@ -28,9 +28,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file: `number` counts from 1, the header not counted.
+    """A record of a file of predictions. number: from 1, without the header.
 
-    `caption_rule` made the captions that the model read; "" is the rule of the instance, as people read them.
+    caption_rule: how the captions were prepared for the model; "" for the rule of the instance, as people read them.
     """
 
     number: int

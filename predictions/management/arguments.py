@@ -11,10 +11,15 @@ from studies.models import Project
 
 def add_model(parser: ArgumentParser) -> None:
     parser.add_argument("project", help="The project's slug.")
-    parser.add_argument("model", help="The model's name, as tables have it.")
+    parser.add_argument("model", help="The model's name, as in tables.")
     # Plain --version is Django's own.
-    parser.add_argument("--model-version", metavar="VERSION", help="Its version, where several have that name.")
-    parser.add_argument("--weights", help="Its weights, or how they begin, where several have that name and version.")
+    parser.add_argument(
+        "--model-version", metavar="VERSION", help="The model's version, if several models have that name."
+    )
+    parser.add_argument(
+        "--weights",
+        help="The model's weights, or the first characters of them, if several models have that name and version.",
+    )
 
 
 def model_called(project: Project, options: dict[str, Any]) -> Model:

@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
             "conditions",
             models.ForeignKey(
                 blank=True,
-                help_text="What it was computed under; null where it comes from a file.",
+                help_text="The conditions of its computation; null if it comes from a file.",
                 null=True,
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="predictions",
@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             "prediction",
             "source_file",
-            models.CharField(blank=True, help_text="Empty where it was computed here.", max_length=255),
+            models.CharField(blank=True, help_text="Empty if it was computed by the site.", max_length=255),
         ),
         migrations.AlterField(
             "prediction",

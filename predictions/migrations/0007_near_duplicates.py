@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
             name='NearDuplicate',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('known', models.CharField(blank=True, help_text="Of a known test set: its name and the picture's.", max_length=500)),
+                ('known', models.CharField(blank=True, help_text="For an image of a known test set: the names of the set and the image.", max_length=500)),
                 ('embedding', models.CharField(max_length=300)),
                 ('distance', models.FloatField()),
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studies.image')),
@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('embedding', models.CharField(help_text='The spec of the model, or the name.', max_length=300)),
-                ('vector', models.BinaryField(help_text='Half-precision numbers, little-endian; empty where it cannot be read.')),
+                ('vector', models.BinaryField(help_text='Half-precision numbers, little-endian; empty if the image cannot be read.')),
                 ('compared_at', models.DateTimeField(blank=True, help_text='When it was compared with all others.', null=True)),
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='vectors', to='studies.image')),
             ],

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='embedding',
-            field=models.JSONField(blank=True, help_text='Of a baseline that sees vectors of pictures: the model that makes them, as a worker loaded it.', null=True),
+            field=models.JSONField(blank=True, help_text='For a baseline that sees image embeddings: the model that computes them, as a worker loaded it.', null=True),
         ),
         migrations.AlterField(
             model_name='chunk',

@@ -12,8 +12,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default="",
                 default="",
-                help_text="Why its options are not those of its question, so that it is counted nowhere; empty where "
-                "they are.",
+                help_text="Why its options do not match its question, so that it is not counted; empty if they match.",
             ),
         ),
         migrations.AddIndex(

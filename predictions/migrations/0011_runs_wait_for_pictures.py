@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='paused_until',
-            field=models.DateTimeField(blank=True, help_text='While its pictures cannot be reached: when they are tried again.', null=True),
+            field=models.DateTimeField(blank=True, help_text='When unreachable images are tried again.', null=True),
         ),
         migrations.AddField(
             model_name='run',
@@ -23,11 +23,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='unreachable',
-            field=models.TextField(blank=True, db_default='', default='', help_text='Why not, for people.'),
+            field=models.TextField(blank=True, db_default='', default='', help_text='Why its images cannot be reached, as a sentence.'),
         ),
         migrations.AddField(
             model_name='run',
             name='unreachable_since',
-            field=models.DateTimeField(blank=True, help_text='Since when its pictures cannot be reached; null while they can.', null=True),
+            field=models.DateTimeField(blank=True, help_text='When its images became unreachable; null while they can be reached.', null=True),
         ),
     ]

@@ -11,7 +11,7 @@ class PictureVector(models.Model):
 
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="vectors")
     embedding = models.CharField(max_length=LONGEST_EMBEDDING, help_text="The spec of the model, or the name.")
-    vector = models.BinaryField(help_text="Half-precision numbers, little-endian; empty where it cannot be read.")
+    vector = models.BinaryField(help_text="Half-precision numbers, little-endian; empty if the image cannot be read.")
     compared_at = models.DateTimeField(null=True, blank=True, help_text="When it was compared with all others.")
 
     class Meta:
@@ -29,7 +29,9 @@ class NearDuplicate(models.Model):
 
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+")
     other = models.ForeignKey(Image, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
-    known = models.CharField(max_length=500, blank=True, help_text="Of a known test set: its name and the picture's.")
+    known = models.CharField(
+        max_length=500, blank=True, help_text="For an image of a known test set: the names of the set and the image."
+    )
     embedding = models.CharField(max_length=LONGEST_EMBEDDING)
     distance = models.FloatField()
 

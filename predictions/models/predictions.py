@@ -186,7 +186,7 @@ class Prediction(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="Why its options are not those of its question, so that it is counted nowhere; empty where they are.",
+        help_text="Why its options do not match its question, so that it is not counted; empty if they match.",
     )
     conditions = models.ForeignKey(
         Conditions,
@@ -194,9 +194,9 @@ class Prediction(models.Model):
         null=True,
         blank=True,
         related_name="predictions",
-        help_text="What it was computed under; null where it comes from a file.",
+        help_text="The conditions of its computation; null if it comes from a file.",
     )
-    source_file = models.CharField(max_length=255, blank=True, help_text="Empty where it was computed here.")
+    source_file = models.CharField(max_length=255, blank=True, help_text="Empty if it was computed by the site.")
     source_row = models.PositiveIntegerField(
         help_text="Record number in the source file, from 1, header not counted; 0 where it was computed here."
     )

@@ -51,7 +51,9 @@ class Run(models.Model):
     spec = models.CharField(max_length=300, help_text="Which model, as `predictions.scorers` reads it.")
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, blank=True, related_name="runs")
     kind = models.CharField(max_length=30, blank=True, help_text="Without a study: the kind of its questions.")
-    variant = models.CharField(max_length=50, blank=True, help_text="Without a study: which of them; empty for all.")
+    variant = models.CharField(
+        max_length=50, blank=True, help_text="Without a study: the variant of its questions; empty for all."
+    )
     model = models.ForeignKey(
         "predictions.Model",
         on_delete=models.SET_NULL,
@@ -63,7 +65,7 @@ class Run(models.Model):
     embedding: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True,
         blank=True,
-        help_text="Of a baseline that sees vectors of pictures: the model that makes them, as a worker loaded it.",
+        help_text="For a baseline that sees image embeddings: the model that computes them, as a worker loaded it.",
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.LOADING)
     error = models.TextField(blank=True, help_text="Why it failed, for people.")
@@ -72,18 +74,18 @@ class Run(models.Model):
     already_there = models.PositiveIntegerField(default=0, help_text="Questions that had a prediction before.")
     left_out = models.PositiveIntegerField(default=0, help_text="Questions that cannot be scored.")
     why_left_out: models.JSONField[list[str], list[str]] = models.JSONField(
-        default=list, help_text="In sentences, of many only the first."
+        default=list, help_text="As sentences; only the first ones if there are many."
     )
     total = models.PositiveIntegerField(default=0, help_text="Questions in its chunks.")
     stored = models.PositiveIntegerField(default=0, help_text="Of these, how many have been scored.")
     wrong = models.PositiveIntegerField(default=0, help_text="Of these, how many could not be scored.")
     unreachable_since = models.DateTimeField(
-        null=True, blank=True, help_text="Since when its pictures cannot be reached; null while they can."
+        null=True, blank=True, help_text="When its images became unreachable; null while they can be reached."
     )
-    unreachable = models.TextField(blank=True, default="", db_default="", help_text="Why not, for people.")
-    paused_until = models.DateTimeField(
-        null=True, blank=True, help_text="While its pictures cannot be reached: when they are tried again."
+    unreachable = models.TextField(
+        blank=True, default="", db_default="", help_text="Why its images cannot be reached, as a sentence."
     )
+    paused_until = models.DateTimeField(null=True, blank=True, help_text="When unreachable images are tried again.")
     pauses = models.PositiveSmallIntegerField(
         default=0, db_default=0, help_text="How often they were tried in vain, one after another."
     )

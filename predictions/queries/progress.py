@@ -70,13 +70,13 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class ModelLine:
-    """A model of a project with numbers of predictions.
+class ModelSummary:
+    """A model of a project, with the numbers of its predictions.
 
-    `verified`: with a content hash; `declared`: from files that name no images. `again`: scored a second time in
-    float32 because they were close (`predictions.scoring`), with the first of their questions. `mismatched`: not
-    counted, because their options do not match the question; `problems`: the most frequent problems, with their
-    numbers.
+    Counted: verified (with a content hash) and declared (from files that name no images). again: of these, the
+    predictions scored a second time in float32, because two scores were close (`predictions.scoring`); asked_again: the
+    first of their questions. Not counted: mismatched, whose options do not match the question; problems: the most
+    frequent reasons, each with its number of predictions.
     """
 
     model: Model
@@ -97,7 +97,7 @@ class ModelLine:
         return self.again - len(self.asked_again)
 
 
-def models_of(project: Project) -> list[ModelLine]:
+def models_of(project: Project) -> list[ModelSummary]:
     """Return the models of a project by name, with the numbers of their predictions; at most four queries."""
     sorts = {
         "verified": ~Q(content_hash="") & _COUNTED,
@@ -112,7 +112,7 @@ def models_of(project: Project) -> list[ModelLine]:
     asked_again = _asked_again(project) if any(each["again"] for each in counts.values()) else {}
     problems = _mismatches(project) if any(each["mismatched"] for each in counts.values()) else {}
     return [
-        ModelLine(
+        ModelSummary(
             model,
             asked_again=asked_again.get(model.pk, []),
             problems=problems.get(model.pk, [])[:PROBLEMS_SHOWN],

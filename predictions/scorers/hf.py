@@ -61,7 +61,7 @@ class _HuggingFace(OnDevice[_Library]):
         return pixels
 
     def tokenize(self, text: str) -> NDArray[Any]:
-        """Return a row for each input of the text tower; a text that is too long loses its end."""
+        """Return a row of integers for each text input of the model, such as token ids; truncate a long text."""
         whole = {"padding": "max_length", "truncation": True, "return_attention_mask": True}
         read = self.library.tokenizer(text, max_length=self.library.longest, **whole)
         return np.array([read[name] for name in self.inputs], dtype=np.int64)

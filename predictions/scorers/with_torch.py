@@ -39,9 +39,9 @@ def usual_batch(device: Any) -> int:
 
 
 def digest_of_weights(state: Mapping[str, Any]) -> str:
-    """Return the SHA-256, in hexadecimal, of a state dict: of every tensor by name, with its type and shape.
+    """Return the SHA-256, in hexadecimal, of a state dict: the name, type, shape and values of every tensor.
 
-    The same numbers have the same digest, whatever the file and the order in it.
+    It does not depend on the file format or the order of the tensors. Other entries are ignored.
     """
     import torch
 

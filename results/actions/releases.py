@@ -104,7 +104,7 @@ def prepare_release(
     return release, created
 
 
-def released_with(study: Study) -> list[Study]:
+def other_dataset_studies(study: Study) -> list[Study]:
     """Return the other studies of the dataset of `study`. Raises CannotExport if it belongs to no dataset."""
     studies = dataset_studies(study.project)
     others = [each for each in studies if each.pk != study.pk]

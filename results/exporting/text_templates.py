@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from results.reports.formats.md import escape, section
+from results.reports.formats.md import escape, render_table
 from results.reports.text import cell_text
 from studies.wording import counted
 
@@ -32,7 +32,7 @@ _ENVIRONMENT.filters |= {
     "money": partial(cell_text, shown="money"),
     "number": "{:,}".format,
     "quote": _quote,
-    "section": section,
+    "section": render_table,
 }
 
 

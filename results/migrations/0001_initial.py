@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Being made'), ('ready', 'Ready'), ('failed', 'Failed')], default='waiting', max_length=10)),
                 ('rows_done', models.PositiveIntegerField(default=0)),
                 ('rows_total', models.PositiveIntegerField(default=0)),
-                ('file', models.CharField(blank=True, help_text='Name in the storage.', max_length=255)),
+                ('file', models.CharField(blank=True, help_text='File name in storage.', max_length=255)),
                 ('error', models.TextField(blank=True, help_text='What went wrong, for people.')),
                 ('requested_at', models.DateTimeField()),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),

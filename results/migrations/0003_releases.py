@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('description', models.TextField(blank=True)),
                 ('licence', models.CharField(blank=True, max_length=200)),
                 ('citation', models.TextField(blank=True)),
-                ('file', models.CharField(blank=True, help_text='Name in the storage; empty until it is frozen.', max_length=255)),
+                ('file', models.CharField(blank=True, help_text='File name in storage; empty until the release is frozen.', max_length=255)),
                 ('sha256', models.CharField(blank=True, max_length=64)),
                 ('dossier', models.JSONField(default=dict)),
                 ('instances', models.PositiveIntegerField(default=0)),
@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='export',
             name='release',
-            field=models.ForeignKey(blank=True, help_text='What it is written from; without one, from what there is now.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='exports', to='results.release'),
+            field=models.ForeignKey(blank=True, help_text='The release that it is written from; null for the current data.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='exports', to='results.release'),
         ),
         migrations.CreateModel(
             name='ReleasePseudonym',

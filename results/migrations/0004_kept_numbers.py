@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('page', models.CharField(choices=[('study_results', 'Results of a study'), ('study_progress', 'Progress of a study'), ('study_annotators', 'Annotators of a study'), ('project_results', 'Results of a project')], max_length=20)),
                 ('state', models.TextField(blank=True)),
                 ('content', models.JSONField(null=True)),
-                ('as_of', models.DateTimeField(blank=True, help_text='When what they were made of was read.', null=True)),
+                ('as_of', models.DateTimeField(blank=True, help_text='When the data behind them was read.', null=True)),
                 ('asked_at', models.DateTimeField(blank=True, help_text='When a task was sent that has not ended yet.', null=True)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='kept_numbers', to='studies.project')),
                 ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='kept_numbers', to='studies.study')),

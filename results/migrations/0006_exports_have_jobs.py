@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='export',
             name='job',
-            field=models.ForeignKey(blank=True, help_text='None yet where the version before was asked; none any more when it ended long ago.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='background.job'),
+            field=models.ForeignKey(blank=True, help_text='Null for exports requested in an older version, and after the job was deleted.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='background.job'),
         ),
         migrations.AlterField(
             model_name='export',

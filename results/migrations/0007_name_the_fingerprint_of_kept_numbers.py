@@ -23,6 +23,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='keptnumbers',
             name='asked_at',
-            field=models.DateTimeField(blank=True, help_text='Of the version before: now a job says it.', null=True),
+            field=models.DateTimeField(blank=True, help_text='Unused; kept for a downgrade to an older version.', null=True),
         ),
     ]

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='export',
             name='instances',
-            field=models.ManyToManyField(help_text='Those, where some were chosen.', related_name='+', to='studies.instance'),
+            field=models.ManyToManyField(help_text='The chosen instances, if some were chosen.', related_name='+', to='studies.instance'),
         ),
         migrations.AlterField(
             model_name='keptnumbers',
@@ -32,11 +32,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('outcome', models.CharField(help_text='One of `analytics.outcomes.Outcome`.', max_length=20)),
-                ('answers', models.PositiveIntegerField(help_text='How many answers count.')),
-                ('agreement', models.FloatField(help_text='Of all pairs of counted answers to the same question the share that are the same, 0 to 1; null where no question has two answers of one label each.', null=True)),
-                ('seconds', models.FloatField(help_text='The median time in view of the counted answers; null where none was timed.', null=True)),
-                ('people_right', models.BooleanField(help_text='About a question people are right and all models wrong.')),
-                ('models_right', models.BooleanField(help_text='About a question all models are right and people wrong.')),
+                ('answers', models.PositiveIntegerField(help_text='Number of counted answers.')),
+                ('agreement', models.FloatField(help_text='The share, 0 to 1, of pairs of counted answers to the same question that agree; null if no question has two answers with one label each.', null=True)),
+                ('seconds', models.FloatField(help_text='The median time in view of the counted answers, in seconds; null if none was timed.', null=True)),
+                ('people_right', models.BooleanField(help_text='Whether people are right and all models wrong on some question.')),
+                ('models_right', models.BooleanField(help_text='Whether all models are right and people wrong on some question.')),
                 ('instance', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='figures', to='studies.instance')),
                 ('study', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='figures', to='studies.study')),
             ],

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='instancefigures',
             name='progress',
-            field=models.CharField(db_default='', default='', help_text='How far the answers to all questions about it are: one of `analytics.outcomes.Progress`; empty where the version before counted it.', max_length=20),
+            field=models.CharField(db_default='', default='', help_text='Progress of all its questions: one of `analytics.outcomes.Progress`; empty if an older version counted it.', max_length=20),
         ),
         migrations.AddIndex(
             model_name='instancefigures',

@@ -27,8 +27,10 @@ class KeptNumbers(models.Model):
     # The column keeps the name by which the version before asks for it.
     fingerprint = models.TextField(blank=True, db_column="state")
     content: models.JSONField[Any, Any] = models.JSONField(null=True)
-    as_of = models.DateTimeField(null=True, blank=True, help_text="When what they were made of was read.")
-    asked_at = models.DateTimeField(null=True, blank=True, help_text="Of the version before: now a job says it.")
+    as_of = models.DateTimeField(null=True, blank=True, help_text="When the data behind them was read.")
+    asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="Unused; kept for a downgrade to an older version."
+    )
 
     class Meta:
         constraints = (

@@ -36,25 +36,27 @@ class Export(models.Model):
         null=True,
         blank=True,
         related_name="exports",
-        help_text="What it is written from; without one, from what there is now.",
+        help_text="The release that it is written from; null for the current data.",
     )
     format = models.CharField(max_length=20)
     chosen = models.PositiveIntegerField(
         null=True, blank=True, help_text="How many instances were chosen for it; null for all of the study."
     )
-    instances = models.ManyToManyField(Instance, related_name="+", help_text="Those, where some were chosen.")
+    instances = models.ManyToManyField(
+        Instance, related_name="+", help_text="The chosen instances, if some were chosen."
+    )
     job = models.ForeignKey(
         Job,
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
         related_name="+",
-        help_text="None yet where the version before was asked; none any more when it ended long ago.",
+        help_text="Null for exports requested in an older version, and after the job was deleted.",
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     rows_done = models.PositiveIntegerField(default=0)
     rows_total = models.PositiveIntegerField(default=0)
-    file = models.CharField(max_length=255, blank=True, help_text="Name in the storage.")
+    file = models.CharField(max_length=255, blank=True, help_text="File name in storage.")
     error = models.TextField(blank=True, help_text="Why there is no file, for people.")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
     requested_at = models.DateTimeField()

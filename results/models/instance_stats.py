@@ -18,20 +18,20 @@ class InstanceFigures(models.Model):
         max_length=20,
         default="",
         db_default="",
-        help_text="How far the answers to all questions about it are: one of `analytics.outcomes.Progress`; empty "
-        "where the version before counted it.",
+        help_text="Progress of all its questions: one of `analytics.outcomes.Progress`; empty if an older version "
+        "counted it.",
     )
-    answers = models.PositiveIntegerField(help_text="How many answers count.")
+    answers = models.PositiveIntegerField(help_text="Number of counted answers.")
     agreement = models.FloatField(
         null=True,
-        help_text="Of all pairs of counted answers to the same question the share that are the same, 0 to 1; null "
-        "where no question has two answers of one label each.",
+        help_text="The share, 0 to 1, of pairs of counted answers to the same question that agree; null if no "
+        "question has two answers with one label each.",
     )
     seconds = models.FloatField(
-        null=True, help_text="The median time in view of the counted answers; null where none was timed."
+        null=True, help_text="The median time in view of the counted answers, in seconds; null if none was timed."
     )
-    people_right = models.BooleanField(help_text="About a question people are right and all models wrong.")
-    models_right = models.BooleanField(help_text="About a question all models are right and people wrong.")
+    people_right = models.BooleanField(help_text="Whether people are right and all models wrong on some question.")
+    models_right = models.BooleanField(help_text="Whether all models are right and people wrong on some question.")
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("study", "instance"), name="figures_once_per_study"),)

@@ -25,7 +25,9 @@ class Release(models.Model):
     description = models.TextField(blank=True)
     licence = models.CharField(max_length=LONGEST_LICENCE, blank=True)
     citation = models.TextField(blank=True)
-    file = models.CharField(max_length=255, blank=True, help_text="Name in the storage; empty until it is frozen.")
+    file = models.CharField(
+        max_length=255, blank=True, help_text="File name in storage; empty until the release is frozen."
+    )
     sha256 = models.CharField(max_length=64, blank=True)
     dossier = models.JSONField(default=dict)
     instances = models.PositiveIntegerField(default=0, help_text="How many accepted items it holds.")

@@ -19,7 +19,7 @@ from results.reports.text import cell_text, range_text
 if TYPE_CHECKING:
     import altair
 
-NOT_DRAWN = "This chart was not drawn yet. Download the report again in a minute."
+NOT_DRAWN = "This chart has not been drawn yet. Download the report again in a minute."
 # Raised when charts look different, so that stored ones are drawn again.
 DRAWING = 5
 WIDTH, STEP, LONGEST_LABEL = 620, 16, 360

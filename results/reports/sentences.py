@@ -312,7 +312,7 @@ def say_preferences(table: Table) -> str:
             n = _count(total["Comparisons"], "comparison")
             verb = "rank first equally" if len(first) > 1 else "ranks first"
             said.append((rows[0], f"{rows[0]['Criterion']}: {_listed(first)} {verb} ({n})"))
-    return _named(said, "Study", "Kind") if said else "There are too few comparisons for an order yet."
+    return _named(said, "Study", "Kind") if said else "There are too few comparisons to rank the images yet."
 
 
 def say_descriptions(table: Table) -> str:

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 
 from results.models import Export, Release
 from results.queries.studies.overview import with_answers_sent
-from studies.actions.projects.members import may, owners_of, projects_where, rights_in, role_in
+from studies.actions.projects.members import may, owners_of, permitted_projects, rights_in, role_in
 from studies.models import Project, Study
 from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 
@@ -131,7 +131,7 @@ def signed_in(request: HttpRequest) -> User:
 
 
 def visible_projects(request: HttpRequest) -> QuerySet[Project]:
-    return projects_where(signed_in(request), Verb.VIEW)
+    return permitted_projects(signed_in(request), Verb.VIEW)
 
 
 def visible_studies(request: HttpRequest) -> QuerySet[Study]:

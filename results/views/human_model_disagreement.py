@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from results.queries.instances.human_model_disagreement import (
     Wanted,
-    asked_as,
     disagreement_page,
     human_model_disagreements,
+    kind_and_variant,
 )
 from results.queries.studies.simulated_answers import simulated_in_project
 from results.reports.explorer_links import ALL, NO_NAME
@@ -41,7 +41,7 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         "instances_listed": _listed(wanted),
         "lines": disagreement_page(project, shown, request.GET.get("page")),
         "studies": sorted({one.study for one in everything}),
-        "asked": sorted({asked_as(one.kind, one.variant) for one in everything}),
+        "asked": sorted({kind_and_variant(one.kind, one.variant) for one in everything}),
         "types": sorted({one.type for one in everything if one.type}),
         "subtypes": sorted({one.subtype for one in everything if one.subtype}),
     }

@@ -27,9 +27,9 @@ from results.queries.instances.facets import FACETS, MOST_LOOKED_UP, FacetTable,
 from results.queries.instances.instance_history import (
     Votes,
     histories,
+    instance_releases,
     option_keys,
     other_votes,
-    releases_with,
     stages,
     votes_on,
     with_reasons,
@@ -235,7 +235,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "history": history,
         "stages": passed,
         "not_asked": why_not_asked(project, [instance], {instance.pk: outcomes})[instance.pk],
-        "releases": releases_with(history, project),
+        "releases": instance_releases(history, project),
         "may": may_do(request, project),
     }
     return render(request, "results/instances/instance.html", context)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from background.tasks import send
 from results.actions.exports import job_of, request_export
 from results.actions.release_comparison import ReleaseComparison, compare_releases
-from results.actions.releases import RELEASE_FORMATS, check_format, prepare_release, provider_ids, released_with
+from results.actions.releases import RELEASE_FORMATS, check_format, other_dataset_studies, prepare_release, provider_ids
 from results.errors import CannotExport
 from results.exporting import get_writer
 from results.exporting.dataset_card import About
@@ -96,7 +96,7 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     # Checked before anything is stored, so that a wrong format leaves no release behind.
     check_format(request.POST.get("format", ""))
     about = About(release=name, description=description, licence=licence, citation=citation)
-    beside = released_with(study) if request.POST.get("dataset") else None
+    beside = other_dataset_studies(study) if request.POST.get("dataset") else None
     release, _ = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
     export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
     send(job_of(export=export))

@@ -95,10 +95,10 @@ Pair = tuple[Mapping[str, str], Mapping[str, str]]
 
 
 def pair_answers(settled: Mapping[str, str], *, kappa: float, seed: str) -> Pair:
-    """Choose two people's answers with a kappa, any image versus none, as near as possible to `kappa`.
+    """Return two people's answers whose Cohen's kappa (any image versus none) is as close as possible to `kappa`.
 
-    `settled`: key -> the final right answer. Where the two agree they give it; where only one of them chose an image,
-    or they chose different ones, a researcher has to settle the question.
+    settled: key -> the final right answer. Both give it where they agree. They disagree where only one chooses an
+    image, or both choose different images: there a researcher has to settle the question.
     """
     dice = _random(seed, "pair", str(kappa))
     with_image = sorted(key for key, answer in settled.items() if answer != NONE)

@@ -138,7 +138,7 @@ def delete_draft(*, study: Study, by: Actor, now: datetime) -> None:
 
     Raises LaunchPending, or StudyError for a study that is no draft.
     """
-    draft = _locked(study, "What people answered stays. Close it, so that nobody comes in any more.")
+    draft = _locked(study, "A study with answers is kept. Close it, so that nobody else can take part.")
     if fed := _fed_by(draft):
         raise StudyError(
             f"Other studies take their instances from {draft.slug}: {', '.join(fed)}. "

@@ -18,7 +18,7 @@ from studies.importing.rows import (
     Row,
     others,
     read_each,
-    read_list,
+    read_json_list,
     read_table,
     text_of,
     without_nulls,
@@ -44,7 +44,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
     stream.seek(start)
     name = PurePath(str(getattr(stream, "name", ""))).name
     if beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in {b"[", b"{"}:
-        yield from read_each(read_list(stream), partial(_read_case, name=name))
+        yield from read_each(read_json_list(stream), partial(_read_case, name=name))
     else:
         yield from read_each(read_table(stream, COLUMNS, delimiter="\t"), _read_triple)
 

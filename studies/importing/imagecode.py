@@ -37,8 +37,8 @@ from studies.importing.rows import (
     kind_of,
     others,
     read_each,
-    read_items,
-    read_list,
+    read_json_items,
+    read_json_list,
     read_objects,
     read_yaml_items,
     text_of,
@@ -76,9 +76,9 @@ def read(stream: BinaryIO) -> Iterator[Record | Note | RowProblem]:
     if _is_line(beginning):
         yield from _read_lines(stream, split)
     elif (opening := beginning.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]) == b"[":
-        yield from _read_pairs(read_list(stream))
+        yield from _read_pairs(read_json_list(stream))
     elif opening == b"{":
-        yield from _read_items(read_items(stream), split)
+        yield from _read_items(read_json_items(stream), split)
     else:
         yield from _read_items(read_yaml_items(stream), split)
 
@@ -171,7 +171,7 @@ def _read_tags(row: int, directory: str, value: Mapping[str, Any], seen: int) ->
     for number, (target, each) in enumerate(value.items(), start=seen):
         codes = each.get("annotation") if isinstance(each, dict) else None
         if not isinstance(codes, str):
-            yield RowProblem(row, target, "The description has no text under annotation. Write its codes, or nothing.")
+            yield RowProblem(row, target, "`annotation` must be a text: codes with commas between them, or nothing.")
             return
         tags = sorted({code.strip() for code in codes.split(",")} - {""})
         if unknown := [code for code in tags if code not in LOOKED_AT]:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
 from studies.importing.captions import retrieval
-from studies.importing.rows import Row, read_each, read_list, text_of
+from studies.importing.rows import Row, read_each, read_json_list, text_of
 
 # Replacement of a word: same concept, different concept, random word, or danger.
 POLICIES = ("same_concept", "diff_concept", "rand_voca", "danger")
@@ -32,7 +32,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
             f"{', '.join(f'{policy}.json' for policy in POLICIES)}.",
         )
         return
-    yield from read_each(read_list(stream), partial(_read_image, policy=name))
+    yield from read_each(read_json_list(stream), partial(_read_image, policy=name))
 
 
 def _read_image(item: Row, policy: str) -> Iterator[Record | RowProblem]:

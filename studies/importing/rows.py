@@ -105,7 +105,7 @@ def read_objects(stream: BinaryIO) -> Iterator[Row | RowProblem]:
             yield RowProblem(0, "", "It is empty. Name a file with records.")
 
 
-def read_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
+def read_json_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
     """Yield (record number, key, value) of a file with one JSON object of items by key. Reads the whole file."""
     items = _read_json(stream)
     if isinstance(items, RowProblem):
@@ -117,8 +117,8 @@ def read_items(stream: BinaryIO) -> Iterator[Item | RowProblem]:
             yield row, key, value
 
 
-def read_list(stream: BinaryIO) -> Iterator[Row | RowProblem]:
-    """Yield (record number, object) of a file with one JSON list of objects. Reads the whole file."""
+def read_json_list(stream: BinaryIO) -> Iterator[Row | RowProblem]:
+    """Yield (record number from 1, object) or a problem for each item of a JSON list. Reads the whole file."""
     items = _read_json(stream)
     if isinstance(items, RowProblem):
         yield items
@@ -308,7 +308,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _BadValue(f"The field {twice!r} is there more than once.")
+        raise _BadValue(f"The field {twice!r} appears more than once.")
     return fields
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from studies.importing.base import Record, RowProblem, SourceImage, checked
-from studies.importing.rows import Item, kind_of, others, read_each, read_items, text_of
+from studies.importing.rows import Item, kind_of, others, read_each, read_json_items, text_of
 
 REQUIRED = ("filename", "caption", "negative_caption")
 _NAME = re.compile(r"(add|replace|swap)_(obj|att|rel)")
@@ -28,7 +28,7 @@ def read(stream: BinaryIO) -> Iterator[Record | RowProblem]:
             "Call it as SugarCrepe does: add_obj.json, swap_att.json and so on.",
         )
         return
-    yield from read_each(read_items(stream), partial(_read_item, category=category))
+    yield from read_each(read_json_items(stream), partial(_read_item, category=category))
 
 
 def _read_item(item: Item, category: re.Match[str]) -> Iterator[Record | RowProblem]:

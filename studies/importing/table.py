@@ -32,8 +32,8 @@ from studies.importing.rows import (
     kind_of,
     object_on_line,
     read_each,
-    read_items,
-    read_list,
+    read_json_items,
+    read_json_list,
     read_objects,
     read_table,
     without_blanks,
@@ -133,7 +133,7 @@ def _rows(stream: BinaryIO, name: str) -> tuple[bool, Iterator[Row | RowProblem]
     if line.startswith(ARROW_MAGIC):
         return True, iter([RowProblem(0, "", ARROW_ELSEWHERE)])
     if beginning.startswith(b"["):
-        return False, read_list(stream)
+        return False, read_json_list(stream)
     if beginning.startswith(b"{"):
         fields = object_on_line(line)
         is_nested = fields is None or all(isinstance(value, dict) for value in fields.values())
@@ -144,7 +144,7 @@ def _rows(stream: BinaryIO, name: str) -> tuple[bool, Iterator[Row | RowProblem]
 
 def _items(stream: BinaryIO) -> Iterator[Row | RowProblem]:
     """Yield the items of one JSON object by key, with their key as the first column."""
-    return read_each(read_items(stream), _item)
+    return read_each(read_json_items(stream), _item)
 
 
 def _item(item: Item) -> Iterator[Row | RowProblem]:

@@ -73,7 +73,7 @@ class Compare(SeveralChoices):
             minItems=1,
             maxItems=MOST_CRITERIA,
         ),
-        ties=schema_of(True, "Whether it can be answered that there is no difference."),
+        ties=schema_of(True, "Whether annotators may answer that there is no difference."),
     )
     instructions = """\
 Read the description, look at all the images, and say **for each criterion separately** which image is better.

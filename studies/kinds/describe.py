@@ -131,7 +131,7 @@ class Describe(Kind):
         max_characters=schema_of(
             MOST_CHARACTERS, "How many characters a description has at most.", minimum=1, maximum=5000
         ),
-        not_possible=schema_of(True, "Whether it can be answered that nothing tells the target apart."),
+        not_possible=schema_of(True, "Whether annotators may answer that nothing sets the target apart."),
     )
     instructions = """\
 You see several similar images, and **one of them is marked**. Write a description that helps somebody else find the

@@ -14,7 +14,7 @@ from studies.models import Project, Study
 from studies.names import problem_with_slug
 from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 
-STUDY_HELP = "the study: its slug, or PROJECT/SLUG where several projects have one of that name"
+STUDY_HELP = "the study: its slug, or PROJECT/SLUG if several projects have a study of that name"
 
 
 class ActionCommand(BaseCommand):

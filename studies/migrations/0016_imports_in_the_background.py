@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "files",
-                    models.JSONField(help_text="Path and SHA-256 of each, as it was when the import was asked for."),
+                    models.JSONField(help_text="Path and SHA-256 of each file when the import was requested."),
                 ),
                 ("format", models.CharField(max_length=50)),
                 ("images_dir", models.TextField(blank=True, help_text="The folder that image names start from.")),
@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
                     "problems_file",
                     models.CharField(
                         blank=True,
-                        help_text="Name in the storage of all problems, a line of JSON for each.",
+                        help_text="File name in storage of all problems, as JSON Lines.",
                         max_length=255,
                     ),
                 ),
@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
                     "job",
                     models.ForeignKey(
                         blank=True,
-                        help_text="None any more when it ended long ago.",
+                        help_text="Null after the job was deleted.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='import',
             name='dry_run',
-            field=models.BooleanField(db_default=False, default=False, help_text='Checked only, nothing is added.'),
+            field=models.BooleanField(db_default=False, default=False, help_text='Whether files are only checked and nothing is added.'),
         ),
         migrations.AlterField(
             model_name='import',
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('made_at', models.DateTimeField()),
-                ('byte_size', models.PositiveBigIntegerField(default=0, help_text='Of all that was received so far.')),
+                ('byte_size', models.PositiveBigIntegerField(default=0, help_text='Bytes received so far.')),
                 ('made_by', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='studies.project')),
             ],
@@ -40,6 +40,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='import',
             name='upload',
-            field=models.ForeignKey(blank=True, help_text='Where its files came with; none any more once they are imported.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='studies.upload'),
+            field=models.ForeignKey(blank=True, help_text='The upload that brought its files; null once they are imported.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='studies.upload'),
         ),
     ]

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='completed_at',
-            field=models.DateTimeField(blank=True, help_text='When it was noticed that all its answers are in; null while some are awaited.', null=True),
+            field=models.DateTimeField(blank=True, help_text='When all its answers were found to be in; null until then.', null=True),
         ),
         migrations.AddField(
             model_name='study',

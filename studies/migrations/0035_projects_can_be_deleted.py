@@ -31,9 +31,9 @@ class Migration(migrations.Migration):
                 ('begun_at', models.DateTimeField(help_text='From then on nobody sees the project, or can cancel.', null=True)),
                 ('deleted_at', models.DateTimeField(null=True)),
                 ('record', models.JSONField(default=dict, help_text='What was deleted: the file that stays.')),
-                ('files', models.JSONField(default=list, help_text='Names in the storage of pictures whose rows are deleted, and whose files may be there.')),
+                ('files', models.JSONField(default=list, help_text='File names in storage of images whose rows are deleted but whose files may remain.')),
                 ('owners', models.ManyToManyField(help_text='Owners when it began, and who asked: they may see the record.', related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('project', models.OneToOneField(help_text='None once it is deleted.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='deletion', to='studies.project')),
+                ('project', models.OneToOneField(help_text='Null once the project is deleted.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='deletion', to='studies.project')),
                 ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={

@@ -29,7 +29,7 @@ class Import(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
     files: models.JSONField[list[dict[str, str]], list[dict[str, str]]] = models.JSONField(
-        help_text="Path and SHA-256 of each, as it was when the import was asked for."
+        help_text="Path and SHA-256 of each file when the import was requested."
     )
     format = models.CharField(max_length=50)
     mapping: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
@@ -44,16 +44,18 @@ class Import(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Where its files came with; none any more once they are imported.",
+        help_text="The upload that brought its files; null once they are imported.",
     )
-    dry_run = models.BooleanField(default=False, db_default=False, help_text="Checked only, nothing is added.")
+    dry_run = models.BooleanField(
+        default=False, db_default=False, help_text="Whether files are only checked and nothing is added."
+    )
     job = models.ForeignKey(
         Job,
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
         related_name="+",
-        help_text="None any more when it ended long ago.",
+        help_text="Null after the job was deleted.",
     )
     stage = models.CharField(max_length=10, blank=True, choices=Stage.choices, default=Stage.BEGINNING)
     summaries: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(
@@ -62,7 +64,7 @@ class Import(models.Model):
     problem_count = models.PositiveBigIntegerField(default=0)
     first_problems: models.JSONField[list[str], list[str]] = models.JSONField(default=list, help_text="In sentences.")
     problems_file = models.CharField(
-        max_length=255, blank=True, help_text="Name in the storage of all problems, a line of JSON for each."
+        max_length=255, blank=True, help_text="File name in storage of all problems, as JSON Lines."
     )
     error = models.TextField(blank=True, help_text="Why nothing was imported, for people.")
     requested_by = models.ForeignKey(

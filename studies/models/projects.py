@@ -44,7 +44,11 @@ class ProjectDeletion(models.Model):
     """
 
     project = models.OneToOneField(
-        Project, on_delete=models.SET_NULL, null=True, related_name="deletion", help_text="None once it is deleted."
+        Project,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="deletion",
+        help_text="Null once the project is deleted.",
     )
     slug = models.CharField(max_length=50)
     name = models.CharField(max_length=200)
@@ -59,7 +63,7 @@ class ProjectDeletion(models.Model):
         default=dict, help_text="What was deleted: the file that stays."
     )
     files: models.JSONField[list[str], list[str]] = models.JSONField(
-        default=list, help_text="Names in the storage of pictures whose rows are deleted, and whose files may be there."
+        default=list, help_text="File names in storage of images whose rows are deleted but whose files may remain."
     )
     owners = models.ManyToManyField(
         settings.AUTH_USER_MODEL,

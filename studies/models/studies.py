@@ -135,7 +135,7 @@ class Study(models.Model):
         help_text="Networks that may hold any number of its places, such as a lab's: one on each line.",
     )
     completed_at = models.DateTimeField(
-        null=True, blank=True, help_text="When it was noticed that all its answers are in; null while some are awaited."
+        null=True, blank=True, help_text="When all its answers were found to be in; null until then."
     )
 
     class Meta:

@@ -13,7 +13,7 @@ class Upload(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     made_at = models.DateTimeField()
-    byte_size = models.PositiveBigIntegerField(default=0, help_text="Of all that was received so far.")
+    byte_size = models.PositiveBigIntegerField(default=0, help_text="Bytes received so far.")
 
     class Meta:
         ordering = ("-made_at",)

@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from django.views.decorators.http import require_safe
 
 from studies.actions.images import NoSuchPicture, rendition, rendition_name
-from studies.actions.projects.members import projects_where
+from studies.actions.projects.members import permitted_projects
 from studies.importing.pictures import SIZES
 from studies.models import InstanceImage
 from studies.permissions import Verb
@@ -41,7 +41,7 @@ def image(request: HttpRequest, name: str, size: str) -> HttpResponseBase:
 
 def _may_see(request: HttpRequest, sha256: str) -> bool:
     # Anonymous users have no projects.
-    projects = projects_where(cast(User, request.user), Verb.VIEW)
+    projects = permitted_projects(cast(User, request.user), Verb.VIEW)
     if InstanceImage.objects.filter(image=sha256, instance__project__in=projects).exists():
         return True
     shows = import_string(settings.SHOWN_ON_OLD_PAGES)

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.actions.launching.launch import launch, warnings
+from annotation.actions.launching.launch import launch, launch_warnings
 from annotation.models import Decision, Seat, Slot
 from studies.actions.studies import create_study
 from studies.models import Study, StudyState, SurveyQuestion
@@ -91,8 +91,9 @@ def test_studies_of_versions_without_secrets_go_on_by_their_seed() -> None:
 
 
 BLIND = (
-    "Others are asked about the answers of study describe, but its rule collected-v1 sees nothing of what became of "
-    "them there: in place of one that is rejected there nobody gives another. Rules that see it: described-v1."
+    "Another study asks about the answers of study describe, but the rule collected-v1 of describe ignores the "
+    "outcome: "
+    "a rejected answer is not replaced by a new one. Rules that use the outcome: described-v1."
 )
 
 
@@ -104,8 +105,8 @@ def test_a_rule_that_sees_no_outcomes_is_told_of(client: Client, rule: str, told
     describe = create_draft(project, instances=1, study="describe", kind="describe", ask=images, rule=rule)
     feeding = {"from": "describe"}
     find = create_draft(project, instances=1, study="find", kind="retrieve", ask=images, selection=feeding)
-    assert warnings(describe) == warnings(find) == told
-    assert warnings(create_draft(project, study="alone")) == []
+    assert launch_warnings(describe) == launch_warnings(find) == told
+    assert launch_warnings(create_draft(project, study="alone")) == []
     said = io.StringIO()
     call_command("launch_study", "describe", stdout=io.StringIO(), stderr=said)
     assert (BLIND in said.getvalue()) == bool(told)

@@ -94,7 +94,7 @@ def test_scores_that_are_none_are_refused(name: str, tmp_path: Path, wrong: floa
     data = protocol.read(example(name, tmp_path))
     with pytest.raises(BenchmarkError, match="not a number"):
         evaluate(protocol, data, lambda blocks: (np.full((len(b.images), len(b.texts)), wrong) for b in blocks))
-    with pytest.raises(BenchmarkError, match="of the shape"):
+    with pytest.raises(BenchmarkError, match="scores of shape"):
         evaluate(protocol, data, lambda blocks: (np.zeros((1, len(b.texts) + 1)) for b in blocks))
     with pytest.raises(BenchmarkError, match="gave no scores"):
         evaluate(protocol, data, lambda blocks: [matrix for matrix, _ in zip(scored_by_name(blocks), (), strict=False)])

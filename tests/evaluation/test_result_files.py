@@ -70,9 +70,9 @@ def test_every_wrong_record_is_named_with_its_line(tmp_path: Path) -> None:
     # A record takes two lines, because its caption has a line break.
     assert caught.value.problems == [
         "Record 2 (line 5): Tpos_2I is 'maybe'; it must be True or False, or 1 or 0.",
-        "Record 2 (line 5): T2I is not False, which follows from the four outcomes.",
-        "Record 2 (line 5): group_score is not False, which follows from the four outcomes.",
-        "Record 3 (line 7): group_score is not True, which follows from the four outcomes.",
+        "Record 2 (line 5): T2I is True, but the four outcomes make it False.",
+        "Record 2 (line 5): group_score is True, but the four outcomes make it False.",
+        "Record 3 (line 7): group_score is False, but the four outcomes make it True.",
     ]
 
 

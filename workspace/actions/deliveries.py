@@ -92,7 +92,7 @@ def _record_result(delivery: Delivery, answer: Answer | None, problem: str, now:
         return
     if answer is not None and answer.status == GONE:
         if this.update(state=DeliveryState.FAILED, **news):
-            _switch_off(delivery, f"{host_of(delivery.webhook)} answered 410: it wants no more messages.", now)
+            _switch_off(delivery, f"{host_of(delivery.webhook)} answered 410 (gone), so it gets no more messages.", now)
         return
     if delivery.topic == TRIAL or delivery.attempts >= MOST_ATTEMPTS:
         if this.update(state=DeliveryState.FAILED, **news) and delivery.topic != TRIAL:

@@ -30,7 +30,7 @@ CANCELLED = "It was cancelled."
 
 
 class PushRefused(Exception):
-    """A push was not requested or not cancelled; the message is a sentence for the user."""
+    """The push cannot be requested or cancelled; the message is a sentence for the user."""
 
 
 @transaction.atomic
@@ -92,7 +92,7 @@ def _push(job: RunningJob) -> None:
         token = unseal(push.sealed_token, within=TOKEN_KEPT)
     except CannotUnseal as error:
         raise Failed(
-            "The stored token has expired, or the site's secret has changed. Start again with the token."
+            "The stored token has expired, or the site's secret has changed. Enter the token again."
         ) from error
     if push.project.archived_at is not None:
         raise Failed("The project was archived in the meantime. Ask an owner to restore it.")

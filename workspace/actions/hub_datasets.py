@@ -96,7 +96,7 @@ def _download(job: RunningJob) -> None:
         token = unseal(download.sealed_token, within=TOKEN_KEPT) if download.sealed_token else ""
     except CannotUnseal as error:
         raise Failed(
-            "The stored token has expired, or the site's secret has changed. Start again with the token."
+            "The stored token has expired, or the site's secret has changed. Enter the token again."
         ) from error
     source = Source(download.repository, download.commit or download.revision, download.folder, token)
     try:

@@ -17,7 +17,7 @@ from rest_framework.reverse import reverse
 
 from background.tasks import send
 from results.actions.exports import cancel_export, download_name, job_of, request_export
-from results.actions.releases import RELEASE_FORMATS, prepare_release, released_with
+from results.actions.releases import RELEASE_FORMATS, other_dataset_studies, prepare_release
 from results.exporting import FORMATS
 from results.exporting.dataset_card import About
 from results.models import Export, Release
@@ -211,7 +211,7 @@ class Releases(StudyEndpoint):
         told, now = self.read(ReleaseWantedSerializer), timezone.now()
         format, whole = told.pop("format"), told.pop("dataset")
         about = About(release=told.pop("name"), **told)
-        beside = released_with(self.study) if whole else None
+        beside = other_dataset_studies(self.study) if whole else None
         release, _ = prepare_release(study=self.study, beside=beside, about=about, by=self.user, now=now)
         export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
         send(job_of(export=export))

@@ -22,7 +22,7 @@ class MeSerializer(Plain):
     token = serializers.CharField(help_text="Its name, given by the owner.")
     scope = serializers.ChoiceField(choices=Scope.choices)
     project = serializers.CharField(
-        allow_null=True, help_text="The only project that it opens; null for all of the owner's."
+        allow_null=True, help_text="The only project that the token can open; null for all of its owner's projects."
     )
     expires_at = serializers.DateTimeField()
 
@@ -85,7 +85,7 @@ class OwedItemSerializer(Plain):
 
 
 class OwedSerializer(Plain):
-    """The amount owed to one annotator of a study, in `currency`, without fees and taxes."""
+    """The amount owed to one annotator of a study, in `currency`, excluding fees and taxes."""
 
     name = serializers.CharField(help_text="The annotator's pseudonym in the project.")
     sessions = serializers.IntegerField()
@@ -244,11 +244,11 @@ class StudyDetailSerializer(StudySerializer):
         allow_null=True, allow_blank=True, help_text="The study file; null for members who may not change drafts."
     )
     take_url = serializers.CharField(
-        allow_null=True, help_text="The URL for Prolific, which adds its ids; null for members who may not hand it out."
+        allow_null=True, help_text="The URL for Prolific, which adds its ids; null for members who may not share it."
     )
     invite_url = serializers.CharField(
         allow_null=True,
-        help_text="The invite link; null for members who may not hand it out, and if the study has none.",
+        help_text="The invite link; null for members who may not share it, and if the study has none.",
     )
 
 

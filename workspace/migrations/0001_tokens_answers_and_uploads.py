@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ('last_used_at', models.DateTimeField(blank=True, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(blank=True, help_text='The only project that it opens; null: all that its owner may see.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studies.project')),
+                ('project', models.ForeignKey(blank=True, help_text='The only project that it can open; null for all projects of its owner.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studies.project')),
             ],
             options={
                 'ordering': ('-made_at', '-pk'),

@@ -46,9 +46,9 @@ def personal_link(*, study: Study, name: str) -> str:
 def personal_links(*, study: Study, names: Sequence[str]) -> dict[str, str]:
     """Return the `personal_link` of each name, with the address of this site. Raises StudyError."""
     if not study.design.recruitment.invite:
-        raise StudyError(f"Study {study.slug} lets nobody in by invitation: its file says `invite: false`.")
+        raise StudyError(f"Study {study.slug} has no invite links: its file says `invite: false`.")
     if not study.order_secret:
-        raise StudyError(f"Study {study.slug} is of an older version, which made no keys for links of named people.")
+        raise StudyError(f"Study {study.slug} was created by an older version, so it cannot have personal links.")
     check_names(names)
     return {name: f"{settings.SITE_URL}{personal_link(study=study, name=name)}" for name in names}
 

@@ -55,16 +55,16 @@ def foresee(study: Study) -> Plan:
     return studies.count_plan(study, about=list(map(About, range(sample))))
 
 
-def warnings(study: Study) -> list[str]:
+def launch_warnings(study: Study) -> list[str]:
     """Return warnings about unusual effects of launching `study`, in sentences; none prevents the launch."""
     asked_about = [study] if any(feed.design.asks_about_answers for feed in study.feeds.all()) else []
     if study.fed_by is not None and study.design.asks_about_answers:
         asked_about.append(study.fed_by)
     seeing = ", ".join(name for name in RULES if get_rule(name).needs.downstream_outcome)
     return [
-        f"Others are asked about the answers of study {each.slug}, but its rule {each.rule} sees nothing of what "
-        f"became of them there: in place of one that is rejected there nobody gives another. "
-        f"Rules that see it: {seeing}."
+        f"Another study asks about the answers of study {each.slug}, but the rule {each.rule} of {each.slug} ignores "
+        "the "
+        f"outcome: a rejected answer is not replaced by a new one. Rules that use the outcome: {seeing}."
         for each in asked_about
         if not get_rule(each.rule).needs.downstream_outcome
     ]

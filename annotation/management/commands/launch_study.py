@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotation.actions.launching.launch import launch, warnings
+from annotation.actions.launching.launch import launch, launch_warnings
 from studies.errors import StudyError
 from studies.management.arguments import STUDY_HELP, actor_named, add_by, study_called
 from studies.permissions import Verb
@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["study"])
-        for warning in warnings(study):
+        for warning in launch_warnings(study):
             self.stderr.write(self.style.WARNING(warning))
         try:
             launch(study=study, by=actor_named(options, Verb.RUN, study.project), now=timezone.now())

@@ -56,7 +56,7 @@ _Contents = dict[str, dict[int, _Outcome]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """The filters of the list; "" does not filter. `asked`: kind and variant, as from `asked_as`."""
+    """The filters of the list; "" does not filter. `asked`: kind and variant, as from `kind_and_variant`."""
 
     way: str = Way.PEOPLE
     study: str = ""
@@ -65,14 +65,14 @@ class Wanted:
     subtype: str = ""
 
     def takes(self, one: Disagreement) -> bool:
-        asked, category = asked_as(one.kind, one.variant), (one.type or NO_NAME, one.subtype or NO_NAME)
+        asked, category = kind_and_variant(one.kind, one.variant), (one.type or NO_NAME, one.subtype or NO_NAME)
         wanted = (self.study, self.asked, self.type, self.subtype)
         pairs = zip(wanted, (one.study, asked, *category), strict=True)
         return self.way == one.way and all(name in ("", found) for name, found in pairs)
 
 
-def asked_as(kind: str, variant: str) -> str:
-    """Return the displayed name of kind and variant. Example: "image_to_text: negative_image"."""
+def kind_and_variant(kind: str, variant: str) -> str:
+    """Return the kind and variant of a question as pages name them. Example: "image_to_text: negative_image"."""
     return f"{kind}: {variant}" if variant else kind
 
 

@@ -231,8 +231,11 @@ def _stage(asked: Sequence[History]) -> Stage:
     return Stage(asked[0].question.study, outcome, asked, right if known else None)
 
 
-def releases_with(history: Sequence[History], project: Project) -> list[Release]:
-    """Return the releases that hold an instance, oldest first: made since a study accepted it as it does now."""
+def instance_releases(history: Sequence[History], project: Project) -> list[Release]:
+    """Return the frozen releases that hold the instance as it is accepted now, oldest first.
+
+    history: of the instance. A release holds it if made after a study of the release accepted it.
+    """
     accepted = {stage.study.pk: stage.decided_at for stage in stages(history) if stage.outcome is Outcome.ACCEPTED}
     frozen = Release.objects.filter(project=project).exclude(file="").prefetch_related("beside").order_by("made_at")
     return [

@@ -33,9 +33,10 @@ class ModelScores:
 
 
 def model_scores(instance: Instance, questions: Sequence[Question]) -> ModelScores:
-    """Return the scores of models on `instance`; `questions`: all about it.
+    """Return the models' scores for the options of `instance`, one prediction per model, kind and variant.
 
-    Where studies ask the same question, only predictions about what they show count.
+    questions: all questions about it. If one of them has the kind and variant, only predictions for the content of such
+    a question count; otherwise any does. A computed prediction is preferred to a declared one.
     """
     comparable = ~Q(content_hash="") | Q(caption_rule=instance.caption_rule)
     found = Prediction.objects.counted().filter(comparable, instance=instance).select_related("model")

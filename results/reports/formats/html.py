@@ -41,7 +41,7 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> str:
     if card.chart is not None and drawings is not None:
         drawing = drawings.get(card.chart.name)
         picture = f"\n<figure>{in_light_colors(drawing.svg)}</figure>" if drawing else f"\n<p>{NOT_DRAWN}</p>"
-    tables = "\n".join(section(table) for table in card.tables)
+    tables = "\n".join(render_table(table) for table in card.tables)
     if card.chart is not None and drawings is not None and card.chart.method:
         tables += f'\n<p class="remark">{escape(card.chart.method)}</p>'
     return (
@@ -50,7 +50,7 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> str:
     )
 
 
-def section(table: Table) -> str:
+def render_table(table: Table) -> str:
     """Return the table with title and remarks as HTML."""
     text = text_table(table)
     classes = [' class="number"' if number else "" for number in text.is_number]

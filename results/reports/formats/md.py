@@ -19,7 +19,7 @@ def files(report: Report, drawings: Mapping[str, Drawing] | None) -> dict[str, b
 
 def write_tables(title: str, tables: Iterable[Table]) -> str:
     """Return a title and tables, without cards."""
-    return "\n\n".join([f"# {escape(title)}", *map(section, tables)]) + "\n"
+    return "\n\n".join([f"# {escape(title)}", *map(render_table, tables)]) + "\n"
 
 
 def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
@@ -32,10 +32,10 @@ def _card(card: Card, drawings: Mapping[str, Drawing] | None) -> Iterator[str]:
         yield f"![{escape(card.chart.description)}]({card.chart.name}.svg)" if drawn else NOT_DRAWN
         if card.chart.method:
             yield escape(card.chart.method)
-    yield from (section(table, level=4) for table in card.tables)
+    yield from (render_table(table, level=4) for table in card.tables)
 
 
-def section(table: Table, *, level: int = 2) -> str:
+def render_table(table: Table, *, level: int = 2) -> str:
     """Return a heading, the table and its remarks."""
     text = text_table(table)
     lines = [

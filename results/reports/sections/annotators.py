@@ -219,7 +219,7 @@ def _notes_on_measures(answers: Sequence[PersonsAnswer], kinds: Sequence[LabelSp
     if any(one.score is not None for one in answers):
         yield "Right: the mean score where answers can be partly right."
     if any(one.credit is not None or one.became for one in answers):
-        yield "Annotators who are asked where others differ get harder questions."
+        yield "Annotators who answer more of the disputed questions get harder questions, so their scores can be lower."
     if any(one.became for one in answers):
         yield "Decided by others: answers that other people have finished judging, each counted once."
 

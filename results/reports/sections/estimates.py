@@ -31,7 +31,7 @@ from results.reports.sections.scores import Baseline
 
 
 def alternative_table(baselines: Sequence[Baseline]) -> Table:
-    """Return the alternative annotator test: could a model replace one annotator?"""
+    """Return the alternative annotator test: could a model replace an annotator?"""
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("People", "count")]
     columns += [Column("People tested", "count"), Column("Winning rate", "share"), Column("Advantage", "share")]
     columns.append(Column("Could replace an annotator"))
@@ -46,7 +46,9 @@ def alternative_table(baselines: Sequence[Baseline]) -> Table:
         f"The test needs {LEAST_PEOPLE} people.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
-    return Table("alternative", "Alternative annotator test: could a model replace one?", columns, rows, notes, slugs)
+    return Table(
+        "alternative", "Alternative annotator test: could a model replace an annotator?", columns, rows, notes, slugs
+    )
 
 
 def _alternatives(baseline: Baseline) -> Iterable[Sequence[Cell]]:

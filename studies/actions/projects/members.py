@@ -27,8 +27,8 @@ def may(user: User, verb: Verb, project: Project) -> bool:
     return verb in rights_in(user, project)
 
 
-def projects_where(user: User, verb: Verb) -> QuerySet[Project]:
-    """Return the projects in which `user` has the right; none whose deletion has begun."""
+def permitted_projects(user: User, verb: Verb) -> QuerySet[Project]:
+    """Return the projects in which `user` has the right `verb`, as `may`, without those that are being deleted."""
     if not user.is_active:
         return Project.objects.none()
     projects = Project.objects.filter(deletion__begun_at=None)

@@ -30,7 +30,9 @@ def make_project(*, slug: str, name: str, by: User, now: datetime) -> Project:
     if problems := [f"{where}: {problem}" for where, problem in found.items() if problem]:
         raise StudyError(*problems)
     project = Project(slug=slug, name=name)
-    taken = StudyError(f"There is a project called {slug} already, though you may not see it. Choose another name.")
+    taken = StudyError(
+        f"A project called {slug} already exists, perhaps one that you cannot open. Choose another name."
+    )
     if Project.objects.filter(slug=slug).exists():
         raise taken
     try:

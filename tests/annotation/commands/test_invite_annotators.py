@@ -44,5 +44,5 @@ def test_a_name_that_no_link_can_carry_is_refused_and_no_link_printed() -> None:
 
 def test_a_study_that_lets_nobody_in_by_invitation_says_so() -> None:
     create_draft(recruitment={"invite": False})
-    with pytest.raises(CommandError, match="lets nobody in by invitation"):
+    with pytest.raises(CommandError, match="has no invite links"):
         invite("Anna")

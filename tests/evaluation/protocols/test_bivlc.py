@@ -62,10 +62,10 @@ def test_a_file_of_outcomes_is_joined_by_captions_in_any_order(tmp_path: Path) -
         ("add_obj", (1, 1), (1, 1)),
     ]
     results.write_text(header + "".join(rows[:2]))
-    with pytest.raises(BenchmarkError, match=r"says nothing of 1 of 3, the first of them 'A red cup\.'"):
+    with pytest.raises(BenchmarkError, match=r"has no record for 1 of 3 instances\. The first is 'A red cup\.'"):
         protocol.published(data, results)
     results.write_text(header + "".join([*rows, "A cow.,A hen.,add,obj,True,True,True,True\n"]))
-    with pytest.raises(BenchmarkError, match=r"Record 4 is about no instance of the benchmark: 'A cow\.'"):
+    with pytest.raises(BenchmarkError, match=r"Record 4 matches no instance of the benchmark: 'A cow\.'"):
         protocol.published(data, results)
 
 

@@ -103,7 +103,7 @@ NOT_A_NUMBER = "s.csv: Record 1: a score is missing, or not a number."
         (f"{HEADER}a,A.,1\na,A.,2\n", "s.csv: Record 2: a and 'A.' have another score above."),
         (named(["a.jpg"], ["A cat."], [[0.0]]), "s.npz has no score of the image 'b.jpg'."),
         ({"scores": np.zeros((2, 2))}, "s.npz lacks images, texts."),
-        (named(["a"], ["b"], np.zeros((2, 2))), "s.npz has scores of the shape (2, 2) for 1 images and 1 texts."),
+        (named(["a"], ["b"], np.zeros((2, 2))), "s.npz has scores of shape (2, 2) for 1 images and 1 texts."),
         (named(["a", "a"], ["b"], np.zeros((2, 1))), "s.npz names an image or a text twice."),
         (named(["a"], ["b"], [["x"]]), "The scores of s.npz are not numbers."),
         (np.zeros((2, 4)), "s.npy has the shape (2, 4), not blocks x images x texts."),

@@ -39,7 +39,7 @@ def test_a_row_has_scores_and_whether_it_is_right_follows_from_its_question(tmp_
         (b'{"key": "7", "scores": NaN}', "Record 1: NaN is not JSON."),
         (b'{"key": "7", "scores": {"a": Infinity, "b": 1}}', "Record 1: Infinity is not JSON."),
         (b'{"scores": {"a": 1e999, "b": 1}}', "Record 1: The number 1e999 is too large."),
-        (b'{"scores": {"caption": 1, "caption": 2}}', "Record 1: The field 'caption' is there more than once"),
+        (b'{"scores": {"caption": 1, "caption": 2}}', "Record 1: The field 'caption' appears more than once"),
         ({"key": None}, "Record 1: The field key must be a text, not null."),
         ({"key": ""}, "Record 1: The field key is missing."),
         ({"right": "caption"}, "Record 1: The field 'right' is unknown. Use only key, kind, variant"),

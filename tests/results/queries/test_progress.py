@@ -23,7 +23,7 @@ from results.queries.studies.progress import (
     study_progress,
 )
 from results.queries.studies.sessions import session_lines
-from studies.actions.projects.members import projects_where
+from studies.actions.projects.members import permitted_projects
 from studies.models import InstanceImage, Project, Question, Study
 from studies.permissions import Verb
 from tests.factories import (
@@ -209,7 +209,7 @@ def test_projects_studies_and_waiting_images_are_counted_each_for_itself(study: 
     make_study(study.project, "draft")
     answer(sit_down(study, "one"), questions(study)[0], "none")
     root = make_person("root", superuser=True)
-    projects = {project.slug: project for project in project_counts(projects_where(root, Verb.VIEW))}
+    projects = {project.slug: project for project in project_counts(permitted_projects(root, Verb.VIEW))}
     names = ("instance_count", "study_count", "open_study_count", "answer_count")
     assert set(projects) == {"birds", "empty"}
     assert [getattr(projects["birds"], name) for name in names] == [4, 2, 1, 1]

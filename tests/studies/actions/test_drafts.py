@@ -71,7 +71,7 @@ def test_what_was_launched_is_neither_changed_nor_replaced_nor_deleted(state: St
         update_draft(study=study, source=FILE, by=TESTS, now=NOON)
     with pytest.raises(StudyError, match="best-vase was launched"):
         create_or_replace(project=study.project, source=FILE, by=TESTS, now=NOON)
-    with pytest.raises(StudyError, match=r"best-vase was launched.* What people answered stays"):
+    with pytest.raises(StudyError, match=r"best-vase was launched.* A study with answers is kept"):
         delete_draft(study=study, by=TESTS, now=NOON)
     assert Study.objects.values().get() == before
 

@@ -1,6 +1,6 @@
 import pytest
 
-from studies.actions.projects.members import may, owners_of, projects_where, rights_in, role_in
+from studies.actions.projects.members import may, owners_of, permitted_projects, rights_in, role_in
 from studies.models import Membership, Project
 from studies.permissions import ALLOWED, Role, Verb
 from tests.factories import make_member, make_person, make_project
@@ -20,14 +20,14 @@ def test_a_member_may_what_the_table_says_and_only_there(project: Project, role:
     assert rights_in(person, project) == ALLOWED[role]
     assert rights_in(person, other) == frozenset()
     for verb in Verb:
-        assert list(projects_where(person, verb)) == ([project] if verb in ALLOWED[role] else [])
+        assert list(permitted_projects(person, verb)) == ([project] if verb in ALLOWED[role] else [])
 
 
 def test_whom_the_version_before_calls_a_researcher_is_an_editor(project: Project) -> None:
     person = make_member(project, "researcher")
     assert role_in(person, project) is Role.EDITOR
     assert rights_in(person, project) == ALLOWED[Role.EDITOR]
-    assert list(projects_where(person, Verb.RUN)) == [project]
+    assert list(permitted_projects(person, Verb.RUN)) == [project]
 
 
 @pytest.mark.parametrize("role", ["boss", ""], ids=["a role that nobody knows", "a stranger"])
@@ -36,7 +36,7 @@ def test_without_a_known_role_there_is_no_right(project: Project, role: str) -> 
     assert role_in(person, project) is None
     assert rights_in(person, project) == frozenset()
     assert not any(may(person, verb, project) for verb in Verb)
-    assert not projects_where(person, Verb.VIEW).exists()
+    assert not permitted_projects(person, Verb.VIEW).exists()
 
 
 def test_a_superuser_may_everything_everywhere_whatever_their_role(project: Project) -> None:
@@ -44,7 +44,7 @@ def test_a_superuser_may_everything_everywhere_whatever_their_role(project: Proj
     Membership.objects.create(project=project, user=root, role=Role.VIEWER)
     for verb in Verb:
         assert may(root, verb, project)
-        assert list(projects_where(root, verb)) == [project, other]
+        assert list(permitted_projects(root, verb)) == [project, other]
 
 
 @pytest.mark.parametrize("superuser", [False, True])
@@ -53,7 +53,7 @@ def test_who_has_been_deactivated_may_nothing(project: Project, superuser: bool)
     gone.is_active, gone.is_superuser = False, superuser
     gone.save()
     assert rights_in(gone, project) == frozenset()
-    assert not projects_where(gone, Verb.VIEW).exists()
+    assert not permitted_projects(gone, Verb.VIEW).exists()
 
 
 def test_the_owners_whom_one_can_ask_are_those_who_can_sign_in(project: Project) -> None:

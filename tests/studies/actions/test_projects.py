@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from studies.actions.projects.members import may, projects_where
+from studies.actions.projects.members import may, permitted_projects
 from studies.actions.projects.projects import archive_project, make_project, rename_project, reopen_project
 from studies.actions.studies import change_state
 from studies.errors import StudyError
@@ -30,7 +30,7 @@ def test_whoever_makes_a_project_owns_it() -> None:
         ("birds", "", "Name: It is empty"),
         ("birds", "x" * 201, "at most 200"),
         ("birds", "a\u200b", "cannot be seen"),
-        ("vases", "Vases", "There is a project called vases already"),
+        ("vases", "Vases", "A project called vases already exists"),
     ],
 )
 def test_a_project_that_cannot_be_called_so_is_not_made(slug: str, name: str, sentence: str) -> None:
@@ -70,7 +70,7 @@ def test_in_an_archived_project_nothing_goes_on_but_people_keep_their_rights(sup
     archive_project(project=project, by=who, now=NOON)
     project.refresh_from_db()
     assert {verb for verb in Verb if may(who, verb, project)} == IN_ARCHIVE
-    assert {verb for verb in Verb if projects_where(who, verb).exists()} == IN_ARCHIVE
+    assert {verb for verb in Verb if permitted_projects(who, verb).exists()} == IN_ARCHIVE
     assert {Verb.REMOVE_PEOPLE, Verb.FORGET_PEOPLE, Verb.MANAGE_MEMBERS} <= IN_ARCHIVE
     assert not {Verb.IMPORT, Verb.PREDICT, Verb.DESIGN, Verb.RUN, Verb.SETTLE, Verb.RELEASE} & IN_ARCHIVE
     reopen_project(project=project, by=who, now=NOON)

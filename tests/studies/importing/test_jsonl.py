@@ -81,7 +81,7 @@ def test_a_field_that_cannot_be_is_named(fields: dict[str, Any], field: str) -> 
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        (b'{"key": "k", "key": "l"}', "'key' is there more than once"),
+        (b'{"key": "k", "key": "l"}', "'key' appears more than once"),
         (b'{"key": "k", "n": NaN}', "NaN is not JSON"),
         (b'{"key": "k", "n": 1e999}', "1e999 is too large"),
         (b"[" * 100_000, "JSON list"),

@@ -56,7 +56,7 @@ MALFORMED: list[tuple[str, Any, str]] = [
     ("no items", {}, "The file: It is not a JSON object of items by key."),
     ("an open object", b'{"0": {\n"filename": ', "The file: It is not JSON (Expecting value at line 2, character 13)."),
     ("Latin-1", b'{"caf\xe9": {}}', "The file: It is not UTF-8: the byte at position 5 (from 0) fits no character."),
-    ("a key twice", b'{"7": {}, "7": {}}', "The file: The field '7' is there more than once."),
+    ("a key twice", b'{"7": {}, "7": {}}', "The file: The field '7' appears more than once."),
     ("not a number", b'{"0": NaN}', "The file: NaN is not JSON."),
     ("too deep", b"[" * 100_000, "The file: It cannot be read as JSON"),
     ("a word for a key", {"first": ITEM}, "Record 1, key: 'first' is not a whole number."),

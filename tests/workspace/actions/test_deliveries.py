@@ -134,7 +134,7 @@ def test_a_receiver_that_says_that_it_is_gone_is_told_nothing_more(replies: Call
         queue_message(webhook=webhook, topic="release.made", data={}, now=NOON)
     deliver_at(NOON)
     webhook.refresh_from_db()
-    assert webhook.off_because == "receiver.example answered 410: it wants no more messages."
+    assert webhook.off_because == "receiver.example answered 410 (gone), so it gets no more messages."
     assert deliver_at(NOON + timedelta(days=1)) == 0
     assert len(sent) == 1
     # What waited goes on when it is on again.

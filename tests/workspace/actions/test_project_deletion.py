@@ -28,7 +28,7 @@ from simulation.annotators import BrowserInProcess, SimulatedAnnotator, take_par
 from studies.actions.imports.import_jobs import request_import
 from studies.actions.imports.uploads import ROWS, begin_upload, receive
 from studies.actions.projects import projects
-from studies.actions.projects.members import projects_where
+from studies.actions.projects.members import permitted_projects
 from studies.actions.projects.membership import invite
 from studies.actions.projects.tags import tag_instances
 from studies.actions.studies import change_state
@@ -227,7 +227,7 @@ def test_a_project_without_a_launched_study_goes_at_once_and_nobody_sees_it_mean
     create_draft(project, instances=2)
     deletion = request_deletion(project=project, name="", pay_settled=False, by=owner, now=NOON)
     assert (deletion.due_at, deletion.begun_at) == (NOON, NOON)
-    assert not projects_where(owner, Verb.VIEW).exists()
+    assert not permitted_projects(owner, Verb.VIEW).exists()
     assert [job.state for job in run_due(NOON)] == ["done"]
     assert not Project.objects.exists()
 

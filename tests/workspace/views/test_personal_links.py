@@ -59,7 +59,7 @@ def test_a_study_that_lets_nobody_in_by_invitation_has_no_such_form() -> None:
     editor = signed_in(make_member(study.project, "editor"))
     assert "personal-links" not in editor.get("/studies/vases/best-vase/recruit/").content.decode()
     assert editor.get(PAGE)["Location"] == "/studies/vases/best-vase/recruit/"
-    assert "lets nobody in by invitation" in words_of(editor.post(PAGE, {"names": "Anna"}, follow=True))
+    assert "has no invite links" in words_of(editor.post(PAGE, {"names": "Anna"}, follow=True))
 
 
 def test_a_study_of_a_version_without_keys_has_none() -> None:

@@ -30,7 +30,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from results.queries.studies.overview import with_answers_sent
-from studies.actions.projects.members import may, owners_of, projects_where, role_in
+from studies.actions.projects.members import may, owners_of, permitted_projects, role_in
 from studies.models import Project, Study
 from studies.permissions import IN_ARCHIVE, WORDS, Verb, who_may, why_not_in_archive, with_article
 from throttle.counters import hit
@@ -142,7 +142,7 @@ class ProjectEndpoint(Endpoint):
 
 def visible_projects(user: User, token: Token) -> Any:
     """Return the projects that the token opens: those its owner may see, or the one that it is for."""
-    projects = projects_where(user, Verb.VIEW)
+    projects = permitted_projects(user, Verb.VIEW)
     return projects if token.project_id is None else projects.filter(pk=token.project_id)
 
 

@@ -21,7 +21,7 @@ from studies.permissions import Verb
 def personal_links(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the link of each submitted name."""
     if not study.design.recruitment.invite:
-        messages.info(request, "The study lets nobody in by invitation: its file says invite: false.")
+        messages.info(request, "The study has no invite links: its file says `invite: false`.")
         return redirect("study_recruit", study.project.slug, study.slug)
     names = request.POST.get("names", "")
     links, problems = dict[str, str](), tuple[str, ...]()

@@ -69,7 +69,7 @@ def phone_preview(request: HttpRequest, study: Study) -> HttpResponse:
 @project_view(Verb.DESIGN)
 @require_safe
 def question_picture(request: HttpRequest, project: Project, kind: str) -> HttpResponse:
-    """Show a question of a kind about one of the project's instances: a picture of it, in which nothing works."""
+    """Show a sample question of a kind about one of the project's instances, for display only."""
     asked = question_type(project, kind) if kind in KINDS else None
     if asked is None or asked.question is None:
         raise Http404

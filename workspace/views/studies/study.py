@@ -184,8 +184,9 @@ ENTRY_SENTENCES = {
         "or stop sharing the invitation link."
     ),
     EntryEvent.What.NOTHING_YET: (
-        "came before anything was ready for them. Send people once the study that this one takes from has answers, or "
-        "let them wait: `lobby.minutes` in the study file."
+        "came before anything was ready for them. Send people once the upstream study has answers, or let them wait: "
+        "set "
+        "`lobby.minutes` in the study file."
     ),
     EntryEvent.What.NETWORK_FULL: (
         "was asked to come later, because others from their network held its share of the places. If they are people "
@@ -474,5 +475,5 @@ def _plan(study: Study, change: Change) -> dict[str, Any]:
         **launch_preview(study.design, plan),
         "tables": [page_table(expected_precision_table(planned_study(study.design, plan)))],
         "problems": (sentence,) if waiting.images else (),
-        "warnings": launch.warnings(study),
+        "warnings": launch.launch_warnings(study),
     }
