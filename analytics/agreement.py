@@ -160,7 +160,7 @@ def specific_agreement(ratings: Ratings | Coded, label: Any, *, categories: Cate
     """
     coded = code(ratings, categories)
     if label not in coded.categories:
-        raise ValueError(f"{label!r} is none of the categories.")
+        raise ValueError(f"{label!r} is not one of the categories.")
     found, per_unit = _sample_of(coded)
     said = (coded.codes == coded.categories.index(label)).sum(axis=1)
     possible = int((said * np.maximum(per_unit - 1, 0)).sum())

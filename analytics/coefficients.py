@@ -101,7 +101,7 @@ class KrippendorffAlpha(Measure):
             return _interval_alpha(pairs, coded.values)
         if self.metric == "ratio":
             return _ratio_alpha(pairs, coded.values)
-        raise ValueError(f"{self.metric!r} is no metric; the metrics are nominal, ordinal, interval and ratio.")
+        raise ValueError(f"The metric {self.metric!r} is unknown. Use nominal, ordinal, interval or ratio.")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class CohenKappa(Measure):
 
     def statistic(self, coded: Coded, rows: Rows, copies: Floats | None = None) -> Statistic:
         if self.weights not in (None, "linear", "quadratic"):
-            raise ValueError(f"{self.weights!r} are no weights of kappa; they are None, 'linear' or 'quadratic'.")
+            raise ValueError(f"The weights {self.weights!r} are unknown. Use None, 'linear' or 'quadratic'.")
         if self.weights is not None and not coded.ordered:
             raise ValueError("Weighted kappa needs the order of these labels: declare them in order as categories.")
         first, second = (_category_totals(column[:, None], _present(column[:, None]), coded) for column in rows.codes.T)

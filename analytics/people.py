@@ -229,8 +229,8 @@ def share_interval(
     """
     if not (0 <= share <= 1 and n > 0 and design_effect > 0 and degrees > 0 and 0 < level < 1):
         raise ValueError(
-            f"Not a share of {share} of {n} answers with a design effect of {design_effect}, {degrees} degrees of "
-            f"freedom and level {level}."
+            f"share must be from 0 to 1, level between 0 and 1, and n, design_effect and degrees above 0. They are "
+            f"{share}, {level}, {n}, {design_effect} and {degrees}."
         )
     far = t_quantile(level, degrees)
     least = max(share * (1 - share), 1 / (2 * n))

@@ -148,9 +148,9 @@ def _check(comparisons: Iterable[Comparison], items: Sequence[str]) -> None:
     known = set(items)
     for one in comparisons:
         if len(set(one.shown)) < 2 or len(set(one.shown)) < len(one.shown):
-            raise ValueError(f"{one.shown} is no comparison of two or more different items.")
+            raise ValueError(f"A comparison needs two or more different items, not {one.shown}.")
         if not known.issuperset(one.shown):
-            raise ValueError(f"{one.shown} has an item that is none of {tuple(items)}.")
+            raise ValueError(f"{one.shown} has an item that is not one of {tuple(items)}.")
         if one.preferred is not None and one.preferred not in one.shown:
             raise ValueError(f"{one.preferred!r} was preferred, but not shown.")
 

@@ -98,7 +98,7 @@ def _rankings(ranks: ArrayLike) -> Floats:
     if rows.ndim != 2:
         raise ValueError(f"Rankings have the shape people x items, not {rows.shape}.")
     if np.isnan(rows).any():
-        raise ValueError("A ranking places every item: nan is no place.")
+        raise ValueError("A ranking must place every item. One place is nan.")
     return rows
 
 

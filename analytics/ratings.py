@@ -196,7 +196,7 @@ def _declared(coded: Coded, categories: Categories | None) -> Coded:
         raise ValueError("A category is declared twice.")
     unknown = [label for label in coded.categories if label not in index]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is a rating, but not one of the declared categories.")
+        raise ValueError(f"The rating {unknown[0]!r} is not one of the declared categories.")
     recode = np.array([*(index[label] for label in coded.categories), MISSING], dtype=np.int32)
     numbers = all(isinstance(label, Real) for label in labels)
     values = np.array(labels, dtype=np.float64) if numbers else None

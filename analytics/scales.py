@@ -33,7 +33,7 @@ def distribution(
     given = Counter(ratings)
     unknown = set(given) - set(steps)
     if unknown:
-        raise ValueError(f"{min(unknown)!r} is a rating, but no step of the scale.")
+        raise ValueError(f"The rating {min(unknown)!r} is not a step of the scale.")
     number = number_of(steps, values)
     counts = [given[step] for step in steps]
     n = sum(counts)
@@ -83,7 +83,7 @@ def use_of_scale(
     by_unit: dict[Hashable, list[float]] = {}
     for unit, annotator, step in ratings:
         if step not in number:
-            raise ValueError(f"{step!r} is a rating, but no step of the scale.")
+            raise ValueError(f"The rating {step!r} is not a step of the scale.")
         by_annotator.setdefault(annotator, []).append((unit, step))
         by_unit.setdefault(unit, []).append(number[step])
     found = {}

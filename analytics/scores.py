@@ -65,7 +65,7 @@ def wilson_interval(count: float, n: int) -> tuple[float, float] | None:
     Example: 1 of 29 is about 0.006 to 0.172; 20 of 20 is about 0.839 to 1.
     """
     if not 0 <= count <= n:
-        raise ValueError(f"{count} of {n} is no share: the count is one of 0 to {n}.")
+        raise ValueError(f"count must be from 0 to n. It is {count}, and n is {n}.")
     if not n:
         return None
     share, z = count / n, NormalDist().inv_cdf(0.975)
@@ -87,7 +87,7 @@ def is_below(bound: float, right: float, of: int) -> bool:
     Example: 5 of 10 reaches up to 0.763, so it is below 0.8 and not below 0.75; 0 of 2 reaches up to 0.658.
     """
     if not 0 <= bound <= 1:
-        raise ValueError(f"{bound} is no share; a bound is one of 0 to 1.")
+        raise ValueError(f"bound must be from 0 to 1. It is {bound}.")
     interval = wilson_interval(right, of)
     return interval is not None and interval[1] < bound
 

@@ -192,7 +192,7 @@ def _shared(clusters: Sequence[int] | None) -> Counts | None:
 
 def _refuse(resamples: int, level: float) -> None:
     if not 0 < level < 1 or resamples < 1:
-        raise ValueError(f"Not {resamples} resamples at level {level}: at least 1, and between 0 and 1.")
+        raise ValueError(f"resamples must be at least 1, and level between 0 and 1. They are {resamples} and {level}.")
 
 
 def _over_clusters(measure: Measure, coded: Coded, found: Coefficient, clusters: Counts, level: float) -> Interval:

@@ -70,9 +70,13 @@ def expected_share(
     People have an ability and questions a difficulty, both normal on the logit scale, as in `benchmarks/coverage.py`.
     """
     if min(people, each, answers, per_instance) < 1 or min(icc, icc_of_questions) < 0 or icc + icc_of_questions >= 1:
-        raise ValueError(f"Not {people} people with {each} questions, {answers} answers each, and such correlations.")
+        raise ValueError(
+            f"people, each, answers and per_instance must be at least 1: they are {people}, {each}, {answers} and "
+            f"{per_instance}. icc and icc_of_questions must be at least 0, with a sum below 1: they are {icc} and "
+            f"{icc_of_questions}."
+        )
     if not 0 < share < 1:
-        raise ValueError(f"Not a share of {share}: it lies between 0 and 1.")
+        raise ValueError(f"share must lie between 0 and 1. It is {share}.")
     if people < 2:
         return ExpectedInterval(None, None, ONE_PERSON)
     ends = []
@@ -190,7 +194,10 @@ def expected_alpha(
     Undefined below two answers, and where the table would have one label only. Raises ValueError for numbers outside.
     """
     if questions < 1 or not 0 <= alpha <= 1 or not 0 < rare <= 1 / 2:
-        raise ValueError(f"Not {questions} questions with an alpha of {alpha} and a label of {rare}.")
+        raise ValueError(
+            f"questions must be at least 1, alpha from 0 to 1, and rare above 0 and at most 0.5. They are {questions}, "
+            f"{alpha} and {rare}."
+        )
     if answers < 2:
         return ExpectedInterval(None, None, "Agreement needs two answers to a question.")
     ratings = _typical(questions, answers, alpha, rare)

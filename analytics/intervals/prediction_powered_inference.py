@@ -89,7 +89,7 @@ def prediction_powered_mean(
     8 others: with weight 1 the estimate is 0.75 + (0.625 - 0.5) = 0.875.
     """
     if not 0 < level < 1 or (weight is not None and not 0 <= weight <= 1):
-        raise ValueError(f"Not a level of {level} and a weight of {weight}: both lie between 0 and 1.")
+        raise ValueError(f"level must lie between 0 and 1, and weight from 0 to 1. They are {level} and {weight}.")
     labelled, predicted, further = _by_instance(labels, instances, predictions)
     numbers = np.concatenate([labelled, predicted, further])
     if np.isnan(numbers).any():

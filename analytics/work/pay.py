@@ -126,7 +126,7 @@ def percentile(values: Sequence[float], share: Fraction) -> float:
     if not values:
         raise ValueError("A percentile needs at least one value.")
     if not 0 <= share <= 1:
-        raise ValueError(f"A share lies between 0 and 1, not at {share}.")
+        raise ValueError(f"share must be from 0 to 1. It is {share}.")
     ordered = sorted(values)
     rank = share * (len(ordered) - 1)
     lower = int(rank)

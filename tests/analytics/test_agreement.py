@@ -169,9 +169,9 @@ def test_the_word_none_and_truth_values_are_answers_and_the_empty_text_is_missin
         (MEASURES["krippendorff_interval"], [["a", "b"]], "needs numbers"),
         (MEASURES["krippendorff_ratio"], [["a", "b"]], "needs numbers"),
         (MEASURES["krippendorff_ratio"], [[-1, 1]], "at least 0"),
-        (partial(krippendorff_alpha, metric=cast("Metric", "cosine")), [[1, 2]], "is no metric"),
-        (partial(cohen_kappa, weights=cast("Weights", "cubic")), [[1, 2]], "no weights of kappa"),
-        (lambda ratings: gwet_ac1(ratings, categories=["a"]), [["a", "b"]], "'b' is a rating"),
+        (partial(krippendorff_alpha, metric=cast("Metric", "cosine")), [[1, 2]], "The metric 'cosine' is unknown"),
+        (partial(cohen_kappa, weights=cast("Weights", "cubic")), [[1, 2]], "The weights .cubic. are unknown"),
+        (lambda ratings: gwet_ac1(ratings, categories=["a"]), [["a", "b"]], "The rating 'b'"),
         (lambda ratings: gwet_ac1(ratings, categories=["a", "a"]), [["a", "a"]], "declared twice"),
         (long_table, [(1, "ann", "a"), (1, "ann", "b")], "rated a unit twice"),
         (long_table, [(1, "ann", 1.0), (1, "ben", float("inf"))], "infinite"),
@@ -300,7 +300,7 @@ def test_agreement_on_a_label_goes_over_all_pairs(ratings: Any, label: str, expe
 def test_agreement_on_a_label_nobody_gave_is_undefined() -> None:
     found = specific_agreement([["a", "a"]], "b", categories=["a", "b"])
     assert (found.value, found.reason) == (None, "Nobody whose answer can be compared said 'b'.")
-    with pytest.raises(ValueError, match="none of the categories"):
+    with pytest.raises(ValueError, match="not one of the categories"):
         specific_agreement([["a", "a"]], "c")
 
 

@@ -129,7 +129,7 @@ def test_people_with_fewer_than_thirty_instances_are_not_tested() -> None:
         (([1], ["a", "b"], [0], {}), {}, "Each answer has a person and an instance, not 1 answers with 2 and 1."),
         (([1, 0], ["a", "a"], [0, 0], {}), {}, "'a' has answered 0 twice"),
         (([], [], [], {}), {"epsilon": 1}, "epsilon must be at least 0 and below 1"),
-        (([], [], [], {}), {"false_discovery_rate": 0}, "a rate of 0"),
+        (([], [], [], {}), {"false_discovery_rate": 0}, "They are 0.1 and 0"),
     ],
 )
 def test_what_cannot_be_tested_is_refused(arguments: Any, options: Any, sentence: str) -> None:

@@ -74,7 +74,7 @@ def test_the_agreement_to_expect_lies_in_its_interval() -> None:
 
 @pytest.mark.parametrize(("people", "each", "icc"), [(0, 5, 0.1), (5, 0, 0.1), (5, 5, 0.95)])
 def test_a_study_that_cannot_be_is_refused(people: int, each: int, icc: float) -> None:
-    with pytest.raises(ValueError, match="Not"):
+    with pytest.raises(ValueError, match="must be at least 1"):
         expected_share(people, each, icc=icc)
 
 

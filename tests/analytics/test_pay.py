@@ -117,7 +117,7 @@ def test_a_session_with_few_answers_is_paid_its_share(session: str, answers: int
         (lambda: projected_cost(Decimal(-1), 1), "at least 0"),
         (lambda: projected_cost(Decimal(1), -1), "at least 0"),
         (lambda: percentile([], HALF), "at least one value"),
-        (lambda: percentile([1], Fraction(3, 2)), "between 0 and 1"),
+        (lambda: percentile([1], Fraction(3, 2)), "share must be from 0 to 1"),
         (lambda: hourly_wage(Decimal("8.00"), [PaidSession(0)]), "more than 0 seconds"),
         (lambda: implied_hourly_pay(Decimal(1), Decimal(0), answers=1, minutes=0), "more than 0 minutes"),
         (lambda: platform_fee(Decimal(-1), Decimal(1)), "at least 0"),

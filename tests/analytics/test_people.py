@@ -128,9 +128,9 @@ def test_answers_that_are_alike_by_person_correlate_by_one_and_against_it_by_min
     [
         (lambda: score_of_people([1, 0], ["ann", "ann"], [1, 1]), "twice"),
         (lambda: score_of_people([1, 0], ["ann"], [1, 2]), "Each answer has a person and a question"),
-        (lambda: share_interval(1.1, 9, 1, 4), "Not a share"),
-        (lambda: share_interval(0.5, 0, 1, 4), "Not a share"),
-        (lambda: share_interval(0.5, 9, 0, 4), "Not a share"),
+        (lambda: share_interval(1.1, 9, 1, 4), "share must be from 0 to 1"),
+        (lambda: share_interval(0.5, 0, 1, 4), "share must be from 0 to 1"),
+        (lambda: share_interval(0.5, 9, 0, 4), "share must be from 0 to 1"),
         *(
             (lambda wrong=wrong: score_of_people([1, wrong], ["ann", "ben"], [1, 2]), "neither true nor false")
             for wrong in (float("nan"), "False", None, 2)

@@ -220,9 +220,9 @@ def test_who_only_ties_has_a_score_and_who_nobody_saw_has_none() -> None:
 @pytest.mark.parametrize(
     ("comparison", "sentence"),
     [
-        (Comparison(("a",), "a"), "no comparison of two or more"),
-        (Comparison(("a", "a"), "a"), "no comparison of two or more"),
-        (Comparison(("a", "y"), "a"), "an item that is none of"),
+        (Comparison(("a",), "a"), "A comparison needs two or more"),
+        (Comparison(("a", "a"), "a"), "A comparison needs two or more"),
+        (Comparison(("a", "y"), "a"), "an item that is not one of"),
         (Comparison(("a", "b"), "c"), "was preferred, but not shown"),
     ],
 )

@@ -27,9 +27,9 @@ def test_nothing_rated_has_no_mean_and_one_rating_no_spread() -> None:
 
 
 def test_what_is_no_step_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'6' is a rating"):
+    with pytest.raises(ValueError, match="The rating '6'"):
         distribution(["6"], STEPS)
-    with pytest.raises(ValueError, match="'0' is a rating"):
+    with pytest.raises(ValueError, match="The rating '0'"):
         use_of_scale([(1, "ann", "0")], STEPS)
 
 

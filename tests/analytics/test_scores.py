@@ -100,11 +100,11 @@ def test_detectors_are_right_when_they_see_the_side_and_order_the_two(text: Any,
         (lambda: fooled([[1, 2]], [True]), "queries x gallery"),
         (lambda: count_sets({"flickr-1": []}), "starts with none of"),
         (lambda: outcomes("1111", "0000").scores_by(["swap"]), "one label for each of the 2 instances"),
-        (lambda: wilson_interval(5, 3), "is no share"),
-        (lambda: wilson_interval(-1, 3), "is no share"),
-        (lambda: is_below(-0.1, 1, 2), "share"),
-        (lambda: is_below(1.1, 1, 2), "share"),
-        (lambda: is_below(0.5, 3, 2), "share"),
+        (lambda: wilson_interval(5, 3), "count must be from 0 to n"),
+        (lambda: wilson_interval(-1, 3), "count must be from 0 to n"),
+        (lambda: is_below(-0.1, 1, 2), "bound must be from 0 to 1"),
+        (lambda: is_below(1.1, 1, 2), "bound must be from 0 to 1"),
+        (lambda: is_below(0.5, 3, 2), "count must be from 0 to n"),
         *(
             (lambda wrong=wrong: score([True, wrong]), "neither true nor false")
             for wrong in (float("nan"), "False", "", None, 0.5)

@@ -67,4 +67,4 @@ def test_a_study_of_a_version_without_keys_has_none() -> None:
     Study.objects.update(order_secret="")
     refused = make(study, "Anna")
     assert refused.status_code == 409
-    assert "made no keys for links of named people" in words_of(refused)
+    assert "it cannot have personal links" in words_of(refused)
