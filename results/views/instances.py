@@ -42,8 +42,8 @@ from results.queries.instances.instance_list import (
     tags_of,
     told_of,
 )
+from results.queries.instances.missing_questions import missing_questions
 from results.queries.instances.model_scores import ModelScore, model_scores
-from results.queries.instances.not_asked import why_not_asked
 from results.queries.instances.pages import neighbours
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.simulated_answers import simulated_in_project, simulated_studies
@@ -234,7 +234,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "one_origin": one_origin(images),
         "history": history,
         "stages": passed,
-        "not_asked": why_not_asked(project, [instance], {instance.pk: outcomes})[instance.pk],
+        "not_asked": missing_questions(project, [instance], {instance.pk: outcomes})[instance.pk],
         "releases": instance_releases(history, project),
         "may": may_do(request, project),
     }

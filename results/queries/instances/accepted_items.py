@@ -12,8 +12,8 @@ from annotation.models.outcomes import accepted_items
 from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage
 from results.queries.exports.descriptions import Among, Text, texts_of
 from results.queries.exports.task_names import task_name
-from results.queries.studies.simulated_answers import above, has_simulated_answer
-from studies.actions.questions import origin_of
+from results.queries.studies.simulated_answers import has_simulated_answer
+from studies.actions.questions import origin_of, upstream_studies
 from studies.kinds import get_kind
 from studies.models import InstanceImage, Study
 
@@ -33,7 +33,7 @@ def accepted_instances(
     items = items if among is None else items.filter(question__instance__in=among)
     # Whether a program gave a counted answer about the instance, here or upstream.
     about = OuterRef("question__instance")
-    simulated = has_simulated_answer([study, *above(study)], question__instance=about)
+    simulated = has_simulated_answer([study, *upstream_studies(study)], question__instance=about)
     items = items.annotate(simulated=simulated).order_by("question_id")
     items = items.select_related("question__instance")
     if not study.design.asks_about_parts:

@@ -18,13 +18,13 @@ from results.models import InstanceFigures, Pseudonym
 from results.queries.instances.caption_search import captions_containing
 from results.queries.instances.instance_history import reason_of
 from results.queries.instances.instance_list import images_of, tags_of
-from results.queries.instances.not_asked import NotAsked, why_not_asked
+from results.queries.instances.missing_questions import MissingQuestion, missing_questions
 from results.queries.instances.pages import Order, Slice, slice_of
 from results.queries.studies.question_reports import reports_heard
-from results.queries.studies.simulated_answers import above
 from results.queries.studies.skips import failed_to_show
 from results.reports.explorer_links import ANSWERED, NO_NAME, NOT_SHOWN, OUTCOME_WORDS, SETTLED, SEVERAL, in_address
 from studies.actions.projects.datasets import dataset_studies
+from studies.actions.questions import upstream_studies
 from studies.models import Instance, InstanceImage, Project, Question, Study, SurveyQuestion, Tag
 
 PER_PAGE = 24
@@ -165,7 +165,7 @@ class InstanceLine:
     standings: Sequence[Standing]
     tags: Sequence[str]
     figures: InstanceFigures | None
-    not_asked: Sequence[NotAsked] = ()
+    not_asked: Sequence[MissingQuestion] = ()
 
 
 def listed(
@@ -224,7 +224,7 @@ def page_of_instances(
     of_each = {row.instance_id: row for row in figures.filter(instance__in=found.rows)} if study else {}
     tags = tags_of(found.rows)
     without = [each for each in found.rows if not standings[each.pk]]
-    not_asked = why_not_asked(studies[0].project, without, {}) if without and studies else {}
+    not_asked = missing_questions(studies[0].project, without, {}) if without and studies else {}
     lines = [
         InstanceLine(
             each, images[each.pk], standings[each.pk], tags[each.pk], of_each.get(each.pk), not_asked.get(each.pk, ())
@@ -367,13 +367,13 @@ def _in_project(project: Project, studies: Sequence[Study], outcomes: Sequence[O
     if not declared:
         return _in_any(studies, outcomes)
     if Outcome.AGREED in outcomes:
-        on_the_way = [each for study in declared for each in (study, *above(study))]
+        on_the_way = [each for study in declared for each in (study, *upstream_studies(study))]
         return _in_any(studies, outcomes) & ~_asked_by(on_the_way)
     return reduce(or_, (_on_the_way_to(study, outcomes) for study in declared))
 
 
 def _on_the_way_to(study: Study, outcomes: Sequence[Outcome]) -> Q:
-    way = [study, *above(study)]
+    way = [study, *upstream_studies(study)]
     standing = _in_any(way[:1], outcomes)
     # Accepted only upstream of the dataset is no outcome yet.
     earlier = set(outcomes) - {Outcome.ACCEPTED} | ({Outcome.ACCEPTED} if Outcome.NONE_YET in outcomes else set())

@@ -30,9 +30,8 @@ from results.queries.instances.explorer import (
     Wanted,
     listed,
 )
-from results.queries.studies.simulated_answers import above
 from results.reports.explorer_links import NO_NAME, in_address
-from studies.actions.projects.datasets import dataset_studies
+from studies.actions.projects.datasets import ways_to_dataset
 from studies.models import Instance, InstanceImage, Project, Study, Tag
 
 # More cells than this are not kept: every instance differs, and nothing is gained by grouping them.
@@ -274,7 +273,7 @@ class _States:
         self.slugs = [study.slug for study in studies]
         self._ids = {study.slug: study.pk for study in studies}
         self._of_parts = {study.slug for study in studies if study.design.asks_about_parts}
-        ways = [[study, *above(study)] for study in dataset_studies(project)]
+        ways = ways_to_dataset(project)
         self._ways = [[study.pk for study in way] for way in ways]
         # Nothing is lost from the dataset in other studies.
         self.deciding = {study.slug for way in ways for study in way} or set(self.slugs)

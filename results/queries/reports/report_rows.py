@@ -20,7 +20,7 @@ from results.queries.reports.described_texts import described_by, described_sets
 from results.queries.reports.label_spaces import label_spaces, shown_beside, with_all_labels
 from results.queries.studies.pipeline import studies_in_order
 from results.queries.studies.progress import paid_sessions
-from results.queries.studies.simulated_answers import above, answering, simulated_studies
+from results.queries.studies.simulated_answers import answering, simulated_studies
 from results.queries.studies.skips import failed_to_show
 from results.reports.facts import (
     AnswerFacts,
@@ -35,6 +35,7 @@ from results.reports.facts import (
 from results.reports.sections.people import asks_the_four
 from results.simulated import given_by_a_program
 from studies.actions.projects.datasets import dataset_studies
+from studies.actions.questions import upstream_studies
 from studies.kinds import get_kind, has_own_score
 from studies.models import Instance, Project, Purpose, Question, Study, StudyState, Survey, SurveyQuestion
 
@@ -186,7 +187,7 @@ def study_outline(study: Study) -> StudyFacts:
         paid=paid_sessions(study),
         questions=(),
         answers=(),
-        above=simulated_studies(above(study)),
+        above=simulated_studies(upstream_studies(study)),
         ethics=design.ethics,
         minimum_hourly_pay=minimum_hourly_pay(design.pay.currency),
         **_counted_with_instances(Decision.objects.filter(study=study).exclude(settled_choice=""), "settled"),

@@ -52,7 +52,7 @@ def project_counts(projects: QuerySet[Project]) -> QuerySet[Project]:
     complete do not count as open."""
     first = Instance.objects.filter(project=OuterRef("pk")).order_by("pk")
     latest = Event.objects.filter(project=OuterRef("pk")).order_by("-pk")
-    # Each decision has the number of its counted answers, and there are fewer of them.
+    # Decisions store how many answers count, and there are fewer decisions than answers.
     answers = Decision.objects.filter(study__project=OuterRef("pk")).order_by().values("study__project")
     under_way = Study.objects.filter(project=OuterRef("pk"), state=StudyState.OPEN, completed_at=None)
     return projects.annotate(
@@ -178,8 +178,8 @@ def with_pictures(instances: Sequence[int]) -> list[tuple[Instance, list[Instanc
 class StudySpending:
     """Money of a study in its currency, major units.
 
-    spent: due for what was done so far, as in the table of costs. to_come: due once the places
-    that are not filled yet are, if the study is under way. fee: the platform's on both, if it recruits there; else 0.
+    spent: due for what was done so far, as in the table of costs. to_come: for the places that are not filled yet, if
+    the study is under way. fee: the platform's on both, if it recruits there; else 0.
     """
 
     study: str

@@ -9,21 +9,13 @@ from annotation.models import Response, Session
 from results.reports.facts import SimulatedStudy
 from results.reports.simulated_answers import notice_of
 from results.simulated import given_by_a_program
+from studies.actions.questions import upstream_studies
 from studies.models import Project, Study
 
 
 def answering() -> QuerySet[Session]:
     """Return the sessions with a counted answer, unordered."""
     return Session.objects.filter(Exists(Response.objects.counted().filter(session=OuterRef("pk")))).order_by()
-
-
-def above(study: Study) -> list[Study]:
-    """Return the studies upstream of `study`, direct or indirect, nearest first."""
-    found = []
-    while study.fed_by is not None:
-        study = study.fed_by
-        found.append(study)
-    return found
 
 
 def simulated_studies(studies: Iterable[Study]) -> list[SimulatedStudy]:
@@ -38,7 +30,7 @@ def simulated_studies(studies: Iterable[Study]) -> list[SimulatedStudy]:
 
 def simulated_in_study(study: Study) -> str:
     """Return the warning for a page about `study`, "" if people gave all answers behind it."""
-    return notice_of(simulated_studies([study, *above(study)]))
+    return notice_of(simulated_studies([study, *upstream_studies(study)]))
 
 
 def simulated_in_project(project: Project) -> str:

@@ -20,6 +20,11 @@ def dataset_studies(project: Project) -> list[Study]:
     return list(declared.order_by("launched_at", "pk"))
 
 
+def ways_to_dataset(project: Project) -> list[list[Study]]:
+    """Return each study of the dataset with those upstream of it, nearest first."""
+    return [[study, *upstream_studies(study)] for study in dataset_studies(project)]
+
+
 def last_accepting(project: Project) -> list[Study]:
     """Return the launched, accepting studies of `project` that feed no other such study, in launch order."""
     launched = Study.objects.filter(project=project).exclude(state=StudyState.DRAFT).select_related("fed_by")

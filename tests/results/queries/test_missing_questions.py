@@ -5,9 +5,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from analytics.outcomes import Outcome
-from results.queries.instances.not_asked import why_not_asked
+from results.queries.instances.missing_questions import missing_questions
 from studies.actions.projects.datasets import set_dataset
-from studies.models import Instance, Project, Study
+from studies.actions.studies import change_state
+from studies.models import Instance, Project, Study, StudyState
 from tests.factories import NOON, TESTS, make_instance
 from tests.pages import words_of
 from tests.results.pipelines import STEP_3, STEP_4, by_key, open_study, project_of, sit_through
@@ -35,9 +36,8 @@ def project(researcher: User) -> Project:
 def why(project: Project, key: str, **outcomes: Outcome) -> list[tuple[str, str]]:
     instance = Instance.objects.get(project=project, key=key)
     known = {Study.objects.get(slug=slug.replace("_", "-")).pk: outcome for slug, outcome in outcomes.items()}
-    return [
-        (each.study.slug, each.why) for each in why_not_asked(project, [instance], {instance.pk: known})[instance.pk]
-    ]
+    found = missing_questions(project, [instance], {instance.pk: known})
+    return [(each.study.slug, each.why) for each in found[instance.pk]]
 
 
 def test_each_reason_has_its_sentence(project: Project) -> None:
@@ -47,6 +47,8 @@ def test_each_reason_has_its_sentence(project: Project) -> None:
     assert why(project, "late") == [("step-3", late)]
     waits = "It is asked about as soon as the study has a place for it."
     assert why(project, "vase-1", step_3=Outcome.ACCEPTED) == [("step-4", waits)]
+    change_state(study=Study.objects.get(slug="step-3"), to=StudyState.CLOSED, by=TESTS, now=NOON)
+    assert why(project, "late") == [("step-3", "It was imported after the launch, and the study is closed.")]
 
 
 def test_what_was_lost_before_or_is_asked_about_needs_no_reason(project: Project) -> None:

@@ -1,55 +1,53 @@
-"""Why studies do not ask about an instance."""
+"""Studies that do not ask about an instance, and why."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analytics.outcomes import Outcome
-from results.queries.studies.simulated_answers import above
-from studies.actions.projects.datasets import dataset_studies
+from studies.actions.projects.datasets import ways_to_dataset
 from studies.actions.questions import selected_instances
 from studies.models import Instance, Project, Study, StudyState
 
 
 @dataclass(frozen=True)
-class NotAsked:
+class MissingQuestion:
     """A study of the dataset that does not ask about an instance. `why`: a sentence."""
 
     study: Study
     why: str
 
 
-def why_not_asked(
+def missing_questions(
     project: Project, instances: Sequence[Instance], outcomes: Mapping[int, Mapping[int, Outcome]]
-) -> Mapping[int, Sequence[NotAsked]]:
+) -> Mapping[int, Sequence[MissingQuestion]]:
     """Return the id of each of `instances` -> the launched studies that could ask about it and do not, in their order.
 
     These are the studies of the dataset and those before them, as far as what came before accepted the instance.
     outcomes: id of an instance -> id of each study that asks about it -> its outcome there.
     """
-    found: dict[int, list[NotAsked]] = {instance.pk: [] for instance in instances}
+    found: dict[int, list[MissingQuestion]] = {instance.pk: [] for instance in instances}
     for study in _on_the_way(project):
-        missing = [
-            each
-            for each in instances
-            if study.pk not in outcomes.get(each.pk, {})
-            and (
-                study.fed_by_id is None
-                or outcomes.get(each.pk, {}).get(study.fed_by_id) in (Outcome.ACCEPTED, Outcome.AGREED)
-            )
-        ]
+        missing = [each for each in instances if _could_ask(study, outcomes.get(each.pk, {}))]
         if not missing:
             continue
         selected = set(
             selected_instances(study).filter(pk__in=[each.pk for each in missing]).values_list("pk", flat=True)
         )
         for instance in missing:
-            found[instance.pk].append(NotAsked(study, _why(study, instance, is_selected=instance.pk in selected)))
+            reason = _why(study, instance, is_selected=instance.pk in selected)
+            found[instance.pk].append(MissingQuestion(study, reason))
     return found
+
+
+def _could_ask(study: Study, outcomes: Mapping[int, Outcome]) -> bool:
+    """Whether `study` does not ask about an instance with these outcomes, and nothing before it keeps it away."""
+    passed = study.fed_by_id is None or outcomes.get(study.fed_by_id) in (Outcome.ACCEPTED, Outcome.AGREED)
+    return passed and study.pk not in outcomes
 
 
 def _on_the_way(project: Project) -> list[Study]:
     """Return the launched studies of the dataset and those before them, earliest first."""
-    ways = [[study, *above(study)] for study in dataset_studies(project)]
+    ways = ways_to_dataset(project)
     launched = {study.pk: study for way in ways for study in reversed(way) if study.launched_at is not None}
     return list(launched.values())
 
@@ -61,8 +59,10 @@ def _why(study: Study, instance: Instance, *, is_selected: bool) -> str:
         return "The study file does not select it."
     if study.fed_by is not None:
         if study.state == StudyState.CLOSED:
-            return "The study was closed before it came from the study before."
+            return "The study was closed before its upstream study accepted the instance."
         return "It is asked about as soon as the study has a place for it."
     if study.launched_at is not None and instance.created_at > study.launched_at:
+        if study.state == StudyState.CLOSED:
+            return "It was imported after the launch, and the study is closed."
         return "It was imported after the launch. Add new instances to the study to ask about it."
     return "It could not be asked about at the launch, for example because an image was missing."
