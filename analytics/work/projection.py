@@ -29,8 +29,9 @@ def projected_end(
     these hours until the `last` answer: breaks and nights in between count, so that they are expected again. The end
     follows from the last answer, so it stays the same until another answer comes.
 
-    No end is projected once no answer has come for longer than the longest break: an hour, or more if more lie between
-    the starts of two of these hours. Nor is one projected from the next full hour after the end, which has passed then.
+    No end is projected once no answer has come for longer than the longest break. That is an hour, or the longest time
+    between the starts of two of these hours. Nor is one projected from the next full hour after the end, which has
+    passed then.
 
     hours: the start of each hour that had answers, in order, and their number. last: when the last answer came.
 

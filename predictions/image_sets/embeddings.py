@@ -39,9 +39,10 @@ class ColourAndGradient:
     """Mean colours and edge directions by region, for use without a model.
 
     It measures layout, not content: two images are similar if colours and edges are at the same places. An image is
-    scaled to 64 x 64 pixels and cut into 8 x 8 cells. Of each cell: its mean red, green and blue, around the middle of
-    their range, and the strength of its edges in eight directions, ignoring which side is brighter (histograms of
-    oriented gradients, Dalal and Triggs 2005, without overlapping blocks). Both halves have equal weight.
+    scaled to 64 x 64 pixels and cut into 8 x 8 cells. Half of the vector is the mean red, green and blue of each cell,
+    around the middle of their range. The other half is the strength of its edges in eight directions, whichever side is
+    brighter (histograms of oriented gradients, Dalal and Triggs 2005, without overlapping blocks). Both have equal
+    weight.
     """
 
     name = "colour-and-gradient-v1"

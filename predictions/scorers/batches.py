@@ -28,8 +28,8 @@ TRIALS = 2
 class Batched(Scorer):
     """A model that scores `batch` items at once.
 
-    Every batch has the same shape, padded with zeros: otherwise a library may choose another algorithm, and the same
-    text and picture would get another score in another batch.
+    Every batch has the same shape, padded with zeros. For another shape a library may choose another algorithm, which
+    gives the same text and picture another score.
     """
 
     def __init__(self, identity: ModelIdentity, *, batch: int) -> None:

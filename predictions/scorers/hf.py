@@ -3,8 +3,8 @@
 NAME is a model on its hub, which is downloaded; FOLDER holds a model with its tokenizer and image processor on the
 worker's machine. Code in a repository is never run.
 
-The score of BLIP is the difference of its matching head's two logits ("match" minus "no match"): it orders pairs like
-the probability, but also separates those whose probability is rounded to 1.
+The score of BLIP is the difference of its matching head's two logits ("match" minus "no match"). It orders pairs like
+the probability, and also separates those whose probability is rounded to 1.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,10 @@
 """`vqascore:NAME` or `vqascore:FOLDER`: the probability that a generative model answers "Yes".
 
 It is asked whether the picture shows the text: VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation with
-Image-to-Text Generation" (ECCV), with their question. They report the probability; stored is its log-odds, ln(p / (1 -
-p)), over the whole vocabulary: it orders pairs in the same way, but also separates those whose probability is rounded
-to 0 or 1. NAME is a model on Hugging Face's hub, FOLDER is on the worker's machine; code in a repository is never run.
+Image-to-Text Generation" (ECCV), with their question. They report the probability. The score is its log-odds,
+ln(p / (1 - p)), over the whole vocabulary. It orders pairs in the same way, and also separates those whose probability
+is rounded to 0 or 1. NAME is a model on Hugging Face's hub, FOLDER is on the worker's machine; code in a repository is
+never run.
 Supported are decoder-only models and, of those with an encoder and a decoder, CLIP-FlanT5
 (`predictions.scorers.clip_t5`).
 

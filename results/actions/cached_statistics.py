@@ -170,8 +170,8 @@ def drop(*, project: Project, now: datetime) -> None:
 def _fingerprint(page: Page, project: Project, study: Study | None) -> str:
     """Return a short text of all that the statistics depend on; equal texts mean that nothing changed.
 
-    It does not read every row of a project with 100,000 instances: an answer, new or edited, updates its session, a
-    draw adds decisions, and each change by a researcher or a program leaves an event.
+    An answer, new or edited, updates its session. A draw adds decisions. Each change by a researcher or a program
+    leaves an event. So not every row of a project with 100,000 instances is read.
     """
     studies = Study.objects.filter(project=project) if study is None else _told_of(study)
     events = Event.objects.filter(project=project)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.core.files import File
@@ -174,16 +174,21 @@ def _import(job: RunningJob) -> None:
                 ),
             )
         except ImportRefused as error:
-            if away := _database_away(error):
-                raise away from None
-            if error.file:
-                _keep_problems(job, wanted, problems)
-                raise Failed(problems.sentence()) from error
-            raise Failed(error.problems[0].reason) from error
+            _fail(job, wanted, problems, error)
     if wanted.dry_run:
         note(summaries)
     elif wanted.upload is not None:
         discard(wanted.upload)
+
+
+def _fail(job: RunningJob, wanted: Import, problems: "_Problems", error: ImportRefused) -> NoReturn:
+    """Raise why the import fails, or the error of a database that was away, after which it is tried again."""
+    if away := _database_away(error):
+        raise away from None
+    if error.file:
+        _keep_problems(job, wanted, problems)
+        raise Failed(problems.sentence()) from error
+    raise Failed(error.problems[0].reason) from error
 
 
 def _unpack(upload: Upload, progress: Progress) -> None:
