@@ -50,6 +50,15 @@ class Range:
     high: float
 
 
+def explained(count: int, unit: str, instances: int) -> str:
+    """Return what a list of `instances` shows that `count` of `unit`, in the plural, leads to; "" if it shows these."""
+    if unit == INSTANCES:
+        return ""
+    shown = "instance" if instances == 1 else f"{instances:,} instances"
+    counted = f"these {count:,} {unit} are" if count > 1 else f"this {unit.removesuffix('s')} is"
+    return f"The {shown} that {counted} about"
+
+
 class LinkedCount(int):
     """A count, and the query of the list of instances that shows exactly these or the instances they are about.
 
@@ -69,11 +78,7 @@ class LinkedCount(int):
     @property
     def explained(self) -> str:
         """Return a text about the list if it shows something other than what was counted; else ""."""
-        if self.unit == INSTANCES:
-            return ""
-        shown = "instance" if self.instances == 1 else f"{self.instances:,} instances"
-        counted = f"these {self:,} {self.unit} are" if self > 1 else f"this {self.unit.removesuffix('s')} is"
-        return f"The {shown} that {counted} about"
+        return explained(self, self.unit, self.instances)
 
 
 class AnnotatorName(str):

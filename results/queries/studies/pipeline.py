@@ -10,6 +10,7 @@ from analytics.outcomes import Outcome, Progress, outcome_of_item, outcome_of_qu
 from annotation.models import Decision
 from annotation.models.outcomes import is_at
 from results.queries.instances.facets import FacetTable
+from results.reports.base import explained
 from results.reports.explorer_links import in_address, narrowed_to
 from results.reports.sections.funnel import INSTANCES, ITEMS
 from studies.models import Project, Study, StudyState
@@ -34,39 +35,62 @@ def studies_in_order(project: Project) -> list[Study]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Items of a study by outcome. `unit`: what they are, in the plural."""
+    """Items of a study by outcome.
+
+    unit: what they are, in the plural. instances: the number of instances with an item of each outcome, and of any
+    (None), where an instance may have several.
+    """
 
     of: Mapping[Outcome, int] = field(default_factory=Counter)
     unit: str = INSTANCES
+    instances: Mapping[Outcome | None, int] = field(default_factory=Counter)
 
     @property
     def asked(self) -> int:
         return sum(self.of.values())
 
     @property
+    def asked_explained(self) -> str:
+        return self._explained(self.asked, None)
+
+    @property
     def accepted(self) -> int:
         return self.of.get(Outcome.ACCEPTED, 0)
 
     @property
-    def others(self) -> Sequence[tuple[str, str, int]]:
-        """Return the other outcomes: name in addresses, word, number."""
+    def accepted_explained(self) -> str:
+        return self._explained(self.accepted, Outcome.ACCEPTED)
+
+    @property
+    def others(self) -> Sequence[tuple[str, str, int, str]]:
+        """Return the other outcomes: name in addresses, word, number, what a list shows."""
         words = [outcome for outcome in Outcome if outcome is not Outcome.ACCEPTED and self.of.get(outcome)]
-        return [(in_address(outcome), outcome.value, self.of[outcome]) for outcome in words]
+        return [
+            (in_address(outcome), outcome.value, self.of[outcome], self._explained(self.of[outcome], outcome))
+            for outcome in words
+        ]
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(Counter(self.of) + Counter(other.of), ITEMS if ITEMS in (self.unit, other.unit) else INSTANCES)
+        unit = ITEMS if ITEMS in (self.unit, other.unit) else INSTANCES
+        instances = Counter(self.instances) + Counter(other.instances)
+        return Counts(Counter(self.of) + Counter(other.of), unit, instances)
+
+    def _explained(self, count: int, outcome: Outcome | None) -> str:
+        return explained(count, self.unit, self.instances.get(outcome, count))
 
 
 @dataclass(frozen=True)
 class Cell:
     """The number of items of a row that pass a study.
 
-    `percent`: of the imported instances or, if items are parts of instances, of those that it asks about.
+    `percent`: of the imported instances or, if items are parts of instances, of those that it asks about. `explained`:
+    what a list of them shows, if not these.
     """
 
     counts: Counts
     left: int
     percent: float
+    explained: str
 
 
 @dataclass(frozen=True)
@@ -130,7 +154,8 @@ class _Counter:
             counts = sum((found.get(category, Counts()) for category in categories), Counts())
             left = counts.accepted if accepts else counts.asked
             of = imported if counts.unit == INSTANCES else counts.asked
-            cells.append(Cell(counts, left, left * 100 / of if of else 0.0))
+            shown = counts.accepted_explained if accepts else counts.asked_explained
+            cells.append(Cell(counts, left, left * 100 / of if of else 0.0, shown))
         return Row(name, is_type, narrowed_to(categories, is_type=is_type), imported, cells)
 
 
@@ -163,10 +188,23 @@ def _counts(studies: Sequence[Study]) -> dict[int, dict[Category, Counts]]:
     for study, type, subtype, *alike, instance, item in by_item.distinct():
         outcomes = of_items.setdefault((study, instance, item), ((type, subtype), set()))[1]
         outcomes.add(_outcome(*alike, accepts=accepts[study]))
-    for (study, _, item), (category, outcomes) in of_items.items():
-        found[study].setdefault(category, Counter())[outcome_of_item(item, outcomes)] += 1
+    # The instances that have an item of each outcome, and of any.
+    about: dict[tuple[int, Category], dict[Outcome | None, set[int]]] = {}
+    for (study, instance, item), (category, outcomes) in of_items.items():
+        outcome = outcome_of_item(item, outcomes)
+        found[study].setdefault(category, Counter())[outcome] += 1
+        for shown in (outcome, None):
+            about.setdefault((study, category), {}).setdefault(shown, set()).add(instance)
     units = {study.pk: ITEMS if study.design.asks_about_parts else INSTANCES for study in studies}
-    return {study: {category: Counts(of, units[study]) for category, of in by.items()} for study, by in found.items()}
+    return {
+        study: {
+            category: Counts(
+                of, units[study], Counter({each: len(pks) for each, pks in about.get((study, category), {}).items()})
+            )
+            for category, of in by.items()
+        }
+        for study, by in found.items()
+    }
 
 
 _ALIKE = ("study_id", "question__instance__type", "question__instance__subtype", "state", "complete", "undone")

@@ -26,7 +26,7 @@ def test_studies_stand_in_the_order_in_which_instances_pass_them(project: Projec
     # An instance that is asked about four times counts once.
     baseline = funnel(studies_in_order(project), count_categories(project)).steps[2]
     assert (baseline.study.slug, baseline.study.accepts, baseline.cell.left) == ("baseline", False, 1)
-    assert baseline.cell.counts.others == [("none-yet", "none yet", 1)]
+    assert baseline.cell.counts.others == [("none-yet", "none yet", 1, "")]
 
 
 def test_the_funnel_counts_what_each_study_lets_go_on_by_type_and_subtype(project: Project) -> None:
