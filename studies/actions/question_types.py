@@ -31,6 +31,8 @@ from studies.wording import counted
 # So many instances are tried with each kind, from the first and from the last.
 TRIED_AT_EACH_END = 5
 MOST_TYPES = 20
+# So many different compositions of instances are named.
+MOST_IN_WORDS = 3
 # Roles are read from so many of the first and of the last instances.
 READ_AT_EACH_END = 500
 
@@ -156,11 +158,12 @@ def names_in(project: Project) -> dict[str, list[str]]:
 
 
 def material_in_words(project: Project) -> str:
-    """Return what the first instance of `project` has, such as "a caption (caption) and 4 images (set)"."""
-    first = Instance.objects.filter(project=project).order_by("pk").first()
-    if first is None:
-        return ""
-    (facts,) = facts_about([About(first.pk)])
+    """Return what instances of `project` have, such as "a caption (caption) and 4 images (set)", by `_Material`."""
+    found = dict.fromkeys(map(_in_words, _Material(project).instances))
+    return "; others have ".join([*found][:MOST_IN_WORDS])
+
+
+def _in_words(facts: InstanceFacts) -> str:
     words = [f"a caption ({role})" for role in facts.captions]
     words += [f"{counted(len(images), 'image')} ({role})" for role, images in facts.images.items()]
     return ", ".join([*words[:-2], " and ".join(words[-2:])]) if words else "no caption and no image"

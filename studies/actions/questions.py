@@ -124,12 +124,18 @@ def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, lis
         for question in asked:
             question.answers_wanted = wanted[about]
         made[about] = asked
+    refuse_unaskable(problems)
+    Question.objects.bulk_create((question for asked in made.values() for question in asked), batch_size=BATCH)
+    return made
+
+
+def refuse_unaskable(problems: Sequence[str]) -> None:
+    """Raise StudyError with `problems`, of which each is why an instance cannot be asked about, if there are any."""
     if problems:
         more = len(problems) - PROBLEMS_SHOWN
         tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
+        tail.append("Correct these, or choose other instances by type, subtype, split or key.")
         raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
-    Question.objects.bulk_create((question for asked in made.values() for question in asked), batch_size=BATCH)
-    return made
 
 
 def unsaved_questions(study: Study, asked: Sequence[About]) -> Iterator[tuple[About, list[Question] | CannotAsk]]:
@@ -198,10 +204,12 @@ def facts_about(asked: Sequence[About]) -> list[InstanceFacts]:
 
 
 def _facts(instance: Instance, origin: Origin | None, source: Source | None) -> InstanceFacts:
-    images: dict[str, list[ImageFacts]] = {}
-    for use in instance.images.all():
+    uses = instance.images.all()
+    # Roles in the order of the imported file.
+    images: dict[str, list[ImageFacts]] = {use.role: [] for use in sorted(uses, key=lambda use: use.pk)}
+    for use in uses:
         stored = use.image
-        images.setdefault(use.role, []).append(
+        images[use.role].append(
             ImageFacts(
                 sha256=stored.sha256 if stored else None,
                 width=stored.width if stored else 0,

@@ -21,6 +21,7 @@ from studies.actions.questions import (
     everything_asked,
     make_practice,
     make_questions,
+    refuse_unaskable,
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
@@ -41,6 +42,8 @@ from studies.models.studies import STUDY_TRANSITIONS
 from studies.survey_plan import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
 BATCH = 1000
+# Before a launch, so many of the first and of the last items are tried.
+TRIED_AT_EACH_END = 500
 
 
 class Arriving(Protocol):
@@ -127,8 +130,14 @@ def plan_study(study: Study, *, about: Sequence[About] | None = None) -> Plan:
     _check_draft(study)
     asked = _asked_about(study, about)
     found = _counted(study, asked)
+    refuse_unaskable([str(each) for each in _questions(study, _ends(asked)) if isinstance(each, CannotAsk)])
     check_conditions(study, (each for each in _questions(study, asked) if isinstance(each, Question)))
     return found
+
+
+def _ends(asked: Sequence[About]) -> Sequence[About]:
+    """Return the first and the last items: a launch, which tries all of them, takes long if there are many."""
+    return asked if len(asked) <= 2 * TRIED_AT_EACH_END else [*asked[:TRIED_AT_EACH_END], *asked[-TRIED_AT_EACH_END:]]
 
 
 def count_plan(study: Study, *, about: Sequence[About] | None = None) -> Plan:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from studies.design.model import Design
-from studies.kinds import get_kind
+from studies.kinds import get_kind, role_entries
 from studies.wording import counted
 
 _PURPOSES = {
@@ -21,7 +21,7 @@ def describe_design(design: Design, *, answers: int, most_answers: int, question
     answers, most_answers: per question, with those added after the launch. questions: their number, 0 before a launch.
     """
     return [
-        *_asked(design),
+        *describe_questions(design),
         f"Asked about: {_instances(design)}.",
         _answers(answers, most_answers, questions),
         _surveys(design),
@@ -35,11 +35,16 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1] if words else ""]))
 
 
-def _asked(design: Design) -> Iterator[str]:
+def describe_questions(design: Design) -> Iterator[str]:
+    """Yield what each part of a design asks, about which captions and images, and which answers are right."""
     for part in design.parts:
         kind = get_kind(part.kind)
-        roles = kind.roles(part.ask)
-        yield f"{kind.title} (roles: {_listed([*roles.captions, *roles.images])})."
+        read = {name: part.ask[name] for name in role_entries(kind)}
+        about = [f"{name}: {each if isinstance(each, str) else ', '.join(each)}" for name, each in read.items() if each]
+        yield f"{kind.title} ({'; '.join(about)})." if about else f"{kind.title}."
+        right = [(variant, kind.right_option(part.ask, variant)) for variant in kind.variants(part.ask)]
+        if known := [f"{option} for {variant}" for variant, option in right if option]:
+            yield f"Right answers: {_listed(known)}."
 
 
 def _instances(design: Design) -> str:

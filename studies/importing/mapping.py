@@ -6,6 +6,7 @@ from itertools import chain, count
 from typing import Any
 
 from studies.importing.base import problem_with_role
+from studies.kinds import is_foil_name
 from studies.names import LONGEST_KEY
 
 # What a column can become. Captions and images also have a role: `caption:negative_caption`.
@@ -107,8 +108,6 @@ def problems_with_mapping(mapping: ColumnMapping, columns: Sequence[str]) -> dic
 
 
 _CAPTION_NAMES = re.compile(r"caption|text|sentence|description|prompt|title|question|statement")
-# Names of false captions, and of other things: only where the values are prose.
-_FOIL_NAMES = re.compile(r"negative|foil|distractor|counterfactual|wrong|false|incorrect")
 _KEY_NAMES = re.compile(r"(.*_)?(key|id|uid|uuid|idx|index)|")
 _PICTURE_NAMES = {"file", "filename", "file_name", "filepath", "file_path", "path", "img", "image_path", "photo"}
 _TEXT_NAMES = {"text", "title", "sentence", "prompt", "description", "captions"}
@@ -157,9 +156,10 @@ def _guess_captions(columns: Sequence[str], values: Mapping[str, list[Any]]) -> 
     texts = [column for column in columns if values[column] and all(map(_is_caption, values[column]))]
     prose = [column for column in texts if all(" " in str(text).strip() for text in values[column])]
     named = [column for column in texts if _CAPTION_NAMES.search(_slug(column))] or prose[:1]
-    named += [column for column in prose if column not in named and _FOIL_NAMES.search(_slug(column))]
+    # Other columns may be called so too: only where the values are prose.
+    named += [column for column in prose if column not in named and is_foil_name(_slug(column))]
     roles = _roles(named, "caption", _TEXT_NAMES)
-    foils = [column for column in roles if _FOIL_NAMES.search(_slug(column))]
+    foils = [column for column in roles if is_foil_name(_slug(column))]
     if len(foils) == 1 and "caption" in roles.values():
         # The role that questions and exports know it by.
         roles[foils[0]] = "negative_caption"

@@ -31,7 +31,7 @@ from studies.kinds.base import (
     shown_order,
 )
 from studies.kinds.content import Match, content_hash, matches
-from studies.kinds.fit import CAPTIONS, IMAGES, find_fit, role_entries, usual_ask
+from studies.kinds.fit import CAPTIONS, IMAGES, find_fit, is_foil_name, role_entries, usual_ask
 
 KINDS = {
     "best_of_n": "studies.kinds.best_of_n.BestOfN",
@@ -91,6 +91,7 @@ __all__ = [
     "get_kind",
     "has_own_score",
     "in_shown_order",
+    "is_foil_name",
     "last_keys",
     "matches",
     "posted_values",

@@ -1,5 +1,6 @@
 """Whether a kind fits instances, and with which roles: all is found out by asking the kind. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -11,6 +12,8 @@ CAPTIONS: Literal["captions"] = "captions"
 IMAGES: Literal["images"] = "images"
 # Combinations of roles that are tried.
 MOST_TRIED = 300
+# Names of captions and images that are false on purpose.
+_FOIL_NAMES = re.compile(r"negative|foil|distractor|counterfactual|wrong|false|incorrect")
 
 
 @dataclass(frozen=True)
@@ -40,19 +43,30 @@ def role_entries(kind: Kind) -> dict[str, Literal["captions", "images"]]:
     return found
 
 
-def roles_of(instances: Iterable[InstanceFacts]) -> Roles:
-    """Return all roles of `instances`, in the order of their first appearance."""
-    captions: dict[str, None] = {}
-    images: dict[str, None] = {}
-    for each in instances:
-        captions |= dict.fromkeys(each.captions)
-        images |= dict.fromkeys(each.images)
-    return Roles([*captions], [*images])
+def is_foil_name(name: str) -> bool:
+    """Return whether a caption or an image called `name`, in lower case, is false on purpose."""
+    return _FOIL_NAMES.search(name) is not None
+
+
+def roles_of(instance: InstanceFacts) -> Roles:
+    """Return the roles of `instance`, in its own order; foils come last, since the first role is the right answer."""
+    return Roles(sorted(instance.captions, key=is_foil_name), sorted(instance.images, key=is_foil_name))
 
 
 def find_fit(kind: Kind, instances: Sequence[InstanceFacts]) -> Fit | None:
     """Return the first options of `kind`, its defaults before others, that fit one of `instances`; None if none do."""
-    for ask in islice(_possible_asks(kind, roles_of(instances)), MOST_TRIED):
+    alike: dict[tuple[tuple[str, ...], ...], list[InstanceFacts]] = {}
+    for instance in instances:
+        roles = roles_of(instance)
+        alike.setdefault((tuple(roles.captions), tuple(roles.images)), []).append(instance)
+    found = _fit_of([usual_ask(kind)], kind, instances)
+    for (captions, images), some in alike.items():
+        found = found or _fit_of(islice(_possible_asks(kind, Roles(captions, images)), MOST_TRIED), kind, some)
+    return found
+
+
+def _fit_of(asks: Iterable[Mapping[str, Any]], kind: Kind, instances: Sequence[InstanceFacts]) -> Fit | None:
+    for ask in asks:
         for instance in instances:
             try:
                 questions = kind.questions(instance, ask, seed=instance.key)
@@ -65,7 +79,6 @@ def find_fit(kind: Kind, instances: Sequence[InstanceFacts]) -> Fit | None:
 
 def _possible_asks(kind: Kind, roles: Roles) -> Iterator[dict[str, Any]]:
     usual, entries = usual_ask(kind), role_entries(kind)
-    yield usual
     values = [_possible_values(kind.ask_schema["properties"][name], roles, of) for name, of in entries.items()]
     for chosen in product(*values):
         ask = usual | dict(zip(entries, chosen, strict=True))

@@ -82,8 +82,8 @@ def test_thousands_of_problems_are_counted_not_listed() -> None:
     InstanceImage.objects.update(image=None)
     with pytest.raises(StudyError) as refused:
         launch(study=study, by=TESTS, now=NOON)
-    assert len(refused.value.problems) == 21
-    assert refused.value.problems[-1] == "... and 10 more instances cannot be asked about."
+    assert len(refused.value.problems) == 22
+    assert refused.value.problems[-2] == "... and 10 more instances cannot be asked about."
 
 
 def test_only_the_selected_instances_are_asked_about() -> None:

@@ -1,10 +1,10 @@
 """Next steps of a project."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from results.queries.studies.overview import StudyLine, Waiting, count_conflicts
+from results.queries.studies.overview import Conflicts, StudyLine, Waiting, count_conflicts
 from studies.kinds import get_kind
 from studies.models import Import, Project, Study, StudyState
 
@@ -45,7 +45,7 @@ def next_steps(
     waiting: Waiting,
     instances: int,
     releases: int,
-    conflicts: Mapping[int, int] | None = None,
+    conflicts: Conflicts | None = None,
 ) -> Sequence[NextStep]:
     """Return the next steps, most urgent first: none in an archive, otherwise at least one.
 
@@ -62,9 +62,10 @@ def next_steps(
     conflicts = count_conflicts(project) if conflicts is None else conflicts
     for line in lines:
         # Conflicts first: the lines come without their designs.
-        if conflicts.get(line.study.pk) and _can_be_settled(line.study):
-            steps.append(NextStep(Todo.SETTLE, line.study, conflicts[line.study.pk]))
-    steps += _waited_for_once([step for line in lines for step in _of_study(line)])
+        if conflicts.final.get(line.study.pk) and _can_be_settled(line.study):
+            steps.append(NextStep(Todo.SETTLE, line.study, conflicts.final[line.study.pk]))
+    again = conflicts.asked_again
+    steps += _waited_for_once([step for line in lines for step in _of_study(line, again.get(line.study.pk, 0))])
     if all(line.study.state == StudyState.CLOSED for line in lines) and not releases:
         # A study of the dataset, else the latest.
         accepting = [line.study for line in lines if line.study.accepts]
@@ -89,8 +90,8 @@ def _of_imports(project: Project) -> Todo:
     return Todo.IMPORT_LOOKED_OVER if last.dry_run and last.upload_id else Todo.IMPORT
 
 
-def _of_study(line: StudyLine) -> list[NextStep]:
-    study, missing = line.study, max(0, line.answers.wanted - line.answers.given)
+def _of_study(line: StudyLine, asked_again: int) -> list[NextStep]:
+    study, missing = line.study, max(0, line.answers.wanted - line.answers.given) + asked_again
     if study.state == StudyState.DRAFT:
         return [NextStep(Todo.LAUNCH, study)]
     if study.state == StudyState.PAUSED:
@@ -118,6 +119,6 @@ def needing_a_hand(projects: Iterable[Project]) -> set[int]:
     return {
         study.project_id
         for study in launched
-        if (_can_be_settled(study) and conflicts.get(study.pk))
+        if (_can_be_settled(study) and conflicts.final.get(study.pk))
         or (study.state == StudyState.OPEN and study.completed_at)
     }

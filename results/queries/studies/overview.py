@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Self
@@ -143,16 +143,27 @@ def figures_of(project: Project, lines: Sequence[StudyLine]) -> Figures:
     return Figures(given, wanted, people.values("annotator_id").distinct().count())
 
 
-def count_conflicts(*projects: Project) -> Mapping[int, int]:
-    """Return the number of questions per study with all answers and no outcome that will not be asked again."""
+@dataclass(frozen=True)
+class Conflicts:
+    """Questions with all answers wanted so far and no outcome, by id of the study.
+
+    final: they get no further answer. asked_again: they get one more when somebody arrives.
+    """
+
+    final: Mapping[int, int] = field(default_factory=dict)
+    asked_again: Mapping[int, int] = field(default_factory=dict)
+
+
+def count_conflicts(*projects: Project) -> Conflicts:
+    """Count the conflicting questions of `projects`."""
     conflicting = Decision.objects.filter(question_is(Outcome.CONFLICTING, accepts=True), study__project__in=projects)
     counted = conflicting.order_by().values_list("study", "asks_more", "answers").annotate(n=Count("pk"))
     most = {study.pk: study.most_answers for study in Study.objects.filter(pk__in={row[0] for row in counted})}
-    found = Counter[int]()
+    final, asked_again = Counter[int](), Counter[int]()
     for study, asks_more, answers, number in counted:
-        if not (asks_more and answers < most[study]):
-            found[study] += number
-    return found
+        found = asked_again if asks_more and answers < most[study] else final
+        found[study] += number
+    return Conflicts(final, asked_again)
 
 
 def latest_accepted(study: Study, most: int) -> list[int]:
@@ -255,13 +266,13 @@ def answers_by_day(project: Project, *, today: date) -> list[tuple[date, int]]:
 class Totals:
     """What the overview of a large project is too slow to count.
 
-    answers, conflicts: by id of the study, as `answers_by_study` and `count_conflicts` return them. accepted: as
-    `latest_accepted` returns it, for the first study of the dataset. dataset: items of the dataset, None without one.
-    spending, days: as `project_spending` and `answers_by_day` return them.
+    answers, conflicts, spending, days: as `answers_by_study`, `count_conflicts`, `project_spending` and
+    `answers_by_day` return them. accepted: as `latest_accepted` returns it, for the first study of the dataset.
+    dataset: items of the dataset, None without one.
     """
 
     answers: Mapping[int, Answers]
-    conflicts: Mapping[int, int]
+    conflicts: Conflicts
     accepted: Sequence[int]
     dataset: int | None
     spending: Sequence[Spending]
@@ -271,7 +282,7 @@ class Totals:
         """Return it as JSON, which `read` reads."""
         return {
             "answers": {study: vars(each) for study, each in self.answers.items()},
-            "conflicts": dict(self.conflicts),
+            "conflicts": {name: dict(of) for name, of in vars(self.conflicts).items()},
             "accepted": list(self.accepted),
             "dataset": self.dataset,
             "spending": [
@@ -285,7 +296,8 @@ class Totals:
     def read(cls, stored: Mapping[str, Any]) -> Self:
         """Return the totals from their JSON."""
         answers = {int(study): Answers(**each) for study, each in stored["answers"].items()}
-        conflicts = {int(study): n for study, n in stored["conflicts"].items()}
+        by_name = stored["conflicts"].items()
+        conflicts = Conflicts(**{name: {int(study): n for study, n in of.items()} for name, of in by_name})
         spending = [
             Spending(currency, [StudySpending(study, *map(Decimal, money)) for study, *money in studies])
             for currency, studies in stored["spending"]
@@ -298,7 +310,7 @@ def count_totals(project: Project, *, now: datetime) -> Totals:
     dataset = dataset_studies(project)
     return Totals(
         answers_by_study(project),
-        dict(count_conflicts(project)),
+        count_conflicts(project),
         latest_accepted(dataset[0], ACCEPTED_SHOWN) if dataset else [],
         accepted_counts([project]).get(project.pk),
         project_spending(project),

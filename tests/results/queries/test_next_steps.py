@@ -7,7 +7,14 @@ from annotation.actions.launching.complete_study import note_completed
 from results.actions.releases import freeze_release, prepare_release
 from results.exporting.dataset_card import About
 from results.queries.studies.next_steps import Todo, next_steps
-from results.queries.studies.overview import StudyLine, Waiting, count_categories, study_lines, waiting_images
+from results.queries.studies.overview import (
+    Conflicts,
+    StudyLine,
+    Waiting,
+    count_categories,
+    study_lines,
+    waiting_images,
+)
 from results.queries.studies.progress import Answers
 from studies.actions.projects.datasets import set_dataset
 from studies.actions.projects.projects import archive_project
@@ -73,7 +80,7 @@ def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:
     [
         (2, [("settle", "step-3", 1), ("wait", "step-3", 0)], [("settle", "step-3", 1), ("close", "step-3", 0)]),
         # A third person decides, when somebody comes.
-        (3, [("wait", "step-3", 0)], [("wait", "step-3", 0)]),
+        (3, [("wait", "step-3", 1)], [("wait", "step-3", 1)]),
     ],
     ids=["no more answers", "one more answer"],
 )
@@ -96,7 +103,7 @@ def test_only_questions_with_options_can_be_settled(kind: str, settled: list[int
     """A description is decided by those who look for its image."""
     project = make_project()
     study = create_study(project=project, source=f"study: s\ntitle: T\nkind: {kind}\n", by=TESTS, now=NOON)
-    lines, conflicts = [StudyLine(study, Answers(4, 4))], {study.pk: 4}
+    lines, conflicts = [StudyLine(study, Answers(4, 4))], Conflicts({study.pk: 4})
     found = next_steps(project, lines=lines, waiting=Waiting(0, 0), instances=4, releases=0, conflicts=conflicts)
     assert [step.number for step in found if step.todo is Todo.SETTLE] == settled
 

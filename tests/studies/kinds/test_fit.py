@@ -31,6 +31,14 @@ PAIR = facts("caption negative_caption", image=1, negative_image=1)
         # One image cannot be both.
         ("ambiguity", ONE, None),
         ("ambiguity", facts("caption", a=1, b=1), {"caption": "caption", "original": "a", "generated": "b"}),
+        # The first role is the right answer: roles stand in the order of the file, and foils last.
+        ("ambiguity", facts("text", pic_true=1, pic=1), {"original": "pic_true", "generated": "pic"}),
+        ("ambiguity", facts("text", pic_foil=1, pic_true=1), {"original": "pic_true", "generated": "pic_foil"}),
+        (
+            "image_to_text",
+            facts("negative_caption caption", pic_foil=1, pic_true=1),
+            {"images": ["pic_true"], "captions": ["caption", "negative_caption"]},
+        ),
         ("image_to_text", ONE, None),
         ("image_to_text", facts("caption negative_caption", image=1), {"images": ["image"]}),
         ("text_to_image", PAIR, {"captions": ["caption", "negative_caption"], "images": ["image", "negative_image"]}),
@@ -51,6 +59,13 @@ def test_a_kind_fits_with_roles_that_are_there(
         assert found is not None
         assert roles.items() <= found.ask.items()
         assert found.question.content
+
+
+def test_a_kind_fits_some_of_instances_with_different_roles() -> None:
+    """No instance has all three roles of images, of which two can be compared."""
+    found = find_fit(get_kind("compare"), [facts("caption", candidate=1), facts("caption", one=1, two=1)])
+    assert found is not None
+    assert found.ask["images"] == ["one", "two"]
 
 
 def test_the_role_that_an_answer_fills_is_not_one_that_is_read() -> None:

@@ -174,10 +174,37 @@ def test_a_launch_without_a_contact_leads_to_its_field(editor: Client, project: 
     assert '<a href="/studies/vases/best-vase/form/#contact">' in page
 
 
+def test_a_launch_says_before_it_begins_that_an_instance_cannot_be_asked_about(
+    editor: Client, project: Project
+) -> None:
+    create_draft(project, instances=3)
+    InstanceImage.objects.filter(instance__key="vase-1").delete()
+    page = editor.get("/studies/vases/best-vase/launch/")
+    assert [*map(str, page.context["problems"])] == [
+        "Instance vase-1 has 0 images in the role candidate; best_of_n needs 2 to 9.",
+        "Correct these, or choose other instances by type, subtype, split or key.",
+    ]
+    assert "plan" not in page.context
+
+
+def test_a_launch_says_which_answers_are_right(editor: Client) -> None:
+    project = Project.objects.get()
+    ask = {"images": ["image", "negative_image"], "captions": ["caption", "negative_caption"]}
+    for instance in project.instances.all():
+        for number, role in enumerate(ask["images"]):
+            InstanceImage.objects.create(instance=instance, role=role, position=0, image=draw_image(number))
+    create_draft(project, instances=3, kind="image_to_text", ask=ask)
+    assert editor.get("/studies/vases/best-vase/launch/").context["question_sentences"] == [
+        "Pick the caption that describes an image "
+        "(images: image, negative_image; captions: caption, negative_caption).",
+        "Right answers: caption for image and negative_caption for negative_image.",
+    ]
+
+
 def test_the_design_says_in_sentences_what_was_chosen(editor: Client, project: Project) -> None:
     create_draft(project, instances=3, answers=2, surveys={"size": 1, "double_seats": 2})
     assert {
-        "Pick the best image for a caption, or none (roles: negative_caption and candidate).",
+        "Pick the best image for a caption, or none (caption: negative_caption; images: candidate).",
         "Asked about: all instances of the project.",
         "Each question gets 2 answers.",
         "A survey has about 1 question; 2 surveys are answered twice to measure agreement.",

@@ -14,6 +14,7 @@ from annotation.minimum_pay import is_underpaid, is_unusually_high, minimum_hour
 from results.reports.expected_precision import Kind, PlannedStudy
 from studies.actions.studies import Plan
 from studies.design import Design
+from studies.design.sentences import describe_questions
 from studies.kinds import get_kind
 
 # An interval of fewer people says little, and its width follows no formula.
@@ -92,6 +93,7 @@ def planned_study(design: Design, plan: Plan) -> PlannedStudy:
 def launch_preview(design: Design, plan: Plan) -> dict[str, Any]:
     """Return what templates/workspace/_plan.html shows."""
     return {
+        "question_sentences": list(describe_questions(design)),
         "plan": plan,
         "pay": design.pay,
         "outlay": launch_cost(design, plan),

@@ -459,7 +459,7 @@ def _launches_later(request: HttpRequest, study: Study, change: Change) -> bool:
 def _plan(study: Study, change: Change) -> dict[str, Any]:
     """Return what a launch would create and cost, or what prevents it; for closing, the questions to settle."""
     if change.name == "close" and study.accepts:
-        return {"conflicts": count_conflicts(study.project).get(study.pk, 0)}
+        return {"conflicts": count_conflicts(study.project).final.get(study.pk, 0)}
     if change.name != "launch" or study.state != StudyState.DRAFT:
         return {}
     try:
