@@ -1,16 +1,21 @@
 """Mapping of a table's columns to what they become in an instance: checks, and a guess from names and values."""
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, count
 from typing import Any
 
+from studies.descriptions import SET, SET_SIZE
 from studies.importing.base import problem_with_role
 from studies.kinds import is_foil_name
 from studies.names import LONGEST_KEY
 
 # What a column can become. Captions and images also have a role: `caption:negative_caption`.
 CAPTION, IMAGE, OTHER, IGNORED = "caption", "image", "other", "ignored"
+# Role of images to choose from.
+CANDIDATE = "candidate"
 FACTS = ("source", "licence", "generator")
 NAMES = ("type", "subtype", "split")
 ONCE = ("key", *NAMES, "right", *FACTS)
@@ -72,9 +77,22 @@ def target_and_role(target: str) -> tuple[str, str]:
 
 
 def columns_of_role(mapping: ColumnMapping, target: str, columns: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (column, role) of the captions or images, in the order of `columns`."""
+    """Return (column, role) of the captions or images, in the order of `columns`.
+
+    Columns of one role whose names differ only in their number are in the order of their numbers: a program that sorts
+    names puts `image_10` before `image_2`.
+    """
     named = ((column, *target_and_role(mapping.get(column, OTHER))) for column in columns)
-    return [(column, role) for column, name, role in named if name == target]
+    found = [(column, role) for column, name, role in named if name == target]
+    first: dict[tuple[str, str], int] = {}
+    for place, (column, role) in enumerate(found):
+        first.setdefault((role, _stem_and_number(column)[0]), place)
+
+    def place_and_number(entry: tuple[str, str]) -> tuple[int, int]:
+        stem, number = _stem_and_number(entry[0])
+        return first[entry[1], stem], number
+
+    return sorted(found, key=place_and_number)
 
 
 def column_of(mapping: ColumnMapping, target: str) -> str | None:
@@ -120,13 +138,62 @@ _SYNONYMS = {
     "right_answer": "right",
     "chosen_index": "right",
 }
-_NUMBERED = re.compile(r"(?P<stem>.*?)_?\d{1,3}")
+_NUMBERED = re.compile(r"(?P<stem>.*?)_?(?P<number>\d{1,3})")
+# Text in place of the stem of a column without a number, which no stem can equal.
+_UNNUMBERED = "#"
+# How the images of a group can be used.
+AS_SET, AS_CANDIDATES, SEPARATELY = "set", "candidates", "separately"
+
+
+@dataclass(frozen=True)
+class ImageGroup:
+    """Columns that together hold several images of a row: `image_1`, `image_2`, ..., or one column of lists."""
+
+    columns: Sequence[str]
+    size: int
+    """Most images in one of the first rows."""
+
+    def used_as(self, way: str, taken: Collection[str] = ()) -> dict[str, str]:
+        """Return the mapping of its columns for AS_SET, AS_CANDIDATES or SEPARATELY. `taken`: roles of other images."""
+        if way != SEPARATELY:
+            role = _unused(SET if way == AS_SET else CANDIDATE, taken)
+            return dict.fromkeys(self.columns, f"{IMAGE}:{role}")
+        roles: list[str] = []
+        for column in self.columns:
+            roles.append(_unused(role_called_like(column) or f"{CANDIDATE}_{len(roles) + 1}", [*roles, *taken]))
+        return {column: f"{IMAGE}:{role}" for column, role in zip(self.columns, roles, strict=True)}
+
+
+def image_groups(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[ImageGroup]:
+    """Return the groups of columns that hold several images of a row each, judged by the first `rows`.
+
+    A numbered column that is empty in these rows belongs to the pictures with the same stem.
+    """
+    values = _values(columns, rows)
+    pictures = _picture_columns(columns, values)
+    by_stem: dict[str, list[str]] = {}
+    for column in columns:
+        stem = _stem_and_number(column)[0]
+        if not stem.startswith(_UNNUMBERED) and (column in pictures or not values[column]):
+            by_stem.setdefault(stem, []).append(column)
+    groups: list[ImageGroup] = []
+    for column in columns:
+        numbered = by_stem.get(_stem_and_number(column)[0], [])
+        if column in pictures and len(pictures.intersection(numbered)) > 1:
+            if not any(column in group.columns for group in groups):
+                in_order = sorted(numbered, key=lambda name: _stem_and_number(name)[1])
+                groups.append(ImageGroup(in_order, len(in_order)))
+        elif column in pictures and all(isinstance(value, list) for value in values[column]):
+            groups.append(ImageGroup([column], max(map(len, values[column]))))
+    return groups
 
 
 def guess_mapping(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return a mapping guessed from the names of the columns and their values in the first `rows`."""
-    values = {column: [row[column] for row in rows if not is_blank(row.get(column))] for column in columns}
-    guessed = _guess_images(columns, values)
+    values = _values(columns, rows)
+    pictures = _picture_columns(columns, values)
+    groups = image_groups(columns, rows)
+    guessed = dict.fromkeys([*pictures, *(column for group in groups for column in group.columns)], IMAGE)
     for column in columns:
         target = _SYNONYMS.get(_slug(column), _slug(column))
         if column in guessed or target in guessed.values() or not all(map(_is_short, values[column])):
@@ -135,21 +202,46 @@ def guess_mapping(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> 
             guessed[column] = target
         elif "key" not in guessed.values() and _KEY_NAMES.fullmatch(target) and _names_rows(values[column], len(rows)):
             guessed[column] = "key"
-    guessed |= _guess_captions([column for column in columns if column not in guessed], values)
+    captions = _guess_captions([column for column in columns if column not in guessed], values)
+    guessed |= captions | _guess_images([column for column in columns if column in pictures], groups, list(captions))
     return {column: guessed.get(column, OTHER) for column in columns}
 
 
-def _guess_images(columns: Sequence[str], values: Mapping[str, list[Any]]) -> dict[str, str]:
-    pictures = [column for column in columns if values[column] and all(map(is_picture, values[column]))]
-    stems = [_stem(column) for column in pictures]
-    several = {
-        column
-        for column, stem in zip(pictures, stems, strict=True)
-        if (stem and stems.count(stem) > 1) or all(isinstance(value, list) for value in values[column])
-    }
-    single = _roles([column for column in pictures if column not in several], "image", _PICTURE_NAMES)
-    roles = dict.fromkeys(several, "candidate") | single
-    return {column: f"{IMAGE}:{role}" for column, role in roles.items()}
+def _values(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return column -> its values, without empty cells."""
+    return {column: [row[column] for row in rows if not is_blank(row.get(column))] for column in columns}
+
+
+def _picture_columns(columns: Sequence[str], values: Mapping[str, list[Any]]) -> set[str]:
+    return {column for column in columns if values[column] and all(map(is_picture, values[column]))}
+
+
+def _guess_images(pictures: Sequence[str], groups: Sequence[ImageGroup], captions: Sequence[str]) -> dict[str, str]:
+    grouped = {column for group in groups for column in group.columns}
+    single = _roles([column for column in pictures if column not in grouped], "image", _PICTURE_NAMES)
+    guessed = {column: f"{IMAGE}:{role}" for column, role in single.items()}
+    ways = [_way(group, captions) for group in groups]
+    for group, way in zip(groups, ways, strict=True):
+        taken = {target_and_role(entry)[1] for entry in guessed.values()}
+        stem = role_called_like(_stem_and_number(group.columns[0])[0].removeprefix(_UNNUMBERED))
+        if way != SEPARATELY and ways.count(way) > 1 and stem:
+            # Of several such groups, each is called like its columns.
+            guessed |= dict.fromkeys(group.columns, f"{IMAGE}:{_unused(stem, taken)}")
+        else:
+            guessed |= group.used_as(way, taken)
+    return guessed
+
+
+def _way(group: ImageGroup, captions: Sequence[str]) -> str:
+    """Return how the images of a group are used.
+
+    Each is separate where the captions have the same numbers. An image set has ten images, or as many as there are
+    where no caption could ask to choose one. Others are candidates.
+    """
+    numbers = {_stem_and_number(column)[1] for column in group.columns}
+    if len(group.columns) > 1 and len(captions) > 1 and {_stem_and_number(name)[1] for name in captions} == numbers:
+        return SEPARATELY
+    return AS_SET if group.size == SET_SIZE or (not captions and 1 < group.size < SET_SIZE) else AS_CANDIDATES
 
 
 def _guess_captions(columns: Sequence[str], values: Mapping[str, list[Any]]) -> dict[str, str]:
@@ -188,9 +280,11 @@ def _slug(column: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", column.strip().lower()).strip("_")
 
 
-def _stem(column: str) -> str:
+@lru_cache(maxsize=1_000)
+def _stem_and_number(column: str) -> tuple[str, int]:
+    """Return what columns that differ only in their number have in common, and the number."""
     found = _NUMBERED.fullmatch(_slug(column))
-    return found["stem"] if found else ""
+    return (found["stem"], int(found["number"])) if found else (f"{_UNNUMBERED}{column}", 0)
 
 
 def _unused(name: str, taken: Container[str]) -> str:

@@ -323,3 +323,65 @@ def test_a_first_row_that_names_a_picture_may_be_no_header(editor: Client) -> No
         editor.get(address)
     )
     assert "looks like a file" not in words_of(editor.get(upload(editor)["Location"]))
+
+
+TEN = "id,words," + ",".join(f"image_{n}" for n in range(1, 11))
+SET = f"{TEN}\nkitchen,A red vase.,{','.join(['red.jpg'] * 9)},blue.jpg\n".encode()
+
+
+def roles_of(page: Any) -> list[str]:
+    return re.findall(r'name="role-\d+" value="([a-z_0-9]*)"', page.content.decode())[2:]
+
+
+def test_ten_numbered_images_become_an_image_set(editor: Client) -> None:
+    address = upload(editor, SET, "sets.csv")["Location"]
+    page = editor.get(address)
+    assert "image_1 … image_10</strong>: 10 images in a row. An image set, in this order, in the role set" in words_of(
+        page
+    )
+    form = {"target-0": "key", "target-1": "caption", "role-1": "caption", "at_once": "1"}
+    form |= {f"target-{n}": "image" for n in range(2, 12)} | {
+        f"role-{n}": role for n, role in enumerate(roles_of(page), 2)
+    }
+    editor.post(address, form)
+    work()
+    images = Instance.objects.get().images.order_by("position")
+    assert [(use.role, use.position) for use in images] == [("set", position) for position in range(10)]
+    assert images[9].filename == "blue.jpg"
+
+
+@pytest.mark.parametrize(
+    ("way", "roles", "told"),
+    [
+        ("candidates", ["candidate"] * 10, "Images to choose from, called candidate-0 to candidate-9 in this order."),
+        ("separately", [f"image_{n}" for n in range(1, 11)], "Images with their own roles"),
+    ],
+)
+def test_a_button_changes_how_all_images_of_a_group_are_used(
+    editor: Client, way: str, roles: list[str], told: str
+) -> None:
+    address = upload(editor, SET, "sets.csv")["Location"]
+    page = editor.post(address, {"target-0": "key", "target-1": "other", "images_later": "on", "group": f"0:{way}"})
+    assert page.status_code == 200
+    assert roles_of(page) == roles
+    assert told in words_of(page)
+    # What else was chosen stays, and nothing is imported.
+    assert chosen(page) == ["key", "other", *["image"] * 10]
+    assert 'name="images_later" checked' in page.content.decode()
+    assert not Import.objects.exists()
+    back = editor.post(address, columns(dict.fromkeys(TEN.split(","), "other")) | {"group": "0:set"})
+    assert roles_of(back) == ["set"] * 10
+
+
+@pytest.mark.parametrize("group", ["", "7:set", "0:sets", "-1:set", "²:set", "set"])
+def test_an_unknown_group_changes_nothing(editor: Client, group: str) -> None:
+    address = upload(editor, SET, "sets.csv")["Location"]
+    page = editor.post(address, columns(dict.fromkeys(TEN.split(","), "other")) | {"group": group})
+    assert page.status_code == 200
+    assert chosen(page) == ["other"] * 12
+    assert "These are not all images." in words_of(page)
+
+
+def test_a_missing_picture_does_not_take_a_column_out_of_its_group(editor: Client) -> None:
+    rows = b"img_1,img_2,origin,words\nred.jpg,gone.jpg,elsewhere/1.jpg,A red vase.\n"
+    assert chosen(editor.get(upload(editor, rows)["Location"])) == ["image", "image", "other", "caption"]

@@ -17,16 +17,23 @@ from results.views.guards import Response, refusal
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of_upload
 from studies.actions.imports.uploads import IMAGES, received, rows_of
+from studies.descriptions import SET
 from studies.importing import TABLE
 from studies.importing.captions import CAPTION_RULES, RULE_TITLES
 from studies.importing.mapping import (
+    AS_CANDIDATES,
+    AS_SET,
     CAPTION,
     IMAGE,
     OTHER,
+    SEPARATELY,
     TARGETS,
+    ColumnMapping,
+    ImageGroup,
     columns_of_role,
     filenames_in,
     guess_mapping,
+    image_groups,
     is_picture,
     problems_with_mapping,
     role_called_like,
@@ -37,6 +44,11 @@ from workspace.views.projects.imports import AS_IS, start_import
 from workspace.views.projects.uploads import own_upload
 
 PICTURES_IN_A_CELL = 4
+WAYS = {
+    AS_SET: "Use as an image set",
+    AS_CANDIDATES: "Use as candidates",
+    SEPARATELY: "Give each its own role",
+}
 
 
 @never_cache
@@ -52,15 +64,17 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         messages.error(request, shown.problem)
         return redirect("new_import", upload.project.slug)
     last = last_import_like(upload.project, shown.columns)
+    groups = image_groups(shown.columns, shown.rows)
     problems: dict[str | None, str] = {}
     if request.method == "POST":
-        chosen = _posted_mapping(request, shown.columns)
+        chosen = _posted_mapping(request, shown.columns) | _regrouped(request, groups, shown.columns)
         given = {
             "caption_rule": request.POST.get("caption_rule", AS_IS),
             "images_later": "images_later" in request.POST,
         }
-        problems = problems_with_mapping(chosen, shown.columns)
-        if not problems:
+        is_regrouped = "group" in request.POST
+        problems = {} if is_regrouped else problems_with_mapping(chosen, shown.columns)
+        if not problems and not is_regrouped:
             try:
                 return start_import(request, upload, format=TABLE, mapping=chosen, **given)
             except ImportRefused as error:
@@ -77,12 +91,15 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
         for number, column in enumerate(shown.columns)
     ]
     if last is None and request.method != "POST":
-        _unguess_absent_images(columns)
+        chosen |= _without_absent_images(columns, groups)
+        for column in columns:
+            column["target"] = target_and_role(chosen[column["name"]])[0]
     captions = columns_of_role(chosen, CAPTION, shown.columns)
     context = {
         "project": upload.project,
         "files": [file.name for file in rows_of(upload)],
         "columns": columns,
+        "groups": [_group(number, group, chosen) for number, group in enumerate(groups)],
         "picture_in_header": next(filter(is_picture, shown.columns), ""),
         "lacks_images": not received(upload, IMAGES) and any(column["lacks_images"] for column in columns),
         "targets": TARGETS,
@@ -121,12 +138,54 @@ def _column(
     }
 
 
-def _unguess_absent_images(columns: Sequence[dict[str, Any]]) -> None:
-    """Make notes of columns that name pictures which were not sent, if those of another column were."""
-    images = [column for column in columns if column["target"] == IMAGE]
-    if not all(column["lacks_images"] for column in images):
-        for column in images:
-            column["target"] = OTHER if column["lacks_images"] else IMAGE
+def _without_absent_images(columns: Sequence[dict[str, Any]], groups: Sequence[ImageGroup]) -> dict[str, str]:
+    """Make notes of columns that name pictures which were not sent, if those of another column were.
+
+    A group of columns stays together: a picture of one of them may be missing.
+    """
+    absent = {column["name"] for column in columns if column["lacks_images"]}
+    images = {column["name"] for column in columns if column["target"] == IMAGE}
+    for group in groups:
+        if not absent.issuperset(group.columns):
+            absent.difference_update(group.columns)
+    return dict.fromkeys(absent, OTHER) if absent < images else {}
+
+
+def _regrouped(request: HttpRequest, groups: Sequence[ImageGroup], columns: Sequence[str]) -> dict[str, str]:
+    """Return the mapping of the columns of the group whose button was pressed, such as "0:set"."""
+    number, _, way = request.POST.get("group", "").partition(":")
+    if way not in WAYS or not number.isdecimal() or int(number) >= len(groups):
+        return {}
+    group = groups[int(number)]
+    others = [column for column in columns if column not in group.columns]
+    taken = [role for _, role in columns_of_role(_posted_mapping(request, columns), IMAGE, others)]
+    return group.used_as(way, taken)
+
+
+def _group(number: int, group: ImageGroup, chosen: ColumnMapping) -> dict[str, Any]:
+    """Return what a page shows of a group: its columns, what its images become, and the other ways to use them."""
+    entries = [chosen.get(column, OTHER) for column in group.columns]
+    roles = {target_and_role(entry)[1] for entry in entries}
+    if {target_and_role(entry)[0] for entry in entries} != {IMAGE}:
+        way, becomes = "", "These are not all images."
+    elif len(group.columns) > 1 and len(roles) == len(group.columns):
+        way, becomes = SEPARATELY, "Images with their own roles, for studies that name each of them."
+    elif len(roles) > 1:
+        way, becomes = "", "Images of several roles."
+    elif (role := roles.pop()).partition("_")[0] == SET:
+        way, becomes = AS_SET, f"An image set, in this order, in the role {role}: for describing and retrieving."
+    else:
+        way, becomes = (
+            AS_CANDIDATES,
+            f"Images to choose from, called {role}-0 to {role}-{group.size - 1} in this order.",
+        )
+    ways = [name for name in WAYS if name != way and (name != SEPARATELY or len(group.columns) > 1)]
+    return {
+        "columns": " … ".join([group.columns[0], *group.columns[1:][-1:]]),
+        "size": group.size,
+        "becomes": becomes,
+        "ways": [{"value": f"{number}:{name}", "title": WAYS[name]} for name in ways],
+    }
 
 
 def _cell(value: Any, small: SmallPictures) -> dict[str, Any]:
