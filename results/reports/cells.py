@@ -4,6 +4,8 @@ from collections.abc import Hashable, Sequence
 
 from analytics.intervals.bootstrap import Interval
 from analytics.intervals.clustered_means import clustered_mean
+from analytics.intervals.prediction_powered_inference import PredictionPowered
+from analytics.preferences import Limits
 from analytics.scores import Score, sum_of_scores, wilson_interval
 from results.reports.base import Cell, Range, Undefined
 
@@ -16,8 +18,16 @@ def limits_or_reason(low: float | None, high: float | None, reason: str | None) 
     return Undefined(reason or "") if low is None or high is None else Range(low, high)
 
 
-def range_or_reason(interval: Interval) -> Cell:
+def range_or_reason(interval: Interval | Limits | PredictionPowered) -> Cell:
+    """Return an interval, or why there is none or none that can be relied on."""
+    if interval.reason is None and interval.warning:
+        return Undefined(interval.warning)
     return limits_or_reason(interval.low, interval.high, interval.reason)
+
+
+def ends_of(found: Cell) -> tuple[float | None, float | None]:
+    """Return the ends of an interval for a chart, or None twice without one."""
+    return (found.low, found.high) if isinstance(found, Range) else (None, None)
 
 
 def share_of(found: Score) -> Cell:

@@ -6,7 +6,6 @@ So that no sentence says another number than its table. A sentence says so if th
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from analytics.intervals.bootstrap import UNRELIABLE
 from results.reports.base import Cell, Range, Shown, Table, Undefined
 from results.reports.explorer_links import ALL
 from results.reports.labels import AC1, PERCENT, short_kappa_paradox_note
@@ -123,7 +122,7 @@ def _agreement(best: Row, alike: Iterable[Row]) -> str:
 def _coefficient(row: Row) -> str:
     shown: Shown = "share" if row["Measure"] == PERCENT else "coefficient"
     value = _text(row["Value"], "coefficient") if shown == "coefficient" else percent(_number(row["Value"]))
-    interval = "" if UNRELIABLE in str(row["Remark"]) else _interval(row["95 % interval over questions"], shown)
+    interval = _interval(row["95 % interval over questions"], shown)
     sample = f"{_count(row['People'], 'person')}, {_count(row['Questions'], 'question')}"
     return f"{row['Measure']} is {value} ({interval}{sample})"
 
@@ -239,7 +238,7 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
     """Whether a model could replace an annotator, and how well people would do on the whole dataset.
 
     By the group score, or else by the first one. powered: the table of estimates for the whole dataset, if there is
-    one; estimates without an interval and those with a warning are left out.
+    one; estimates without an interval are left out.
     """
     said = []
     tested = _by_main_score([row for row in rows_of(alternative) if row[COULD_REPLACE]])
@@ -251,7 +250,7 @@ def say_estimates(alternative: Table, powered: Iterable[Table]) -> str:
         who = _listed(names) if names else "no model"
         said.append(f"By the test on {tested[0]['Score']}, {who} could replace an annotator.")
     estimates = [row for table in powered for row in rows_of(table) if _is_number(row["Estimate"])]
-    sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range) and not row["Warning"]])
+    sound = _by_main_score([row for row in estimates if isinstance(row["95 % interval"], Range)])
     if sound:
         share = percent(_number(sound[0]["Estimate"]))
         interval = _interval(sound[0]["95 % interval"]).removesuffix("; ")

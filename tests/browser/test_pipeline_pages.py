@@ -188,3 +188,20 @@ def test_long_names_are_whole_and_an_edge_shows_that_there_is_more(signed_in: Pa
     expect(signed_in.locator(".pipeline")).to_have_css("background-attachment", shadows)
     signed_in.goto(f"{live_server.url}/projects/vases/people/")
     expect(signed_in.locator(".scroll").first).to_have_css("background-attachment", shadows)
+
+
+def test_a_link_of_the_graph_is_wholly_in_sight_when_the_keyboard_reaches_it(
+    signed_in: Page, live_server: LiveServer
+) -> None:
+    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    signed_in.locator(".pipeline").focus()
+    links = signed_in.locator(".pipeline a").count()
+    cut = """() => {
+        const link = document.activeElement, frame = link.closest(".pipeline").getBoundingClientRect();
+        const place = link.getBoundingClientRect();
+        return place.left < frame.left || place.right > frame.right ? link.textContent : "";
+    }"""
+    for _ in range(links):
+        signed_in.keyboard.press("Tab")
+        assert signed_in.evaluate(cut) == ""

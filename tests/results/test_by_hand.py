@@ -224,8 +224,8 @@ def test_alphas_three_ways(report: Report) -> None:
     # One answer each.
     assert found["second", "all", "nominal", "all"][1:] == [3, 0, 3, 1]
     intervals = cells(report["retrieval-agreement"], names, ["95 % interval"])
-    (interval,) = intervals["find", "all", "nominal", "all"]
-    assert interval["low"] < 13 / 57 < interval["high"]
+    # Five descriptions are too few for one.
+    assert intervals["find", "all", "nominal", "all"] == [None]
 
 
 def test_pay(report: Report) -> None:

@@ -133,7 +133,7 @@ def _own_measure(
     left_out = f"{len(measured) - len(known)} of {len(measured)} questions have no {measure}: " if measured else ""
     reasons = " ".join(dict.fromkeys(each.reason for each in measured if each.reason))
     interval = mean_over_units(means, rng=np.random.default_rng(SEED))
-    remark = " ".join(filter(None, ("Mean over instances.", left_out + reasons if reasons else "", interval.warning)))
+    remark = " ".join(filter(None, ("Mean over instances.", left_out + reasons if reasons else "")))
     return Reliability(*what, *counts, sum(means) / len(means), interval, None, remark)
 
 
@@ -173,7 +173,7 @@ def _of_answers(
         by_chance = name not in (PERCENT, AC1)
         remarks = (
             kappa_paradox_note(agreed, found, ratings) if by_chance else "",
-            over_questions.warning if over_questions else PARTS,
+            "" if over_questions else PARTS,
         )
         value = value_or_reason(found.value, found.reason)
         remark = " ".join(filter(None, remarks))

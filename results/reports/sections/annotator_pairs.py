@@ -10,7 +10,7 @@ from analytics.annotator_pairs import LEAST_SHARED, MeanOfPairs, Pair, mean_of_p
 from analytics.intervals.bootstrap import Interval, interval_of
 from analytics.ratings import Coded
 from results.reports.base import SEED, Cell, Chart, Column, LinkedCount, Point, Series, Table
-from results.reports.cells import limits_or_reason, range_or_reason, value_or_reason
+from results.reports.cells import ends_of, limits_or_reason, range_or_reason, value_or_reason
 from results.reports.explorer_links import listing
 from results.reports.facts import AnswerFacts, StudyFacts
 from results.reports.labels import PARTS, AgreementLabels, answers_to, kappa_paradox_note, main_labels
@@ -168,7 +168,7 @@ def _row(pair: PairAgreement) -> Sequence[Cell]:
         value_or_reason(pair.kappa.value, pair.kappa.reason),
         range_or_reason(pair.interval),
         *(_value(each) for each in (pair.ac1, pair.positive, pair.negative)),
-        " ".join(filter(None, (small, pair.remark, pair.interval.warning))),
+        " ".join(filter(None, (small, pair.remark))),
     )
 
 
@@ -214,13 +214,14 @@ def pairs_chart(found: Mapping[str, Sequence[PairAgreement]]) -> Chart:
         for alike in _alike(pairs):
             name = f"{before}{_of_kind(alike[0], pairs)}"
             for pair in alike if is_drawn else ():
-                points.append(Point(f"{name}{pair.name}", pair.kappa.value, pair.interval.low, pair.interval.high))
+                points.append(Point(f"{name}{pair.name}", pair.kappa.value, *ends_of(range_or_reason(pair.interval))))
             mean = _mean_of(alike)
             if mean.n_pairs > 1:
                 points.append(Point(f"{name}mean of {mean.n_pairs} pairs", mean.value, mean.low, mean.high))
     known = [f"{point.label} {point.value:.2f}" for point in points if point.value is not None]
-    words = f"Cohen's kappa with 95 % intervals: {', '.join(known) or 'none is defined'}."
-    axis = "Cohen's kappa, with its 95 % interval"
+    has_intervals = any(point.low is not None for point in points)
+    axis = f"Cohen's kappa{', with its 95 % interval' * has_intervals}"
+    words = f"Cohen's kappa{' with 95 % intervals' * has_intervals}: {', '.join(known) or 'none is defined'}."
     return Chart("pairs", "Agreement of pairs of annotators", words, "dots", "coefficient", axis, [Series("", points)])
 
 

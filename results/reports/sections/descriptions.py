@@ -266,7 +266,7 @@ def retrieval_agreement_table(found: Sequence[DescriptionStudy]) -> Table:
         "in the paper. It leaves out descriptions on which people disagreed, so it describes the dataset, not how well "
         "people agree.",
         "Intervals are for other descriptions, found by the same retrievers: BCa bootstrap over the descriptions with "
-        f"two or more answers; not to be relied on where these are fewer than {FEW_UNITS}.",
+        f"two or more answers, of which they need {FEW_UNITS}.",
     ]
     title = "How far retrievers agree, three ways"
     return Table("retrieval-agreement", title, columns, rows, notes, _slugs(found))

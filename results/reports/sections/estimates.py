@@ -5,6 +5,7 @@ estimate.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from analytics.alternative_annotator import (
 from analytics.intervals.prediction_powered_inference import METHOD, prediction_powered_scores
 from analytics.scores import Outcomes
 from results.reports.base import Cell, Column, Table
-from results.reports.cells import limits_or_reason, value_or_reason
+from results.reports.cells import range_or_reason, value_or_reason
 from results.reports.facts import ProjectFacts
 from results.reports.sections.funnel import kept_instances
 from results.reports.sections.human_model_comparison import both_answered
@@ -73,7 +74,7 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
     columns = [Column("Study"), Column("Model"), Column("Score"), Column("Instances people answered", "count")]
     columns += [Column("Further instances", "count"), Column("Estimate", "share"), Column("95 % interval", "share")]
     columns += [Column("People alone", "share"), Column("95 % interval, people alone", "share")]
-    columns += [Column("Weight of the model", "coefficient"), Column("Warning")]
+    columns += [Column("Weight of the model", "coefficient")]
     models = models_on(project, sorted(kept_instances(project)))
     rows = [row for baseline in baselines for model in models for row in _powered(baseline, model)]
     notes = [
@@ -101,10 +102,10 @@ def _powered(baseline: Baseline, model: ModelOutcomes) -> Iterable[Sequence[Cell
         labelled = baseline.listed(each.n_labelled, instances, model=model.listed_as)
         yield (
             *(baseline.study.slug, model.who, name, labelled, each.n_unlabelled),
-            *(value_or_reason(each.value, each.reason), limits_or_reason(each.low, each.high, each.reason)),
+            *(value_or_reason(each.value, each.reason), range_or_reason(each)),
             value_or_reason(each.alone, each.reason),
-            limits_or_reason(each.alone_low, each.alone_high, each.reason),
-            *(each.weight, each.warning),
+            range_or_reason(replace(each, low=each.alone_low, high=each.alone_high)),
+            each.weight,
         )
 
 

@@ -8,7 +8,7 @@ from analytics.intervals.bootstrap import LEAST_RATERS
 from analytics.preferences import Comparison, Limits, Preferences, Standing, preferences
 from analytics.scores import Score
 from results.reports.base import Cell, Chart, Column, Point, Series, Table
-from results.reports.cells import limits_or_reason, share_of, value_or_reason
+from results.reports.cells import ends_of, range_or_reason, share_of, value_or_reason
 from results.reports.explorer_links import ALL
 from results.reports.facts import StudyFacts
 from results.reports.labels import answers_to, units_of
@@ -60,12 +60,12 @@ def preferences_table(found: Sequence[CriterionPreferences]) -> Table:
     columns += [Column("Score", "coefficient"), Column("95 % interval over questions", "coefficient")]
     columns += [Column("95 % interval over people and questions", "coefficient")]
     columns += [Column("Comparisons", "count"), Column("Preferred", "count"), Column("No difference", "count")]
-    columns += [Column("Share preferred", "share"), Column("Against an average image", "share"), Column("Remark")]
+    columns += [Column("Share preferred", "share"), Column("Against an average image", "share")]
     rows: list[Sequence[Cell]] = []
     for of_one in found:
         about = (of_one.study, of_one.kind, of_one.criterion)
         n, ties = of_one.found.n, of_one.found.ties
-        rows.append((*about, None, ALL, None, None, None, n, n - ties, ties, None, None, ""))
+        rows.append((*about, None, ALL, None, None, None, n, n - ties, ties, None, None))
         rows += [(*about, *_standing(each, of_one.found.reason)) for each in of_one.in_order]
     notes = [
         "Counted answers only. Scores: natural logarithms of Bradley-Terry worths, with Davidson's ties and mean 0; an "
@@ -85,13 +85,11 @@ def _standing(each: Standing, reason: str | None) -> Sequence[Cell]:
         *(each.rank, each.item, value_or_reason(each.score, reason), *limits),
         *(each.shown, each.preferred, each.tied, share_of(Score(each.preferred, each.shown))),
         value_or_reason(against, reason),
-        each.over_questions.warning if each.over_questions else "",
     )
 
 
 def _cell(limits: Limits | None, reason: str | None) -> Cell:
-    found = limits or Limits(None, None, reason)
-    return limits_or_reason(found.low, found.high, found.reason)
+    return range_or_reason(limits or Limits(None, None, reason))
 
 
 def _against_average(score: float) -> float:
@@ -113,6 +111,6 @@ def preferences_chart(found: Sequence[CriterionPreferences]) -> Chart:
 
 
 def _point(each: Standing) -> Point:
-    around = each.over_questions or Limits(None, None)
-    ends = (None if end is None else _against_average(end) for end in (each.score, around.low, around.high))
+    around = ends_of(_cell(each.over_questions, None))
+    ends = (None if end is None else _against_average(end) for end in (each.score, *around))
     return Point(each.item, *ends)

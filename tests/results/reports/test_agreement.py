@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analytics.outcomes import Outcome
-from results.reports.base import Range, Report, Undefined
+from results.reports.base import Chart, Range, Report, Undefined
 from results.reports.build import report_of
 from results.reports.facts import AnswerFacts, PartFacts, QuestionFacts, StudyFacts
 from tests.results.reports.kinds import with_options
@@ -160,9 +160,53 @@ def test_questions_about_one_instance_do_not_stand_for_others() -> None:
     )
 
 
-def test_few_questions_carry_a_plain_warning() -> None:
-    found = measured(report(study({"best_of_n": ["00", "33", "03"]})), "best_of_n", "Percent agreement")
-    assert found["Remark"] == "Fewer than 20 questions: no interval can be relied on."
+def drawn_pairs(of: Report) -> Chart:
+    (chart,) = [chart for chart in of.charts if chart.name == "pairs"]
+    return chart
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (["00", "11", "22", "33", "01"] * 3 + ["23"] * 4, "Fewer than 20 questions: no interval can be relied on."),
+        # Of 40 answers 31 are None, so 9 differ from it.
+        (
+            ["33"] * 14 + ["30"] * 3 + ["00"] * 3,
+            "Fewer than 10 answers differ from the commonest one: no interval can be relied on.",
+        ),
+    ],
+    ids=["19 questions", "9 other answers"],
+)
+def test_an_interval_that_cannot_be_relied_on_is_in_no_table_sentence_or_chart(said: list[str], reason: str) -> None:
+    found = report(study({"best_of_n": said}))
+    agreed = measured(found, "best_of_n", "Percent agreement")
+    assert (agreed["95 % interval over questions"], agreed["Remark"]) == (Undefined(reason), "")
+    pair = rows(found, "pairs")[0]
+    assert (pair["95 % interval"], pair["Remark"]) == (Undefined(reason), "")
+    filtered = {row["Measure"]: row["95 % interval before"] for row in rows(found, "filtering")}
+    assert filtered["Percent agreement"] == Undefined(reason)
+    (sentence,) = [card.sentence for card in found.cards if card.name == "agreement"]
+    assert "95 % CI" not in sentence
+    chart = drawn_pairs(found)
+    (point,) = chart.series[0].points
+    assert (point.value, point.low, point.high) == (pair["Cohen's kappa"], None, None)
+    assert chart.axis == "Cohen's kappa"
+    assert chart.description == f"Cohen's kappa: survey 1, places 1 and 2 {point.value:.2f}."
+
+
+def test_from_20_questions_with_10_other_answers_on_there_is_an_interval_everywhere() -> None:
+    # Of 40 answers 30 are None, and ten are image A.
+    found = report(study({"best_of_n": ["33"] * 13 + ["30"] * 2 + ["03"] * 2 + ["00"] * 3}))
+    interval = rows(found, "pairs")[0]["95 % interval"]
+    assert isinstance(interval, Range)
+    assert isinstance(measured(found, "best_of_n", "Percent agreement")["95 % interval over questions"], Range)
+    (sentence,) = [card.sentence for card in found.cards if card.name == "agreement"]
+    assert "95 % CI" in sentence
+    chart = drawn_pairs(found)
+    (point,) = chart.series[0].points
+    assert (point.low, point.high) == (interval.low, interval.high)
+    assert chart.axis == "Cohen's kappa, with its 95 % interval"
+    assert chart.description.startswith("Cohen's kappa with 95 % intervals: survey 1")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """What the report says of preferences, and of questions that ask several things at once. Counted by hand."""
 
 from dataclasses import replace
-from math import log
+from math import exp, log
 
 import pytest
 
+from analytics.intervals.bootstrap import SMALL
 from analytics.outcomes import Outcome
 from results.reports.base import Range, Undefined
 from results.reports.build import report_of
@@ -58,7 +59,7 @@ def test_a_criterion_has_its_images_the_best_first_below_them_all() -> None:
     assert of_fit[1]["Share preferred"] == pytest.approx(4 / 6)
     # The root of 2 to 1.
     assert of_fit[1]["Against an average image"] == pytest.approx(2**0.5 / (1 + 2**0.5))
-    assert isinstance(of_fit[1]["95 % interval over questions"], Range)
+    assert of_fit[1]["95 % interval over questions"] == Undefined(SMALL)
     assert of_fit[1]["95 % interval over people and questions"] == Undefined("Needs at least 5 people; there are 3.")
     assert table.rests_on == ["likes"]
 
@@ -70,6 +71,26 @@ def test_a_criterion_that_no_score_fits_says_why_and_is_in_no_chart() -> None:
     assert rows[1][5] == Undefined("Nothing else was ever preferred to a, so that no score is high enough.")
     chart = preferences_chart(found)
     assert [(series.name, [point.label for point in series.points]) for series in chart.series] == [(FIT, ["a", "b"])]
+    # Two instances are too few for an interval.
+    assert {(point.low, point.high) for point in chart.series[0].points} == {(None, None)}
+
+
+def test_intervals_that_can_be_relied_on_are_in_table_and_chart() -> None:
+    # Of 24 instances, every second one is an a to all three people, the others to one of them: 48 times a, 24 times b.
+    said = {question: ("a", "a", "a") if question % 2 else ("a", "b", "b") for question in range(1, 25)}
+    answers = [
+        AnswerFacts(question, person, 1, choice, unit=FIT)
+        for question, choices in said.items()
+        for person, choice in enumerate(choices, start=91)
+    ]
+    found = preferences_of(study("likes", LIKES.parts[0].label_space, answers, beside=dict.fromkeys(said, ("a", "b"))))
+    first = next(row for row in by_title(preferences_table(found)) if row["Rank"] == 1)
+    interval = first["95 % interval over questions"]
+    assert isinstance(interval, Range)
+    assert interval.low < log(2) / 2 < interval.high
+    point = preferences_chart(found).series[0].points[0]
+    # A score s is preferred to one of 0 in 1 / (1 + e^-s) of all comparisons.
+    assert [point.low, point.high] == pytest.approx([1 / (1 + exp(-end)) for end in (interval.low, interval.high)])
 
 
 def test_labels_of_a_list_are_counted_by_what_was_asked() -> None:
