@@ -219,6 +219,10 @@ def _picture_columns(columns: Sequence[str], values: Mapping[str, list[Any]]) ->
 def _guess_images(pictures: Sequence[str], groups: Sequence[ImageGroup], captions: Sequence[str]) -> dict[str, str]:
     grouped = {column for group in groups for column in group.columns}
     single = _roles([column for column in pictures if column not in grouped], "image", _PICTURE_NAMES)
+    foils = [column for column in single if is_foil_name(_slug(column))]
+    if len(foils) == 1 and len(single) == 2:
+        # The roles that questions and exports know them by.
+        single = {column: "negative_image" if column in foils else "image" for column in single}
     guessed = {column: f"{IMAGE}:{role}" for column, role in single.items()}
     ways = [_way(group, captions) for group in groups]
     for group, way in zip(groups, ways, strict=True):

@@ -29,6 +29,16 @@ from studies.importing.mapping import columns_of_role, guess_mapping, image_grou
                 "img_0": "image:img_0",
             },
         ),
+        # A pair and its foils, in any order.
+        (
+            {"text": "A b.", "foil": "A c.", "pic_foil": "a.jpg", "pic_true": "b.jpg"},
+            {
+                "text": "caption:caption",
+                "foil": "caption:negative_caption",
+                "pic_foil": "image:negative_image",
+                "pic_true": "image:image",
+            },
+        ),
         # With a caption, numbered columns are images to choose from; so is a list.
         (
             {"caption": "A.", "hn_img_0": "a.jpg", "hn_img_1": "b.png"},
