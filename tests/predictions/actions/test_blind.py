@@ -280,7 +280,7 @@ def test_a_broken_picture_costs_its_question_and_nothing_is_noted(project: Proje
     assert (run.stored, run.wrong) == (INSTANCES - 1, 1)
     assert not BlindScore.objects.exists()
     (told,) = (problem for chunk in Chunk.objects.all() for problem in chunk.problems)
-    assert told == f"row-3: The picture {lost[:12]} cannot be read. Import it again."
+    assert told == f"row-3: The image {lost[:12]} cannot be read. Import it again."
 
 
 def unpaired(project: Project) -> Project:
