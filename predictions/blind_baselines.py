@@ -15,9 +15,7 @@ from predictions.scorers import NoPicture, OpenPicture, problem_with_spec
 
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
 _PARTS: Mapping[str, Part] = {TEXT_ONLY: "text", IMAGE_ONLY: "image"}
-# Prefix of a language model that scores the texts, on a worker with models.
 LANGUAGE_MODEL = "hf:"
-# The name of the embedding model follows it.
 NAME_WITH_VECTORS, VERSION_WITH_VECTORS = "Blind baseline: image only", "vectors-v2"
 
 

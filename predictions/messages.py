@@ -10,9 +10,7 @@ from typing import Any, TypedDict
 # The queue of the workers with models. Their answers go to DEFAULT, the queue of the site's workers.
 GPU, DEFAULT = "gpu", "default"
 
-# Tasks of the worker.
 LOAD, SCORE, EMBED = "predictions.load", "predictions.score", "predictions.embed"
-# Tasks of the site.
 BEGUN, LOADED, STORE = "predictions.begun", "predictions.loaded", "predictions.store"
 EMBEDDED, UNREACHABLE = "predictions.embedded", "predictions.pictures_unreachable"
 

@@ -146,7 +146,6 @@ def _embedded(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
 def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:
     """Compare the new vectors of `project` with all vectors and with the known test sets."""
     waiting = _vectors(project).filter(compared_at=None)
-    # Unreadable images have an empty vector.
     waiting.filter(vector=b"").update(compared_at=job.now())
     total, done = waiting.count(), 0
     while block := list(waiting.order_by("image_id").values_list("image_id", "vector")[:COMPARED_AT_ONCE]):

@@ -86,7 +86,6 @@ class OfModel:
     def _embed(self, pictures: Sequence[Image.Image]) -> Vectors:
         model, size = self._model, self._batch
         rows: list[Vectors] = []
-        # Without images the length of a vector is unknown.
         for batch in in_batches(pictures, size) if pictures else [[Image.new("RGB", (8, 8))]]:
             vectors = model.embed_pictures(filled([model.preprocess(picture) for picture in batch], size))
             rows += [_of_length_one(vector.astype(np.float64)) for vector in vectors[: len(batch)]]

@@ -12,7 +12,6 @@ from studies.models import Project
 def add_model(parser: ArgumentParser) -> None:
     parser.add_argument("project", help="The project's slug.")
     parser.add_argument("model", help="The model's name, as in tables.")
-    # --version belongs to Django.
     parser.add_argument(
         "--model-version", metavar="VERSION", help="The model's version, if several models have that name."
     )

@@ -22,7 +22,6 @@ from predictions.scorers.batches import Batched, Vector, filled, in_batches, rea
 if TYPE_CHECKING:
     from predictions.scorers.kept import KeptVectors
 
-# Names, each with the model's input.
 _Read = list[tuple[str, NDArray[Any]]]
 # Vectors held by one process; about 512 MB with 1,024 numbers each.
 BYTES_KEPT = 512 * 2**20

@@ -65,7 +65,6 @@ class Onnx(Contrastive):
         shapes = {each.name: each.shape for each in session.get_inputs()}
         self.side: int = shapes[PICTURES][1]
         self.words: int = shapes[TEXTS][1]
-        # A graph requires all of its inputs.
         self._no_pictures = np.zeros((0, self.side, self.side, 3), dtype=np.uint8)
         self._no_texts = np.zeros((0, self.words), dtype=np.int64)
 
@@ -126,7 +125,6 @@ def _session(rest: str, data: bytes) -> Any:
     with imported("onnxruntime", "Install it there: pip install onnxruntime."):
         import onnxruntime
     options = onnxruntime.SessionOptions()
-    # Workers' logs need no warnings.
     options.log_severity_level = 3
     # Idle threads sleep between batches, because the site runs on the same cores.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -22,7 +22,6 @@ from predictions.scorers.with_torch import (
 
 LIBRARY = "hf:"
 NAME = "Blind baseline: text only, "
-# Longer texts are truncated: captions have tens of tokens.
 MOST_TOKENS = 512
 TRIALS = 3
 

@@ -36,9 +36,7 @@ from predictions.scorers.with_transformers import check_nothing_is_missing, iden
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
-# For processors without a chat template.
 WITHOUT_TEMPLATE = "{picture}\n{question}\nAnswer:"
-# Texts per image scored at once; most questions have two.
 TEXTS_ON_GPU, TEXTS_ON_CPU = 8, 4
 PICTURES_AHEAD = 8
 # In tokens. The text after an image is padded to a multiple of the step by its own length, so that its score does not

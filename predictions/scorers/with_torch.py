@@ -219,7 +219,6 @@ def computing(device: Any, half: str) -> Iterator[None]:
         torch.cuda.empty_cache()
         raise OutOfMemory from error
     except RuntimeError as error:
-        # Messages of the CPU's allocator.
         if "not enough memory" in str(error) or "can't allocate memory" in str(error):
             raise OutOfMemory from error
         raise

@@ -20,7 +20,6 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--format", required=True, help=f"One of {', '.join(FORMATS)}.")
         parser.add_argument("--model", required=True, metavar="NAME", help="The model's name in tables.")
-        # --version belongs to Django.
         parser.add_argument("--model-version", default="", metavar="VERSION")
         parser.add_argument("--weights", default="", help="Tag or hash that identifies the model's weights.")
         parser.add_argument(
