@@ -20,7 +20,7 @@ TRANSPORT_ALIASES[EMBEDDED] = f"{__name__}:Transport"
 
 
 class Channel(filesystem.Channel):
-    """Write each message beside the queue and move it in: a half-written one would crash a worker."""
+    """Write each message beside the queue and move it in: a partial one would crash a worker."""
 
     def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
         # Workers read messages in the order of their names; wall-clock time keeps increasing after a restart.

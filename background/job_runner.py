@@ -70,13 +70,13 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
     except Cancelled:
         jobs.mark_cancelled(job=job, now=now())
     except Superseded:
-        logger.warning("job %s (%s) has another worker by now", job.pk, job.kind)
+        logger.warning("another worker has taken over job %s (%s)", job.pk, job.kind)
     except Failed as failed:
         jobs.fail(job=job, error=str(failed), now=now())
     except SoftTimeLimitExceeded:
         _requeue_or_fail(job, work, now())
     except (OperationalError, InterfaceError) as error:
-        # The database was away or locked. If it still is, nothing can be recorded: the job will be found to be silent.
+        # The database was unavailable or locked. If it still is, the job counts as lost once it is silent for too long.
         logger.error("job %s (%s) is tried again: %s", job.pk, job.kind, str(error).partition("\n")[0])
         jobs.requeue(job=job)
     except Exception:
@@ -89,7 +89,7 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
 
 
 def _requeue_or_fail(job: Job, work: Work, now: datetime) -> None:
-    """Requeue work that has reached another step; work that would start anew would only run out of time again."""
+    """Requeue work that has reached another step; work without steps would only run out of time again."""
     if Job.objects.filter(pk=job.pk, fruitless=0).exists():
         jobs.requeue(job=job)
         return

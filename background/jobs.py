@@ -63,7 +63,7 @@ def claim(*, job_id: int, message: str, now: datetime) -> Job | None:
         )
         if not begun:
             return None
-        # The row stays locked until the transaction ends: the number read is that of this attempt.
+        # The lock lasts until the transaction ends, so the number read is this attempt's.
         found.refresh_from_db()
     if found.fruitless > MOST_FRUITLESS:
         fail(job=found, error=_started_too_often(found), now=now)
@@ -73,8 +73,8 @@ def claim(*, job_id: int, message: str, now: datetime) -> Job | None:
 
 def _started_too_often(job: Job) -> str:
     return (
-        f"{get_work(job.kind).trouble} It was begun {MOST_FRUITLESS} times and ended each time before it got anywhere. "
-        "The machine may be short of memory: tell whoever runs the site to look at the worker's log."
+        f"{get_work(job.kind).trouble} It was started {MOST_FRUITLESS} times and never made progress. "
+        "The machine may be short of memory: ask whoever runs the site to check the worker's log."
     )
 
 

@@ -16,7 +16,7 @@ GRACE = timedelta(minutes=1)
 
 
 class RunningJob(Protocol):
-    """A job in the hands of the worker that runs it."""
+    """A running job, as its work sees it."""
 
     @property
     def arguments(self) -> Mapping[str, int]:
@@ -27,7 +27,7 @@ class RunningJob(Protocol):
         """Return where to continue: the last step of `advance`, by this or an earlier worker; or ""."""
 
     def now(self) -> datetime:
-        """Return the time by the worker's clock."""
+        """Return the time of the worker's clock."""
 
     def advance(
         self, *, step: Mapping[str, Any] | None = None, done: int | None = None, total: int | None = None
@@ -63,7 +63,7 @@ class Work:
     trouble: str
     unit: str = ""
     minutes: int = 10
-    # A worker that was silent for this long counts as lost; work that advances often can set less.
+    # After this long without a report a worker counts as lost; work that advances often can set less.
     patience: timedelta | None = None
     ended: Callable[[Job], None] = _do_nothing
     days_kept: int = 30

@@ -1,11 +1,11 @@
-"""Measures Krippendorff's alpha and its bootstrap, as ratios to alpha by its definition in the same run.
+"""Measure Krippendorff's alpha and its bootstrap, as ratios to alpha by its definition in the same run.
 
     python -m benchmarks.agreement [--resamples 1000] [--rounds 5]
 
-Ratings are of 3 annotators in 10 categories, 10 % missing, as an array of numbers. The reference builds the
-coincidence matrix from counts of every unit and category, as public implementations do, and resamples the naive way:
-an alpha per resample (measured over a few, and multiplied). Memory is what Python and NumPy allocate above the
-ratings. The goals are those of docs/performance.md; times under load are the best of all rounds.
+Ratings are by 3 annotators in 10 categories, 10 % missing, as an array of numbers. The reference builds the coincidence
+matrix from counts of every unit and category, as public implementations do. It resamples the naive way: an alpha per
+resample (measured over a few, and extrapolated). Memory is what Python and NumPy allocate above the ratings. The goals
+are those of docs/performance.md; times under load are the best of all rounds.
 """
 
 import argparse
@@ -26,7 +26,6 @@ SEED = 2024
 CATEGORIES = 10
 RATERS = 3
 GOALS = {100_000: (0.05, 60), 1_000_000: (0.5, 400)}
-# Goal: one thousand resamples take at most as long as this many alphas.
 ALPHAS_PER_BOOTSTRAP = 20
 NAIVE_RESAMPLES = 5
 MEASURES: dict[str, Measure] = {
@@ -57,7 +56,7 @@ def show_alpha(units: int, goal_seconds: float, goal_megabytes: float, rounds: i
     ratings = draw_ratings(units)
     ours, theirs = krippendorff_alpha(ratings).value, reference_alpha(ratings)
     assert ours is not None
-    assert abs(ours - theirs) < 1e-9, "The reference comes to another value."
+    assert abs(ours - theirs) < 1e-9, "The reference gives another value."
     seconds = best_time(lambda: krippendorff_alpha(ratings), rounds)
     reference_seconds = best_time(lambda: reference_alpha(ratings), rounds)
     megabytes, reference_megabytes = peak(lambda: krippendorff_alpha(ratings)), peak(lambda: reference_alpha(ratings))

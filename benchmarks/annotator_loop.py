@@ -1,9 +1,9 @@
-"""Submit-and-next cycles per second beside a bare Django view, in one run: python -m benchmarks.annotator_loop.
+"""Compare submit-and-next cycles per second with a bare Django view: python -m benchmarks.annotator_loop.
 
-The bare view does its statements in plain SQL; one that does them through the ORM stands beside it. All get requests
-with the headers of a browser, and answers compressed where they are.
+The bare view uses plain SQL; a variant with the ORM is measured, too. All get requests with the headers of a browser,
+and compressed responses if they support it.
 
-Both sites run under gunicorn with the same workers and threads against one PostgreSQL server with fsync on, and get
+Both sites run under gunicorn with the same workers and threads against one PostgreSQL server with fsync on. They get
 the same load from the same generator, one after the other. Everything shares the machine's cores. With several sizes,
 `--questions 1000 100000`, each has a database and a site of its own, and the last column compares it with the first.
 """
@@ -183,7 +183,7 @@ def _row(annotators: int, name: str, figures: Figures, floor: Figures, orm: Figu
 
 
 def _check_answers(url: str) -> str:
-    """Return in words whether the database holds exactly the acknowledged answers, and none too many."""
+    """Return in words whether the database has exactly the acknowledged answers."""
     beyond = """
         SELECT count(*) FROM (
             SELECT question_id FROM annotation_response r JOIN studies_question q ON q.id = r.question_id

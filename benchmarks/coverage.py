@@ -1,10 +1,11 @@
-"""Measures how often intervals of `analytics` hold the truth: scores, tests, agreement, preferences, estimates.
+"""Measure how often intervals of `analytics` contain the truth.
 
     python -m benchmarks.coverage [--rounds 100] [--only scores]
 
-People have an ability, instances a difficulty, both normal on the logit scale; a person is right with the probability
-of their sum. The truth is the mean over all people and instances that could have been drawn. Each line is one design;
-`rounds` data sets are drawn from it. A share of 95 in 100 of 100 data sets may come out as 91 or 99.
+Covers scores, tests, agreement, preferences and estimates. People have an ability and instances a difficulty, both
+normal on the logit scale; a person is right with the probability of their sum. The truth is the mean over all people
+and instances that could have been drawn. Each line is one design; `rounds` data sets are drawn from it. With 100 data
+sets, a true share of 95 % may come out as 91 or 99.
 
 Widths are multiples of the width of a normal interval that knows the true standard deviation of the estimate, which
 follows from the design (`Design.spread`).
@@ -44,7 +45,6 @@ PLANNED = {
     (0.97, 0.3, 0.0): (2.682, 0.0),
     (0.97, 0.5, 0.0): (4.269, 0.0),
 }
-# Normal quantile that leaves 2.5 % on either side.
 NORMAL = 1.959964
 NODES, WEIGHTS = hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -111,8 +111,8 @@ class Design:
                 (WEIGHTS @ chances) ** 2 @ WEIGHTS,
             )
         )
-        # Everybody gives equally many answers, so all have equal weight. The probability that two answers share a
-        # person, an instance, or both:
+        # Everybody gives equally many answers, so all have equal weight. Next: the probability that two answers share a
+        # person, an instance, or both.
         same_person, same_instance, same_pair = (
             float((np.unique(column, return_counts=True)[1] ** 2).sum()) / what.size**2
             for column in (who, about, who * (about.max() + 1) + about)
@@ -257,7 +257,7 @@ def coverage_of_differences(design: Design, rounds: int, rng: np.random.Generato
     """As `coverage_of_scores`, for the difference between people and an equally good model."""
     columns = design.columns()
     found = [people_against(right, its, *columns) for right, its in _against_a_model(design, rounds, rng)]
-    # The model answers every question once, however many people do.
+    # The model answers every question once, regardless of the number of people.
     times = np.unique(columns[1], return_counts=True)[1] / len(columns[1])
     of_model = design.share * (1 - design.share) * float((times**2).sum())
     return _coverage([(each.low, each.high) for each in found], 0.0, float(np.sqrt(design.spread() ** 2 + of_model)))
@@ -270,7 +270,7 @@ def show_differences(rounds: int) -> None:
 def show_rejections(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
     print(
-        f"\nPeople against a model that is as good, {rounds} data sets each: how often a test at 5 % tells them apart"
+        f"\nPeople against a model that is as good, {rounds} data sets each: how often a test at 5 % finds a difference"
     )
     print(f"{HEAD}{'test':>8}{'McNemar':>9}")
     for people, ability, share, same in product(PEOPLE, SPREADS, (0.8, 0.95), (False, True)):
@@ -406,7 +406,6 @@ def coverage_of_preferences(
     large = [[each.score or 0.0 for each in tastes.draw(2_000, 500, rng).standings] for _ in range(5)]
     truth = np.mean(large, axis=0)
     scored = [found for _ in range(rounds) if (found := tastes.draw(instances, tastes.people, rng)).reason is None]
-    # Data sets x items.
     scores, errors = (
         np.array([[getattr(each, name) for each in one.standings] for one in scored]) for name in ("score", "error")
     )
@@ -428,7 +427,10 @@ def _ends(limits: Limits | None) -> tuple[float, float]:
 
 def show_preferences(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
-    print(f"\nScores of four items, 100 questions of three answers, {rounds} data sets each: how often each held")
+    print(
+        f"\nScores of four items, 100 questions of three answers, {rounds} data sets each: how often each "
+        f"contained the truth"
+    )
     print(
         f"{'people':>6}{'at once':>9}{'each':>6}{'taste':>8}{'instances':>11}"
         f"{'independent':>13}{'over instances':>16}{'over both':>11}{'of oracle':>11}"
@@ -481,7 +483,10 @@ def coverage_of_estimates(design: EstimateDesign, rounds: int, rng: np.random.Ge
 
 def show_estimates(rounds: int) -> None:
     rng = np.random.default_rng(SEED)
-    print(f"\nPrediction-powered estimates, 300 further instances, {rounds} data sets each: how often intervals held")
+    print(
+        f"\nPrediction-powered estimates, 300 further instances, {rounds} data sets each: how often intervals "
+        f"contained the truth"
+    )
     print(f"{'labelled':>8}{'people':>8}{'model':>8}{'copied':>8}{'held':>8}{'alone':>8}{'none':>8}")
     for labelled, share, model, copied in product((20, 44, 100), (0.8, 0.9, 0.97, 0.99), (0.85, 0.97), (0.3, 0.9)):
         shares = coverage_of_estimates(EstimateDesign(labelled, 300, share, model, copied), rounds, rng)

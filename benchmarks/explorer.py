@@ -1,11 +1,11 @@
-"""Times the pages of a project with 100,000 instances, its list with every filter: python -m benchmarks.explorer.
+"""Time the pages of a project with 100,000 instances, its list with every filter: python -m benchmarks.explorer.
 
-A study of `best_of_n` with three answers a question is launched by the platform's own commands, multiplied and answered
-straight in the database, on PostgreSQL, and its rows are then copied into SQLite, so that both hold the same. A few
-tags, reports and three splits are put in between, and the predictions of two models: one answered four questions about
-every instance, one about one in fifty. The figures that filters rest on are
-counted beforehand, as the background worker does it, and how long that took is told. Pages are asked for one after the
-other under gunicorn, signed in. The goal is 0.3 s at p95.
+A study of `best_of_n` with three answers a question is launched by the platform's own commands, then multiplied and
+answered directly in a PostgreSQL database. A few tags, reports, three splits and the predictions of two models are
+added: one model answered four questions about every instance, the other about one in fifty. The rows are then copied
+into SQLite, so that both databases have the same. The statistics behind filters are computed before, as by the
+background worker, and timed. Pages are requested one after the other under gunicorn, signed in. The goal is 0.3 s at
+p95.
 """
 
 import argparse
@@ -37,7 +37,6 @@ LIST = "/projects/benchmark/instances/"
 STUDY = "results-pages"
 ANSWERS = 3
 GOAL_SECONDS = 0.3
-# Other pages.
 PAGES = {
     "home": "/",
     "project overview": "/projects/benchmark/",
@@ -62,19 +61,19 @@ BROWSER = {
     "Accept-Encoding": "gzip, deflate",
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36",
 }
-# Filters and order of the list; {late} is an instance near the end, {person} answered 400 questions.
+# {late} is an instance near the end, {person} answered 400 questions.
 QUERIES = {
     "everything": "",
     "everything, near its end": "after={late}",
     "table": "look=table",
     "a type": "type=swap",
     "type, subtype and split": "type=swap&subtype=att&split=val",
-    "a caption (all say it)": "words=red+ball",
-    "a caption (none says it)": "words=unicorn",
+    "a caption word that all have": "words=red+ball",
+    "a caption word that none has": "words=unicorn",
     "a key": "words=12345",
     "a tag": "tag=look+again",
     "a tag of a type, words": "tag=look+again&type=add&words=ball",
-    "all images there": "images=there",
+    "all images present": "images=there",
     "some images missing": "images=awaited",
     "of the study": f"study={STUDY}",
     "accepted": f"study={STUDY}&state=accepted",
@@ -82,9 +81,9 @@ QUERIES = {
     "conflicting": f"study={STUDY}&state=conflicting",
     "conflicting, anywhere": "state=conflicting",
     "with an open question": "question=open",
-    "not all alike, by time": f"study={STUDY}&alike=some&order=longest",
-    "least alike first": f"study={STUDY}&order=least-alike",
-    "least alike, near its end": f"study={STUDY}&order=least-alike&after={{late}}",
+    "disagreement, by time": f"study={STUDY}&alike=some&order=longest",
+    "least agreement first": f"study={STUDY}&order=least-alike",
+    "least agreement, near its end": f"study={STUDY}&order=least-alike&after={{late}}",
     "slow, of a type, by key": f"study={STUDY}&longer=5&type=add&order=key",
     "reported as broken": "reason=broken",
     "people right, models wrong": "parted=people",
@@ -138,7 +137,6 @@ def prepare(*, instances: int, folder: Path, environment: Mapping[str, str]) -> 
         )
         connection.execute("VACUUM ANALYZE")
         seconds, person = count_figures(), pick_annotator()
-        # As the server does by itself within a minute.
         connection.execute("VACUUM ANALYZE")
     return stored, seconds, person
 
@@ -192,15 +190,15 @@ def pick_annotator() -> str:
 
 
 def copy_to_sqlite(url: str, file: Path) -> None:
-    """Copy every row of a PostgreSQL database into the tables of a SQLite one, which are there and empty."""
+    """Copy every row of a PostgreSQL database into the existing, empty tables of an SQLite one."""
     with psycopg.connect(url) as source, closing(sqlite3.connect(file)) as target, target:
         target.execute("PRAGMA foreign_keys = OFF")
-        # Constraints need Django's SQL functions, and held in the source database.
+        # Constraints need Django's SQL functions, and the source database has checked them.
         target.execute("PRAGMA ignore_check_constraints = ON")
         names = target.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         for (table,) in names.fetchall():
             columns = [name for _, name, *_ in target.execute(f'PRAGMA table_info("{table}")')]
-            target.execute(f'DELETE FROM "{table}"')  # noqa: S608 (a table of ours)
+            target.execute(f'DELETE FROM "{table}"')  # noqa: S608 (the table's name is ours)
             read = sql.SQL("SELECT {} FROM {}").format(
                 sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(table)
             )
@@ -209,7 +207,7 @@ def copy_to_sqlite(url: str, file: Path) -> None:
             with source.cursor(name="copied") as rows:
                 rows.execute(read)
                 target.executemany(
-                    f'INSERT INTO "{table}" ({listed}) VALUES ({places})',  # noqa: S608 (columns of ours)
+                    f'INSERT INTO "{table}" ({listed}) VALUES ({places})',  # noqa: S608 (the columns' names are ours)
                     ([_as_sqlite(value) for value in row] for row in rows),
                 )
         target.execute("ANALYZE")
@@ -261,8 +259,8 @@ def _migrate(environment: Mapping[str, str]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--instances", type=int, default=100_000, help="how many there are (default 100000)")
-    parser.add_argument("--times", type=int, default=20, help="how often each page is asked for (default 20)")
+    parser.add_argument("--instances", type=int, default=100_000, help="number of instances (default 100000)")
+    parser.add_argument("--times", type=int, default=20, help="requests per page (default 20)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lineup-bench-") as name, postgresql_cluster(durable=True) as cluster:
         folder, url = Path(name), cluster.url("explorer")
@@ -279,7 +277,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _apart(_migrate, on_sqlite)
         copy_to_sqlite(url, file)
         print(machine())
-        print(f"{options.instances:,} instances, {stored:,} answers; figures counted in {seconds:.1f} s (PostgreSQL)")
+        print(
+            f"{options.instances:,} instances, {stored:,} answers; statistics computed in {seconds:.1f} s (PostgreSQL)"
+        )
         late = options.instances - 100
         for database, environment in (("PostgreSQL", on_postgresql), ("SQLite", on_sqlite)):
             print(f"\n{database}; gunicorn with 2 workers x 4 threads, {options.times} requests each")

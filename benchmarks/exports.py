@@ -1,10 +1,10 @@
-"""Times exports: 10,000 responses as tables, and a release of 3,000 instances with 600 MB of images.
+"""Time exports: 10,000 responses as tables, and a release of 3,000 instances with 600 MB of images.
 
     python -m benchmarks.exports [--instances 3000] [--folder DIR]
 
-A table is timed as a background worker writes it, the best of some rounds, and as the platform's own command in a
-process of its own, start of Python included. A release is written by its command, at half and at full size: memory
-that is flat does not double. The images are JPEGs of 512 x 512, each file different, in the storage's folder.
+A table is timed in two ways: as a background worker writes it, the best of some rounds, and as the platform's command
+in its own process, with the start of Python. A release is written by its command, at half and at full size, to show
+whether memory grows with size. The images are JPEGs of 512 x 512, each file different, in the storage's folder.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def manage(environment: Mapping[str, str], *arguments: str) -> Measured:
     )
     _, status, usage = os.wait4(process.pid, 0)
     if status:
-        raise SystemExit("The command failed; its message stands above.")
+        raise SystemExit("The command failed; its message is above.")
     return Measured(time.perf_counter() - started, usage.ru_maxrss / 1024)
 
 

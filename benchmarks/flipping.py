@@ -1,8 +1,8 @@
-"""Flipping between the images of a set, in frame traces: python -m benchmarks.flipping.
+"""Trace frames while a person flips between the images of a set: python -m benchmarks.flipping.
 
-A describer's page with ten images in a real Chromium, whose own trace says when a key came, when what it changed was
-drawn, and which frames were dropped. Images are the real image sets where they are there, else drawn scenes. Server,
-database and browser share the machine's cores.
+A describer's page with ten images in a real Chromium. Its own trace has the time of each key, the time when its change
+was drawn, and the dropped frames. Images are real image sets if available, else drawn scenes. Server, database and
+browser share the machine's cores.
 """
 
 import argparse

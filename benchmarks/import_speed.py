@@ -1,10 +1,10 @@
-"""Measures imports: the BiVLC manifest without images, and images of 512 x 512 with their renditions.
+"""Measure imports: the BiVLC manifest without images, and images of 512 x 512 with their renditions.
 
     python -m benchmarks.import_speed [--images 1000] [--folder DIR]
 
-Each import runs as its own process on a new database, so that its peak memory is its own. The goals are 5 s for
-7,512 rows and 30 s for 1,000 images on 2 cores (docs/performance.md). Memory is shown beside that of half the work:
-what is flat does not double.
+Each import runs as its own process on a new database, so that its peak memory is its own. The goals are 5 s for 7,512
+rows and 30 s for 1,000 images on 2 cores (docs/performance.md). Memory is compared with that of half the work, to show
+whether it grows.
 """
 
 import argparse
@@ -114,7 +114,7 @@ def measure(folder: Path, file: Path, format: str, *options: str) -> Measured:
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     if status:
-        raise SystemExit("The import failed; its message stands above.")
+        raise SystemExit("The import failed; its message is above.")
     return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1_024)
 
 

@@ -1,17 +1,17 @@
-"""What one answer takes of a hand, and how long that is by the book: python -m benchmarks.keystrokes.
+"""Count the keys and the mouse travel of one answer, and predict its time: python -m benchmarks.keystrokes.
 
 Measures, for each kind of question in a real Chromium, the mean distance from the middle of an option (its whole card
-chooses) to the middle of Send, and predicts the time of an answer that needs no thought beyond one decision, with the
-keystroke-level model (Card, Moran and Newell 1980: K 0.20 s for a skilled typist, B 0.10 s for a press or a release,
-H 0.40 s for a hand that goes between keyboard and mouse, M 1.35 s) and, for pointing, their measured law of the mouse
+chooses) to the middle of Send. Predicts the time of an answer that needs no thought beyond one decision, with the
+keystroke-level model (Card, Moran and Newell 1980: K 0.20 s for a skilled typist, B 0.10 s for a press or a release, H
+0.40 s for a hand that moves between keyboard and mouse, M 1.35 s). For pointing it uses their measured law of the mouse
 (Card, English and Burr 1978: 1.03 + 0.096 log2(D/S + 0.5) seconds). By mouse: decide, point at the option from the
-middle of the window, click, point at Send, click; by keyboard: decide, press the option's key, press what sends. What a
-person looks at and thinks of takes longer than all of it.
+middle of the window, click, point at Send, click. By keyboard: decide, press the option's key, press the key that
+sends. Looking and thinking take longer than all of it.
 
-Of the peers nothing is measured here. Their keys are counted from their documentation, for the same question: one of
-four images or None. What a person waits after sending (the model's R) is what was measured with them on a machine of
-two cores, from the click to the next four images painted, p50, local; ours is measured by benchmarks/page.py. How far
-their buttons lie from their options is not known, so nothing is said of their mouse.
+Other tools are not measured here. Their keys are counted from their documentation, for the same question: one of four
+images or None. The wait after sending (the model's R) was measured with them on a machine of two cores, from the click
+to the next four images painted, p50, local; ours is measured by benchmarks/page.py. The distance between their options
+and buttons is unknown, so there is no prediction for their mouse.
 """
 
 import argparse
@@ -39,7 +39,6 @@ WINDOW = (1366, 768)
 KEY, BUTTON, HAND, MENTAL = 0.20, 0.10, 0.40, 1.35
 GOAL = 350
 INSTANCES = 3
-# The centre of each option and of Send, in pixels from the top left of the page, and their shorter sides.
 BOXES = """() => {
   const box = (element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
@@ -81,7 +80,7 @@ def distance(one: Box, other: Box) -> float:
 
 
 def pointing_seconds(way: float, size: float) -> float:
-    """Return the seconds to move a mouse by `way` pixels to a target `size` pixels wide."""
+    """Return the seconds to move a mouse `way` pixels to a target `size` pixels wide."""
     return 1.03 + 0.096 * math.log2(way / size + 0.5)
 
 

@@ -1,10 +1,10 @@
-"""Measures how launching a study about image sets grows with the number of sets.
+"""Measure how the time to launch a study about image sets grows with the number of sets.
 
     python -m benchmarks.launch [--sets 100] [--times 10] [--rounds 3]
 
 Image sets of ten, three questions about each, surveys of 30: the shipped study file `imagecode-describe`. Prints
-seconds of processor time and statements for so many sets and for so many times as many, the least of the rounds, and
-their ratio. Launching is linear when the ratio is about that of the sets. On SQLite, in a database of its own.
+processor seconds and number of statements for the two sizes, the least of the rounds, and their ratio. Launching is
+linear if the ratio is about that of the sets. On SQLite, in a database of its own.
 """
 
 import argparse
@@ -19,9 +19,9 @@ import django
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=int, default=100, help="How many sets at first.")
-    parser.add_argument("--times", type=int, default=10, help="How many times as many then.")
-    parser.add_argument("--rounds", type=int, default=3, help="How often each is launched.")
+    parser.add_argument("--sets", type=int, default=100, help="Number of sets of the smaller study.")
+    parser.add_argument("--times", type=int, default=10, help="Size of the larger study, as a multiple.")
+    parser.add_argument("--rounds", type=int, default=3, help="Launches of each.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings"}

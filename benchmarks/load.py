@@ -1,9 +1,9 @@
-"""The load generator: annotators that send and get the next question, over keep-alive connections, in one process.
+"""Generate load: annotators that send and get the next question, over keep-alive connections, in one process.
 
-It reads one JSON object from standard input and prints one JSON object with what it measured. It is a process of
-its own, with bare sockets under asyncio, so that it takes as little as possible of the cores it shares with the
-server; floor and product get the same treatment. A connection that the server closes between two requests is opened
-again, inside the time that is measured.
+Reads one JSON object from standard input and prints one JSON object with the measurements. It is a separate process
+with bare sockets under asyncio, to take as little as possible of the cores it shares with the server; floor and product
+get the same treatment. A connection that the server closes between two requests is opened again, within the measured
+time.
 """
 
 import asyncio
@@ -28,7 +28,6 @@ BROWSERS_HEADERS = (
     "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"
     "Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-US,en;q=0.9\r\n"
 )
-# Times that the page's script reports for four images.
 SEEN = json.dumps(
     [
         {"value": str(number), "natural": [512, 512], "shown": [300, 300], "loaded_ms": 41, "failed_loads": 0}
@@ -57,7 +56,7 @@ class Wire(asyncio.Protocol):
         if self._head is None and b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
             found = re.search(rb"(?i)content-length: *(\d+)", head)
-            assert found is not None, "an answer without Content-Length"
+            assert found is not None, "a response without Content-Length"
             self._head = (int(head[9:12]), head, int(found[1]))
         if self._head is not None and len(self._received) >= self._head[2]:
             status, head, length = self._head

@@ -1,14 +1,14 @@
-"""How many pictures a second a worker with models scores end to end through Celery, beside what limits it.
+"""Measure how many images a second a worker with models scores end to end through Celery.
 
     python -m benchmarks.model_worker --model SPEC [--pictures 50000] [--folder DIR] [--redis]
 
 No Django and no database: the benchmark speaks to the worker as the site does, four chunks of 20 seconds at a time, and
-waits for its answers. The broker is its own: files or, with --redis, a Redis server that it starts (which needs what
-requirements-dev.txt installs). All pictures are distinct JPEGs of 640 x 480, so nothing is embedded twice; they stay in
-DIR for the next run. Two floors are measured beforehand in this process, with the same model on the same device: the
-bare forward pass of its picture tower, and fetching, decoding and preprocessing without the model. The worker cannot be
-faster than the slower of the two; the ratio says how near it comes. Goals: 0.8 of the bare forward pass for models as
-large as ViT-L/14, 0.8 of the slower one for ViT-B/32.
+waits for its answers. The broker is its own: files or, with --redis, a Redis server that it starts (which needs
+requirements-dev.txt). All images are distinct JPEGs of 640 x 480, so nothing is embedded twice; they stay in DIR for
+the next run. Two floors are measured before in this process, with the same model on the same device: the bare forward
+pass of its image tower, and fetching, decoding and preprocessing without the model. The worker cannot be faster than
+the slower of the two; the ratio shows how close it comes. Goals: 0.8 of the bare forward pass for models as large as
+ViT-L/14, 0.8 of the slower one for ViT-B/32.
 """
 
 import argparse
@@ -40,7 +40,6 @@ from predictions.scorers.batches import Batched, in_batches, read_ahead
 
 EMBEDDED_URL = "filesystem://localhost"
 ROOT = Path(__file__).resolve().parents[1]
-# As the site divides a run.
 SECONDS_PER_CHUNK, MOST_PER_CHUNK, WINDOW, PICTURES_PER_ITEM = 20, 2000, 4, 2
 READ_AHEAD = 4000
 MOST_PIXELS = 50_000_000
@@ -53,13 +52,12 @@ def main() -> None:
         folder = arguments.folder or Path(scratch) / "pictures"
         names = _pictures(folder, arguments.pictures)
         forward, reading = _floors(arguments.model, folder, names)
-        # Leave the device to the worker.
         gc.collect()
         with _redis() if arguments.redis else nullcontext(EMBEDDED_URL) as broker:
             seconds = _end_to_end(arguments.model, folder, names, broker=broker, data=Path(scratch) / "data")
     reached, slower = len(names) / seconds, min(forward, reading)
-    print(f"{len(names):,} distinct pictures of 640 x 480, {os.cpu_count()} cores")
-    print(f"bare forward pass of the picture tower: {forward:.0f} pictures/s")
+    print(f"{len(names):,} distinct images of 640 x 480, {os.cpu_count()} cores")
+    print(f"bare forward pass of the image tower: {forward:.0f} pictures/s")
     print(f"fetching, decoding and preprocessing alone: {reading:.0f} pictures/s")
     print(f"end to end through Celery, texts included: {reached:.0f} pictures/s, {seconds:.0f} s")
     print(f"ratio to the bare forward pass: {reached / forward:.2f}; to the slower floor: {reached / slower:.2f}")
@@ -75,7 +73,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _redis() -> AbstractContextManager[str]:
-    # Imported late: a machine with models alone does not have it.
+    # Imported here, because a machine with only models does not have it.
     from tests.servers import redis_process
 
     return redis_process()
@@ -123,7 +121,7 @@ def _bare(scorer: Scorer, spec: str) -> tuple[float, int, Callable[[Image.Image]
     """Return images per second of the model at the worker's precision, with batch size and preprocessing."""
     fast = scorer.in_half() or scorer
     if not isinstance(fast, Batched):
-        raise SystemExit(f"{spec} takes pictures in no batches: there is nothing to compare it with.")
+        raise SystemExit(f"{spec} does not take images in batches, so it cannot be measured.")
     return fast.pictures_per_second(), fast.batch, fast.preprocess
 
 

@@ -28,9 +28,9 @@ OWN = {
 
 
 def multiply(url: str, copies: int) -> None:
-    """Make the database hold `copies` times its study."""
+    """Multiply the study in the database by `copies`."""
     with psycopg.connect(url, autocommit=True) as connection:
-        # Ids of a copy are above those of the copies before it.
+        # Ids of a copy are above those of earlier copies.
         strides = {table: _last_id(connection, table) for table in REFERENCES}
         for table in REFERENCES:
             connection.execute(_copy_statement(connection, table, strides), {"copies": copies - 1})

@@ -1,12 +1,12 @@
-"""Measures how many small faults of the code the tests find: 500 mutants, chosen once, found again after a change.
+"""Measure how many small faults of the code the tests find: 500 fixed mutants, found again after changes.
 
-    python -m benchmarks.mutants map                       # which test runs which line; needs `pip install coverage`
-    python -m benchmarks.mutants run --from 1 --to 100     # try mutants; a second call goes on where the first stopped
-    python -m benchmarks.mutants compare BEFORE AFTER      # files of results
+    python -m benchmarks.mutants map                       # which test runs which line; needs `pip install coverage`\n
+python -m benchmarks.mutants run --from 1 --to 100     # try mutants; a second call continues\n    python -m
+benchmarks.mutants compare BEFORE AFTER      # files of results
 
-A mutant is one statement that one operator (`mutations`) changed. `benchmarks/mutants.csv` names each by module,
-function, statement and occurrence; `find` looks for them in a later version, whose names and files may be others.
-Everything runs on SQLite, in a copy of a commit in a temporary folder, and only tests that run the changed lines.
+A mutant is one statement changed by one operator (`mutations`). `benchmarks/mutants.csv` names each by module,
+function, statement and occurrence; `find` looks for them in a later version, whose names and files may differ.
+Everything runs on SQLite, in a copy of a commit in a temporary folder, with only the tests that run the changed lines.
 """
 
 import argparse
@@ -42,7 +42,7 @@ NOT_PRODUCT = ("tests", "benchmarks", "scripts", "config", "lineup_client")
 COLUMNS = ("module", "function", "statement", "operator", "before", "after", "occurrence")
 # Only `make test-models` tests these modules.
 NEEDS_MODELS = (b"import torch", b"from torch", b"import transformers", b"from transformers", b"import open_clip")
-# Browser tests, and tests that run the code in other processes, where coverage does not see it.
+# Browser tests, and tests that run the code in other processes, where coverage cannot see it.
 LEFT_OUT = (
     *(
         f"tests/{each}"
@@ -50,13 +50,13 @@ LEFT_OUT = (
     ),
     *("*/test_checklists.py", "*/test_demo.py", "*/test_worker.py", "*/test_workers.py", "*/test_whole_paper.py"),
 )
-# At most so many tests for one mutant; at most so many parameters of one test; seconds that a test may take.
+# Limits: tests per mutant, parameters per test, and seconds per test.
 MOST_TESTS, MOST_PARAMETERS, LONGEST = 80, 15, 5.0
-# Imported once, before a process is forked for each mutant; none of them needs Django's settings.
+# Imported once, before forking for each mutant; none of them needs Django's settings.
 WARM = ("django.test", "numpy", "scipy.stats", "PIL.Image", "pyarrow.parquet", "jsonschema", "yaml", "celery", "httpx")
 
 KILLED = ("killed", "timed out")
-# What kills where no test does: the code cannot be imported, or the process ends.
+# Outcomes that count as killed without a failing test.
 CRASH = "a crash"
 
 PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
@@ -65,9 +65,8 @@ PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
 )
 SWAPPED = dict(PAIRS) | {second: first for first, second in PAIRS}
 NAMES_SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
-# One more or less than a larger number, a limit of bytes say, is seldom a fault.
+# A change by one in a larger number, such as a limit in bytes, is rarely a fault.
 LARGEST_NUMBER = 100
-# The fields of a statement that hold other statements.
 BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
 TYPES = ("bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple")
 COMPARED_EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
@@ -75,7 +74,7 @@ COMPARED_EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 
 @dataclass(frozen=True)
 class Mutant:
-    """The bytes of `file` from `start` to `end` become `after`; tests that run some of `lines` may find it.
+    """A change of the bytes of `file` from `start` to `end` to `after`; tests of `lines` may find it.
     `shape` is the statement without names, `body` the function, class or module without them."""
 
     module: str
@@ -97,9 +96,6 @@ class Mutant:
 
     def applied_to(self, source: bytes) -> bytes:
         return source[: self.start] + self.after.encode() + source[self.end :]
-
-
-# Operators
 
 
 def mutations(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:
@@ -165,7 +161,7 @@ def _code(node: ast.expr, **fields: Any) -> str:
 
 
 def _cannot_change(node: ast.expr) -> bool:
-    """Return whether `node` is a text or a type, beside which another operator would only raise an error."""
+    """Return whether `node` is a text or a type, for which another operator would only raise an error."""
     match node:
         case ast.JoinedStr() | ast.List() | ast.Tuple() | ast.Constant(value=str() | bytes() | None):
             return True
@@ -174,9 +170,6 @@ def _cannot_change(node: ast.expr) -> bool:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in TYPES or (name[0].isupper() and not name.isupper())
     return False
-
-
-# Where mutants are
 
 
 def mutants_in(tree: Path) -> list[Mutant]:
@@ -233,7 +226,6 @@ def _statements(owner: Any, place: str, parent: Any = None) -> Iterator[tuple[st
                 # Imports for types; options of a command and their help.
                 pass
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                # Its defaults.
                 yield inside, child, child
                 yield from _statements(child, inside)
             case ast.ClassDef():
@@ -241,7 +233,7 @@ def _statements(owner: Any, place: str, parent: Any = None) -> Iterator[tuple[st
             case ast.ExceptHandler() | ast.match_case():
                 yield from _statements(owner, place, child)
             case ast.Assign() if isinstance(parent, ast.ClassDef):
-                # A field of a model or a member of an enumeration: the database says the same.
+                # The database already enforces fields of models and members of enumerations.
                 pass
             case _:
                 yield place, owner, child
@@ -249,7 +241,7 @@ def _statements(owner: Any, place: str, parent: Any = None) -> Iterator[tuple[st
 
 
 def _lines(owner: Any, statement: Any, nodes: Iterable[Any]) -> tuple[int, int]:
-    """Return the lines that a test runs which runs the statement; for what an import runs, those of its owner."""
+    """Return the lines by which a test is found to run the statement; for imports, those of the owner."""
     if isinstance(owner, ast.Module):
         return 1, 10**6
     if owner is statement or isinstance(owner, ast.ClassDef):
@@ -259,15 +251,17 @@ def _lines(owner: Any, statement: Any, nodes: Iterable[Any]) -> tuple[int, int]:
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
-    """Return the statement without what is indented below it, and without decorators."""
+    """Return the statement without its indented body and its decorators."""
     emptied: dict[str, list[Any]] = {name: [] for name in (*BODIES, "decorator_list") if hasattr(statement, name)}
     header: ast.stmt = _changed(statement, **emptied)
     return header
 
 
 def _nodes(node: ast.AST) -> Iterator[Any]:
-    """Yield the nodes that may be changed: no annotations, no logging, nothing inside an f-string, whose parts have
-    no positions in Python 3.11."""
+    """Yield the nodes that may be changed.
+
+    Not annotations, logging, or the inside of f-strings, whose parts have no positions in Python 3.11.
+    """
     if isinstance(node, ast.JoinedStr) or _is_logging(node):
         return
     yield node
@@ -283,7 +277,7 @@ def _is_logging(node: ast.AST) -> bool:
 
 
 class _Blank(ast.NodeTransformer):
-    """Takes every name and text away: what stays is the same after something was renamed."""
+    """Removes every name and text, so that renaming does not change the result."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         for name in ("id", "attr", "arg", "name"):
@@ -294,11 +288,8 @@ class _Blank(ast.NodeTransformer):
         return super().generic_visit(node)
 
 
-# The list
-
-
 def choose(mutants: Sequence[Mutant]) -> list[Mutant]:
-    """Return MUTANTS of them: from each room as many as it has statements, but LEAST_PER_ROOM; one of a statement."""
+    """Select MUTANTS of them: in proportion to each room's statements, at least LEAST_PER_ROOM; one per statement."""
     rooms: dict[str, dict[tuple[str, ...], list[Mutant]]] = defaultdict(lambda: defaultdict(list))
     for mutant in mutants:
         rooms[mutant.module.split(".")[0]][mutant.place, mutant.statement].append(mutant)
@@ -315,7 +306,7 @@ def choose(mutants: Sequence[Mutant]) -> list[Mutant]:
 
 
 class Index:
-    """Mutants of one version by what they may be found by, from the most to the least certain."""
+    """The mutants of one version by several keys, from the most to the least certain."""
 
     def __init__(self, mutants: Iterable[Mutant], moved: Mapping[str, str] | None = None) -> None:
         self._moved = moved or {}
@@ -333,7 +324,7 @@ class Index:
                     yield where, text, mutant.operator
 
     def of(self, key: tuple[str, ...]) -> list[Mutant]:
-        """Return who have the key, in the order of their lines; none if they are in several functions."""
+        """Return the mutants with the key, by line; none if they are in several functions."""
         found = self._found.get(key, [])
         return found if len({mutant.place for mutant in found}) == 1 else []
 
@@ -348,7 +339,7 @@ def moved_place(place: str, moved: Mapping[str, str]) -> str:
 def find(mutant: Mutant, before: Index, now: Index) -> Mutant | None:
     """Return `mutant` of the version `before` as it is `now`, None if its statement is gone.
 
-    A key finds it that has as many mutants in both versions: their order says which it is.
+    A key identifies it if it has as many mutants in both versions; their order then decides.
     """
     for key in before.keys(mutant):
         old, new = before.of(key), now.of(key)
@@ -378,14 +369,11 @@ def read_list(before: Index) -> dict[int, Mutant]:
     }
 
 
-# Which tests run a mutant
-
-
 class Recorder:
     """Pytest plugin: notes under each test which lines it runs, how long it takes and whether it passes."""
 
     def __init__(self, data: Path) -> None:
-        # Not among the requirements: only this needs it.
+        # Imported here, because it is not among the requirements.
         self._coverage = importlib.import_module("coverage").Coverage(
             data_file=data, source=product(), config_file=False
         )
@@ -417,7 +405,7 @@ class Recorder:
 
 
 class Tests:
-    """What `Recorder` saved: the tests that run a mutant, those first that run little else than its file."""
+    """Coverage saved by `Recorder`: the tests that run a mutant, the most specific to its file first."""
 
     def __init__(self, data: Path) -> None:
         self._database = sqlite3.connect(data)
@@ -450,12 +438,9 @@ def _has_one_of(bits: bytes, first: int, last: int) -> bool:
     return bool(lines & ((1 << (last - first + 1)) - 1))
 
 
-# Trying
-
-
 @contextmanager
 def copy_of(commit: str) -> Iterator[Path]:
-    """Yield a folder with the files of `commit`; beside it, what tests find beside the repository."""
+    """Yield a folder with the files of `commit`, beside the neighbours of the repository that tests need."""
     with tempfile.TemporaryDirectory(prefix="lineup-mutants-") as folder:
         tree = Path(folder) / "tree"
         _git("worktree", "add", "--quiet", "--detach", str(tree), commit)
@@ -473,8 +458,10 @@ def _git(*arguments: str) -> str:
 
 
 def forked(tree: Path, work: Callable[[], Any], limit: float = 3600) -> Any:
-    """Return what `work` returns in a process of its own that stands in `tree`: "timed out" after `limit` seconds,
-    "crashed" where it ends without returning."""
+    """Run `work` in a child process in `tree` and return its result.
+
+    "timed out" after `limit` seconds, "crashed" if it ends without a result.
+    """
     answer, together = tree.parent / "answer.json", tree.parent / "together"
     answer.unlink(missing_ok=True)
     together.mkdir(exist_ok=True)
@@ -534,7 +521,7 @@ def outcome_of(tree: Path, mutant: Mutant, tests: Sequence[str], limit: float) -
     compiled = Path(importlib.util.cache_from_source(str(file)))
     try:
         file.write_bytes(mutant.applied_to(source))
-        # It would be taken for that of the changed file where both have one size and were written in one second.
+        # A stale bytecode file would be used if both versions have one size and one second of modification.
         compiled.unlink(missing_ok=True)
         found = forked(tree, work, limit)
     finally:
@@ -545,9 +532,6 @@ def outcome_of(tree: Path, mutant: Mutant, tests: Sequence[str], limit: float) -
     return {"outcome": found} if isinstance(found, str) else dict(found)
 
 
-# The command
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -555,12 +539,12 @@ def main() -> None:
     chooser.set_defaults(command=do_choose)
     mapper = commands.add_parser("map", help="note which test runs which line")
     mapper.set_defaults(command=do_map)
-    mapper.add_argument("tests", nargs="*", default=["tests"], help="folders or files; what was noted before is kept")
+    mapper.add_argument("tests", nargs="*", default=["tests"], help="folders or files; earlier results are kept")
     runner = commands.add_parser("run", help="try mutants")
     runner.set_defaults(command=do_run)
     runner.add_argument("--from", dest="first", type=int, default=1, help="number of the first mutant")
     runner.add_argument("--to", dest="last", type=int, default=MUTANTS, help="number of the last mutant")
-    runner.add_argument("--jobs", type=int, default=1, help="how many are tried at once, each in a copy of its own")
+    runner.add_argument("--jobs", type=int, default=1, help="number of parallel copies")
     runner.add_argument("--limit", type=float, default=60, help="seconds for the tests of one mutant")
     runner.add_argument("--results", type=Path, help="default: var/mutants-COMMIT.jsonl")
     runner.add_argument(
@@ -607,7 +591,7 @@ def do_run(asked: argparse.Namespace) -> None:
     results = asked.results or _kept_in_var(asked.commit, "jsonl")
     if not _kept_in_var(asked.commit, "map").exists():
         sys.exit(
-            f"It is not known which test runs what. First: python -m benchmarks.mutants map --commit {asked.commit}"
+            f"There is no map of tests to lines. First run: python -m benchmarks.mutants map --commit {asked.commit}"
         )
     with copy_of(MADE_AT) as old, copy_of(asked.commit) as new:
         all_of_old, now = mutants_in(old), Index(mutants_in(new))
@@ -647,7 +631,7 @@ def try_all(asked: argparse.Namespace, results: Path, mutants: Mapping[int, Muta
                 file.write(json.dumps(line | {"seconds": round(time.monotonic() - began, 1)}) + "\n")
         fails = forked(tree, lambda: failing(killers - {"", CRASH}))
         if fails:
-            print("These tests fail without a mutant too, so that what they killed counts for nothing:", fails)
+            print("These tests fail without a mutant, too, so their kills do not count:", fails)
 
 
 def failing(tests: Iterable[str]) -> list[str]:
@@ -662,7 +646,7 @@ def warm_up() -> None:
 
 
 def _renamed_files(commit: str) -> dict[str, str]:
-    """Return old -> new module, as git finds them by what files hold."""
+    """Return old -> new module, as git detects renames by content."""
     options = ("--find-renames=40%", "-l0", "--diff-filter=R", "--name-status")
     renamed = (line.split("\t")[1:] for line in _git("diff", *options, MADE_AT, commit, "--", "*.py").splitlines())
     return {_module(old): _module(new) for old, new in renamed}

@@ -1,11 +1,10 @@
-"""How long 10,000 new pictures take to be compared with 10,000 others, and how much memory that takes.
+"""Measure time and memory of comparing 10,000 new images with 10,000 others.
 
     python -m benchmarks.near_duplicates
 
-Made-up vectors of the length that colour and gradient have, so nothing is read and no database is needed: what is
-measured is `predictions.image_sets.near_duplicates` as the job calls it, in its blocks. Beside it what embedding a
-picture takes, on pictures of the size that the job reads.
-The ratio says how many times longer the looking takes than the comparing.
+Uses generated vectors of the length of colour-and-gradient vectors, so it reads no images and needs no database. It
+measures `predictions.image_sets.near_duplicates` as the job calls it, in its blocks, and the embedding of images of the
+size that the job reads. The ratio is embedding time divided by comparison time.
 """
 
 import resource
@@ -25,7 +24,7 @@ COMPARED_AT_ONCE, BLOCK = 2048, 4096
 def main() -> None:
     draw = np.random.default_rng(1)
     new, others = (_normalise(draw.normal(size=(PICTURES, 704))) for _ in range(2))
-    # Every hundredth of the new ones is one of the others, slightly changed.
+    # Every hundredth new one is a slightly changed copy.
     changed = slice(0, PICTURES, PICTURES // NEAR)
     new[changed] = _normalise(others[changed] + draw.normal(scale=0.002, size=(NEAR, 704)))
     before = _megabytes()
@@ -43,9 +42,9 @@ def main() -> None:
     embedding.embed(pictures)
     looking = (perf_counter() - begun) / LOOKED_AT * PICTURES
     assert found == NEAR, found
-    print(f"{PICTURES:,} new pictures with {PICTURES:,} others: {comparing:.1f} s, {memory:.0f} MB more; {found} found")
-    print(f"embedding {PICTURES:,} pictures of 400 x 300: {looking:.0f} s")
-    print(f"ratio of looking to comparing: {looking / comparing:.1f}")
+    print(f"{PICTURES:,} new images with {PICTURES:,} others: {comparing:.1f} s, {memory:.0f} MB more; {found} found")
+    print(f"embedding {PICTURES:,} images of 400 x 300: {looking:.0f} s")
+    print(f"ratio of embedding to comparing: {looking / comparing:.1f}")
 
 
 def _normalise(vectors: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vectors:

@@ -1,9 +1,9 @@
-"""The annotator's page in a real Chromium: python -m benchmarks.page.
+"""Measure the annotator's page in a real Chromium: python -m benchmarks.page.
 
-Bytes and requests of a cold page, time to its first image and until it can be answered, and from a click on Send to
+Bytes and requests of a cold page; time to its first image and until it can be answered; time from a click on Send to
 the next four images on the screen; LCP, CLS and INP as web.dev defines them. On a fast line, at 10 Mbit/s with 40 ms
-round trip, and at 400 kbit/s with 400 ms. Images are the shared photos where they are there, else drawn scenes.
-Server, database and browser share the machine's cores.
+round trip, and at 400 kbit/s with 400 ms. Images are the shared photos if available, else drawn scenes. Server,
+database and browser share the machine's cores.
 """
 
 import argparse
@@ -60,8 +60,8 @@ GOALS = {
     "INP ms, all questions": "<= 200",
     "CLS, all questions": "<= 0.1",
 }
-# Far less time than a person takes, and enough for the next question to arrive; on the slowest line the pace of a quick
-# person.
+# Much less time than a person takes, and enough for the next question to arrive; on the slowest line the pace of a
+# quick person.
 THINKING_MS = {"fast": 400, "10 Mbit/s, 40 ms": 1500, "400 kbit/s, 400 ms": 6000}
 
 # The browser reports when each image was first painted (Element Timing). Notes the first one and, for each press of
@@ -210,7 +210,7 @@ def wait_until(page: Page, condition: str) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     while not page.evaluate(condition):
         if time.monotonic() > deadline:
-            raise SystemExit(f"The page did not come to {condition} within {WAIT_SECONDS} s.")
+            raise SystemExit(f"The page did not reach {condition} within {WAIT_SECONDS} s.")
         page.wait_for_timeout(20)
 
 

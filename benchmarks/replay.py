@@ -1,10 +1,10 @@
-"""Whether a replay of BiVLC takes twice as long for twice the rows, and answers as fast at its end as at its beginning.
+"""Measure whether a replay of BiVLC grows linearly with its rows, and stays as fast until its end.
 
     python -m benchmarks.replay [--rows 1000 2000] [--bivlc DIR]
 
-Each size runs `replay_bivlc` as its own process on a new database of one PostgreSQL server, set up as production is,
-with rows taken evenly from the real manifest. Everything is told per 1,000 rows or answers and beside the smallest
-size, which is the floor: what grows with the square shows as 2.0 and more, whatever else the machine does.
+Each size runs `replay_bivlc` as its own process on a new database of one PostgreSQL server, set up as in production,
+with rows taken evenly from the real manifest. Times are per 1,000 rows or answers, and relative to the smallest size:
+quadratic growth shows as 2.0 and more, whatever the speed of the machine.
 """
 
 import argparse

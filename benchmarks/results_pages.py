@@ -1,9 +1,10 @@
-"""Times the pages that a researcher looks at while answers come in: python -m benchmarks.results_pages.
+"""Time the pages that a researcher views while answers arrive: python -m benchmarks.results_pages.
 
 A study of `best_of_n` with three answers a question, in the seven categories of BiVLC, is launched by the platform's
-own commands, multiplied and answered straight in the database (`benchmarks/multiplying.py`, `answering.py`). The
-pages are asked for one after the other under gunicorn, signed in. What is made in the background, by a Celery worker,
-is timed when it is there, and how long it took to come is told apart. Memory is that of the largest web worker.
+own commands, multiplied and answered directly in the database (`benchmarks/multiplying.py`, `answering.py`). The pages
+are requested one after the other under gunicorn, signed in. For results that a Celery worker computes in the
+background, the finished page is timed, and the wait for it is reported separately. Memory is that of the largest web
+worker.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from tests.servers import postgresql_cluster
 
 ANSWERS = 3
 SURVEY_SIZE = 100
-IN_THE_BACKGROUND = "made in the background"
+IN_THE_BACKGROUND = "computed in the background"
 LOOK_EVERY_SECONDS = 1
 PASSWORD = "a password of the benchmark"
 STUDY = "results-pages"
@@ -72,7 +73,6 @@ def make_study(*, responses: int, folder: Path, environment: Mapping[str, str]) 
     call_command("migrate", verbosity=0)
     project = Project.objects.create(slug="benchmark", name="Benchmark")
     seats = responses // SURVEY_SIZE
-    # Whole multiples of a study of ten surveys.
     surveys = min(10, max(1, seats // ANSWERS))
     make_instances(project.pk, surveys * SURVEY_SIZE)
     for number, (type, subtype) in enumerate(CATEGORIES):
@@ -143,7 +143,7 @@ def _measure(environment: Mapping[str, str], options: argparse.Namespace) -> Non
     goal = next((seconds for most, seconds in GOALS.items() if options.responses <= most), None)
     print(f"{'page':<26}{'made s':>8}{'p50 s':>8}{'p95 s':>8}{'goal':>6}{'kB':>8}{'web MB':>9}", flush=True)
     for name, path in PAGES.items():
-        # Its own server, so that the memory is that of this page.
+        # A server for this page alone, so that the memory is its own.
         with serve("config.wsgi", environment=environment, configuration=PRODUCTION, workers=2, threads=4) as site:
             client = sign_in(site)
             made = wait_until_made(client, path)
@@ -157,8 +157,8 @@ def _measure(environment: Mapping[str, str], options: argparse.Namespace) -> Non
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--responses", type=int, default=10_000, help="how many answers the study has (default 10000)")
-    parser.add_argument("--times", type=int, default=20, help="how often each page is asked for (default 20)")
+    parser.add_argument("--responses", type=int, default=10_000, help="number of answers (default 10000)")
+    parser.add_argument("--times", type=int, default=20, help="requests per page (default 20)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lineup-bench-") as folder, postgresql_cluster(durable=True) as cluster:
         environment = {

@@ -1,6 +1,6 @@
-"""A site filled by its own commands, pages and API, on whatever version of the code is loaded.
+"""Fill a site with its own commands, pages and API, on whatever version of the code is loaded.
 
-It names no module of the product, only commands, addresses and fields, which all versions share.
+Names no module of the product, only commands, addresses and fields, which all versions share.
 """
 
 import json
@@ -18,7 +18,7 @@ from django.db import connection
 from django.test import Client
 
 PROJECTS = {"demo": ("manifest.jsonl", "jsonl"), "demo-sets": ("image-sets.jsonl", "imagecode")}
-# Study -> how many simulated annotators answer it. A study stands after those it draws from.
+# Study -> number of simulated annotators. Each study comes after those it draws from.
 SCENES = {
     "drawn-scenes": 5,
     "drawn-scenes-filter": 2,
@@ -29,11 +29,10 @@ SCENES = {
 }
 STUDIES = {"demo": SCENES, "demo-sets": {"drawn-sets-describe": 2, "drawn-sets-retrieve": 4}}
 MEMBERS = ("editor", "viewer")
-# So many presses a person makes before leaving the page open: consent, instructions, practice, questions.
+# Presses before a person leaves the page open: consent, instructions, practice, questions.
 PRESSES = range(8)
 STEPS = ("go-on", "consent", "begin", "practice", "answer", "finish")
 NOWHERE = "http://127.0.0.1:9/"
-# What somebody who is no member opens besides, by an address that a member has passed on.
 PASSED_ON = (
     "/projects/demo/",
     "/projects/demo/results/",
@@ -66,7 +65,7 @@ class Visitor:
 
 
 def fill_site(folder: Path) -> dict[str, Visitor]:
-    """Fill the loaded site, and return who looks at it. Files that it is filled from go to `folder`."""
+    """Fill the loaded site from files in `folder`, and return its visitors."""
     call_command("migrate", verbosity=0)
     people = {name: Visitor(name) for name in ("owner", *MEMBERS, "outsider", "admin")}
     for name in people:
@@ -91,7 +90,7 @@ def fill_site(folder: Path) -> dict[str, Visitor]:
 
 
 class Api:
-    """The API of the site, as a token opens it."""
+    """The API of the site, used with a token."""
 
     def __init__(self, token: str) -> None:
         self._client = browser(token=token)
@@ -116,7 +115,7 @@ class Api:
 
 
 def _create_account(name: str) -> None:
-    # Looked up late: the class can only be loaded once the site's settings are.
+    # Imported here, because the class needs the site's settings.
     from django.contrib.auth import get_user_model
 
     users = get_user_model().objects
@@ -140,7 +139,7 @@ def _fill_project(project: str, studies: dict[str, int], folder: Path) -> None:
     manifest, format = PROJECTS[project]
     options: dict[str, Any] = {"format": format, "images": folder / "images", "owner": "owner", "verbosity": 0}
     call_command("import_instances", project, str(folder / manifest), stdout=StringIO(), **options)
-    # All of them first: a launch wants every study to be there that a study file names.
+    # All drafts first: a launch needs every study that a study file names.
     for study in studies:
         call_command("create_study", str(folder / f"{study}.yaml"), project=project, by="owner", stdout=StringIO())
     for study, annotators in studies.items():
@@ -154,7 +153,7 @@ def _fill_project(project: str, studies: dict[str, int], folder: Path) -> None:
 
 
 def _answer(study: str, presses: int) -> None:
-    """Let a person come to a study and press so often what leads on, with the first option of every question."""
+    """Let a person enter a study and press continue up to `presses` times, with each question's first option."""
     ids = [sha256(f"{study} {presses} {what}".encode()).hexdigest()[:24] for what in ("person", "session")]
     client = browser(address=f"fd00::{presses + 1}")
     names = {"PROLIFIC_PID": ids[0], "STUDY_ID": "sample", "SESSION_ID": ids[1]}
@@ -176,10 +175,10 @@ def _form_to_send(response: Any) -> Tag | None:
 
 
 def _first_answers(form: Tag) -> dict[str, str]:
-    """Return what a form posts with the first of its options chosen and its texts written."""
+    """Return the fields of a form, with the first option chosen and texts written."""
     fields: dict[str, str] = {}
     for tag in form.select("input[name], textarea[name], button[name]"):
-        text = "A picture of what the set shows." if tag.name == "textarea" else "on"
+        text = "An image of what the set shows." if tag.name == "textarea" else "on"
         fields.setdefault(str(tag["name"]), str(tag.get("value", text)))
     return fields
 
@@ -200,7 +199,7 @@ def _invite_members(owner: Api) -> None:
 
 
 def _import_more(owner: Api, folder: Path) -> None:
-    """Import a project's rows once more in the background, rows that cannot be, and rows whose images come later."""
+    """Import a project's rows again in the background, with invalid rows, and rows whose images come later."""
     bad = '{"key": "no-image", "caption": 3}\nno JSON\n{"key": "too-many", "images": ["none.png"], "unknown": 1}\n'
     good = '{"key": "later", "caption": "A scene to come.", "type": "added", "images": ["later.png"]}\n'
     for name, rows, later in (
@@ -216,7 +215,7 @@ def _import_more(owner: Api, folder: Path) -> None:
 
 
 def _add_predictions(owner: Api) -> None:
-    """Import the scores of a model for four questions about thirty instances, and ask a model that the site has."""
+    """Import a model's scores for four questions about thirty instances, and run a model of the site."""
     instances = owner.get("demo/instances/?limit=30")["results"]
     rows = [
         {
@@ -240,7 +239,7 @@ def _add_predictions(owner: Api) -> None:
 
 
 def _decide(owner: Api) -> None:
-    """Settle what is undecided, exclude somebody, let somebody withdraw, and tag instances."""
+    """Settle an undecided question, exclude a person, let one withdraw, and tag instances."""
     study = "demo/studies/drawn-scenes-baseline"
     undecided = [
         each for each in owner.get(f"{study}/decisions/?limit=1000")["results"] if each["outcome"] == "none yet"
@@ -255,7 +254,7 @@ def _decide(owner: Api) -> None:
 
 
 def _change_studies(owner: Api, folder: Path) -> None:
-    """Leave studies in every state, and a project without anything and in the archive."""
+    """Leave studies in every state, and an empty and an archived project."""
     for study, change in (("drawn-scenes-statements", "pause"), ("drawn-scenes-preferences", "close")):
         owner.post(f"demo/studies/{study}/{change}/")
     owner.post("demo/studies/drawn-scenes-ratings/more/", {"what": "answers", "number": 1})
@@ -268,7 +267,7 @@ def _change_studies(owner: Api, folder: Path) -> None:
 
 
 def _export(owner: Api) -> None:
-    """Ask for exports, releases, a push to a hub that does not answer and a webhook that nobody hears."""
+    """Request exports, releases, a push to a Hub that does not answer, and a webhook without a receiver."""
     for format in EXPORTS:
         owner.post("demo/studies/drawn-scenes/exports/", {"format": format})
     owner.post("demo/studies/drawn-scenes/releases/", {"name": "v1", "format": "hf"} | ABOUT)
@@ -282,7 +281,7 @@ def _uploads() -> Iterator[str]:
 
 
 def _annotators_pages() -> Iterator[str]:
-    """Yield the pages of every session, and the doors of every study, as annotators come to them."""
+    """Yield the pages of every session, and the entries of every study."""
     yield from (f"/s/{token}/" for (token,) in _rows("SELECT token FROM annotation_session ORDER BY id"))
     ids = {name: sha256(name.encode()).hexdigest()[:24] for name in ("PROLIFIC_PID", "SESSION_ID")}
     query = "&".join(f"{name}={value}" for name, value in ids.items())
@@ -292,7 +291,7 @@ def _annotators_pages() -> Iterator[str]:
 
 
 def _doors(study: str = "%") -> list[tuple[Any, ...]]:
-    """Return what leads to the studies called so: the name in their addresses, and the text of an invitation."""
+    """Return the tokens of these studies: the name in their addresses, and that of the invitation."""
     statement = "SELECT COALESCE(NULLIF(public_token, ''), slug), invite_token FROM studies_study"
     return _rows(f"{statement} WHERE slug LIKE %s ORDER BY id", study)
 

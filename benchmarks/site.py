@@ -48,7 +48,7 @@ def serve(
         *("--worker-class", "gthread", "--workers", str(workers), "--threads", str(threads)),
         *("--keep-alive", "75", "--log-level", "warning"),
     ]
-    # All requests come from this machine, which is one network.
+    # All requests come from this machine, so per-network limits would block them.
     unlimited = {"ARRIVALS_PER_NETWORK": "0", "PLACES_PER_NETWORK": "0"}
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **unlimited, **environment})
     site = Site(port, process)
@@ -69,7 +69,7 @@ def _wait_for(site: Site) -> None:
             return
         except httpx.TransportError as error:
             if site.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit("The web server did not start; its own messages stand above.") from error
+                raise SystemExit("The web server did not start; its messages are above.") from error
             time.sleep(0.1)
 
 

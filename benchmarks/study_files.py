@@ -1,13 +1,12 @@
-"""Compares what study files become in two versions of Lineup.
+"""Compare how two versions of Lineup read study files.
 
-    python -m benchmarks.study_files corpus corpus.json           # once
-    python -m benchmarks.study_files record corpus.json a.json    # in each version
-    python -m benchmarks.study_files compare a.json b.json
+    python -m benchmarks.study_files corpus corpus.json           # once\n    python -m benchmarks.study_files record
+corpus.json a.json    # in each version\n    python -m benchmarks.study_files compare a.json b.json
 
 The corpus is every text with a `study` in the protocols, the docs and the tests, and 1,000 of them with seeded changes.
 To record a version that lacks this file, copy it there.
 
-Recorded are the problems with their lines, the verdict of the published schema, the stored form, what is read from the
+Recorded are the problems with their lines, the verdict of the published schema, the stored form, the reading of the
 forms that older versions stored, the study file written out, and the HTML of the form.
 """
 
@@ -32,11 +31,11 @@ from django.test import override_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SEED, MUTANTS = 24, 1000
-# Files of a site that nobody has collected.
+# Static files need not be collected.
 PLAIN = "django.contrib.staticfiles.storage.StaticFilesStorage"
 STUDY = re.compile(r"(^|\n|\{)study: ")
 VALUES: list[Any] = [0, -1, 3, 5000, 0.5, True, None, "", "x", "Best Vase", "8.5", "eu", "a" * 400, [], ["a", "a"], {}]
-# What each version of stored designs has that the one before lacks.
+# Fields of each version of stored designs that the one before lacks.
 ADDED: dict[int, list[tuple[str, ...]]] = {
     5: [("pay", "least_answers")],
     4: [("conditions",)],
@@ -47,7 +46,7 @@ ADDED: dict[int, list[tuple[str, ...]]] = {
 
 
 def texts() -> Iterator[str]:
-    """Yield every study file, and every text that looks like one, each as often as it stands somewhere."""
+    """Yield every study file, and every text that looks like one, as often as it occurs."""
     for file in sorted((ROOT / "studies" / "designs").glob("*.yaml")):
         yield file.read_text(encoding="utf-8")
     for file in sorted((ROOT / "docs").rglob("*.md")):
@@ -136,7 +135,7 @@ def _record(text: str) -> dict[str, Any]:
 
 
 def _first_of(*names: str) -> Any:
-    """Return what this version of Lineup has under one of these names; the last are those before decision 66."""
+    """Return this version's attribute with one of these names; the last are from before decision 66."""
     for name in names:
         module, _, attribute = name.rpartition(".")
         if find_spec(f"studies.design.{module}"):
@@ -145,7 +144,7 @@ def _first_of(*names: str) -> Any:
 
 
 def _older(stored: dict[str, Any]) -> Iterator[str]:
-    """Yield what is made of the design as each older version stored it."""
+    """Yield this version's reading of the design in each older stored form."""
     from studies.design import Design
 
     stored = json.loads(json.dumps(stored))

@@ -5,7 +5,7 @@
     python -m benchmarks.version_comparison record SITE B
     python -m benchmarks.version_comparison compare A B
 
-A checkout is a work tree, by default this one; both need the packages that are installed here. `fill` makes a site;
+A checkout is a work tree, by default this one; both need the packages that are installed here. `fill` creates a site;
 `record` migrates a copy of it to its checkout's version, stops the clock, and writes each answer to a file of its own.
 """
 
@@ -50,9 +50,9 @@ HERE = Path(__file__).resolve().parents[1]
 BEGINNING = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 SECRET_KEY = "a key of the sample site, and of nothing else at all"
 SECONDS_BETWEEN_REQUESTS = 5
-# What one visitor opens of one page with other queries, of one address pattern of the admin, and of the pictures.
+# Limits per visitor: queries of one page, pages of one address pattern of the admin, and images.
 MOST_QUERIES, MOST_OF_ADMIN, MOST_PICTURES = 5, 5, 25
-# Whose value follows from when or where the answer was made.
+# Values that depend on when or where the answer was made.
 HEADERS_LEFT_OUT = {"Content-Length", "Date", "Last-Modified", "Set-Cookie"}
 CSRF = re.compile(r'(name="csrfmiddlewaretoken" value=")\w+|("X-CSRFToken": ?")\w+')
 KEPT_AS_WRITTEN = re.compile(r"(<(?:pre|textarea|script|style)\b.*?</(?:pre|textarea|script|style)>)", re.DOTALL)
@@ -81,7 +81,6 @@ def use_checkout(checkout: Path, data: Path) -> None:
     )
     django.setup()
     logging.disable(logging.CRITICAL)
-    # What pages send to a worker is done at once.
     importlib.import_module("config.celery").app.conf.task_always_eager = True
     found = Path(str(importlib.import_module("config").__file__))
     if checkout not in found.parents:
@@ -90,7 +89,7 @@ def use_checkout(checkout: Path, data: Path) -> None:
 
 @contextmanager
 def repeatable(start: datetime) -> Iterator[tuple[random.Random, time_machine.Traveller]]:
-    """Stop the clock at `start`, and draw all that is random, secrets included, from the dice that are returned."""
+    """Stop the clock at `start`, and draw all random values, also secrets, from the returned generator."""
     dice = random.Random(0)
     random.seed(0)
     for module, name in ((os, "urandom"), (random, "_urandom")):
@@ -189,13 +188,12 @@ class Recording:
                     self._get(client, name, f"{address}{query}", kind="API answers", folder="api ")
 
     def _list(self, client: Client, name: str, address: str, known: dict[str, list[str]]) -> str | None:
-        """Note what a list names, and return the address of its next page."""
+        """Record what a list names, and return the address of its next page."""
         response = self._answer(client, name, address, kind="API answers", folder="api ")
         if response.status_code != 200 or not response.headers["Content-Type"].startswith("application/json"):
             return None
         body = response.json()
         path = address.partition("?")[0]
-        # An export is read at another address than its list.
         places = {path, re.sub(r"studies/[^/]+/(?=exports/|releases/)", "", path)}
         for row in body.get("results", ()):
             for place in places:
@@ -203,7 +201,7 @@ class Recording:
         return _inside(body["next"]) if body.get("next") else None
 
     def run_commands(self, folder: Path) -> None:
-        """Write what every command says of itself, and what exports, reports and releases hold."""
+        """Write the help of every command, and the output of exports, reports and releases."""
         own = [name for name, app in get_commands().items() if "django" not in app and "allauth" not in app]
         for name in sorted(own):
             parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
@@ -238,7 +236,7 @@ class Recording:
             dice.seed(f"{name} {path}")
         response: Any = client.get(path)
         body = b"".join(response) if response.streaming else response.content
-        # The ETag of a static file follows from when it was checked out.
+        # The ETag of a static file depends on the time of its checkout.
         left_out = HEADERS_LEFT_OUT | ({"ETag"} if path.startswith("/static/") else set())
         told = {key: value for key, value in response.items() if key not in left_out}
         headers = [f"{key}: {_ordered(value)}" for key, value in sorted(told.items())]
@@ -261,7 +259,7 @@ class Recording:
 
 
 def output_of(name: str, /, *arguments: str, **options: Any) -> str:
-    """Return what a command prints, or the sentence by which it refuses."""
+    """Return the output of a command, or its error message."""
     said = io.StringIO()
     try:
         with redirect_stdout(said), redirect_stderr(io.StringIO()):
@@ -272,7 +270,7 @@ def output_of(name: str, /, *arguments: str, **options: Any) -> str:
 
 
 def _ordered(header: str) -> str:
-    """Return a header with its directives in one order: those of the security policy come in any."""
+    """Return a header with its directives sorted, because the order in the security policy varies."""
     return "; ".join(sorted(header.split("; ")))
 
 
@@ -283,7 +281,7 @@ def _formats(command: str) -> list[str]:
 
 
 def _filled_in(template: str, known: dict[str, list[str]]) -> Iterator[str]:
-    """Yield a template of addresses with everything that is known in place of its names."""
+    """Yield a template of addresses with each known value for its names."""
     before, name, after = re.fullmatch(r"(.*?)(?:\{(\w+)\}(.*))?", template).groups()  # type: ignore[union-attr]
     if name is None:
         yield template
@@ -317,7 +315,7 @@ class _Page(HTMLParser):
 
 
 def _links(response: Any, path: str) -> Iterator[str]:
-    """Yield the addresses of this site to which an answer leads."""
+    """Yield the site's addresses that an answer links to."""
     if "Location" in response:
         yield from _own([response["Location"]], path)
     if not response.streaming and response.get("Content-Type", "").startswith("text/html"):
@@ -339,7 +337,7 @@ def _inside(address: str) -> str:
 
 
 def readable(content: bytes, kind: str) -> str:
-    """Return text of which a difference can be shown in lines; `kind` is a type of media or a name of a file."""
+    """Return text that can be compared by line; `kind` is a media type or a file name."""
     if content[:4] == b"PK\x03\x04":
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return _members((name, archive.read(name)) for name in archive.namelist())
@@ -373,7 +371,7 @@ def _in_lines(html: str) -> str:
 
 
 def compare(old: Path, new: Path) -> int:
-    """Print what differs, each change once with the number of answers that have it; return how many answers do."""
+    """Print each difference once, with its number of answers; return how many answers differ."""
     olds, news = (_files(folder) for folder in (old, new))
     for title, names in (("only in the first", olds - news), ("only in the second", news - olds)):
         for name in sorted(names):
@@ -405,7 +403,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("fill", "record", "compare"))
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--checkout", type=Path, default=HERE, help="the work tree whose code answers")
+    parser.add_argument("--checkout", type=Path, default=HERE, help="the work tree with the code to run")
     options = parser.parse_args(arguments)
     paths, started = [path.resolve() for path in options.paths], time.monotonic()
     first, second = (*paths, None) if options.command == "fill" else paths

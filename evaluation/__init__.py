@@ -1,1 +1,1 @@
-"""Public benchmarks: protocols, result files, alterations and word orders. Pure: scorers and pictures are passed in."""
+"""Public benchmarks: protocols, result files, alterations, word orders. Pure: scorers and images are passed in."""

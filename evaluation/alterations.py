@@ -1,4 +1,4 @@
-"""RoCOCO's alterations of photos and captions: mixed and patched images, and captions with one word replaced."""
+"""Make RoCOCO's alterations: mixed and patched images, and captions with one word replaced."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -14,17 +14,16 @@ from evaluation.errors import BenchmarkError
 from evaluation.protocols.base import EmbedTexts
 from evaluation.word_order import tokens_of
 
-# Side in pixels of what is made of two images, and the share of the first in it (lambda of table 4).
+# Side in pixels of an altered image, and the share of the first image in it (lambda in table 4).
 SIDE, SHARE = 384, 0.9
-# How many encoders vote in the paper.
 ENCODERS = 4
 
 
 def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Image.Image:
-    """Return the first image with the other shining through it: `share` of its colours and the rest of the other's.
+    """Blend two images: `share` of the first image's colours and the rest of the second's.
 
-    Both are brought to 384 x 384 pixels. Source: Park et al. 2024 (RoCOCO); `mix_images.py` in
-    pseulki/rococo, where `lam` is 0.9.
+    Both are resized to 384 x 384 pixels. Source: Park et al. 2024 (RoCOCO); `mix_images.py` in pseulki/rococo, where
+    `lam` is 0.9.
 
     Example: white (255) with black (0) is 230 (229.5, rounded to even).
     """
@@ -34,10 +33,10 @@ def mixed(image: Image.Image, other: Image.Image, *, share: float = SHARE) -> Im
 
 
 def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share: float = SHARE) -> Image.Image:
-    """Return the first image with a rectangle of the other in its place: 1 - `share` of its area where it fits whole.
+    """Replace a rectangle of the first image by the same rectangle of the other; 1 - `share` of the area if it fits.
 
-    Its middle is drawn from all pixels, and what lies beyond an edge is cut off. Source: as for `mixed`, which takes
-    the box from CutMix (Yun et al. 2019).
+    Its centre is drawn from all pixels, and the part beyond an edge is cut off. Source: as for `mixed`, which takes the
+    box from CutMix (Yun et al. 2019).
 
     Example: at 0.9 of 384 x 384 pixels the rectangle is 120 x 120: 121 (384 x sqrt 0.1), halved to 60 on either side.
     """
@@ -52,7 +51,7 @@ def patched(image: Image.Image, other: Image.Image, *, rng: random.Random, share
 def partners(count: int, *, rng: random.Random) -> list[int]:
     """Return for each of `count` images another image, each used once. Raises BenchmarkError for fewer than two."""
     if count < 2:
-        raise BenchmarkError("An image is mixed with another one, and there is but one.")
+        raise BenchmarkError("Mixing needs at least two images; there is only one.")
     order = rng.sample(range(count), count)
     after = dict(zip(order, [*order[1:], order[0]], strict=True))
     return [after[place] for place in range(count)]
@@ -77,7 +76,7 @@ class Substitutes:
     danger: Mapping[str, str]
 
     def group_of(self, word: str) -> str | None:
-        """Return the first group with this word, None if there is none: then it is not replaced."""
+        """Return the first group with this word, None if there is none."""
         return next((name for name, words in self.groups.items() if word.lower() in words), None)
 
     def candidates(self, word: str, policy: str) -> Sequence[str]:
@@ -128,7 +127,7 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
     vectors = np.asarray(embed(texts), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
     if not (lengths > 0).all():
-        raise BenchmarkError(f"The model gives {texts[0]!r}, or what is left of it, an embedding of length 0.")
+        raise BenchmarkError(f"The model gives {texts[0]!r}, or without one of its words, an embedding of length 0.")
     influence: Floats = 1 - vectors[1:] @ vectors[0] / (lengths[1:] * lengths[0])
     return influence
 
@@ -141,12 +140,12 @@ def altered(
     encoders: Sequence[EmbedTexts],
     rng: random.Random,
 ) -> dict[str, str]:
-    """Return the caption with one word replaced, by policy; nothing where none of its words is in a group.
+    """Return the caption with one word replaced, by policy; empty if none of its words is in a group.
 
     Each encoder votes for the noun with the least influence on its embedding, so that the caption is wrong and its
-    embedding nearly what it was. The noun with most votes is replaced, the same under all policies; of equals the one
-    whose influences, added up, are least, then the first. The paper has the majority of four encoders. The least
-    influence is how we read the released files, which replace general words most often (man, people, top, person).
+    embedding nearly the same. The noun with most votes is replaced, the same under all policies. Ties go to the
+    smallest sum of influences, then to the first noun. The paper has the majority of four encoders. The least influence
+    is our reading of the released files, which replace general words most often (man, people, top, person).
     """
     words = tokens_of(caption)
     nouns = [place for place, word in enumerate(words) if substitutes.group_of(word) is not None]
@@ -162,7 +161,7 @@ def altered(
 
 
 def _elected(nouns: Sequence[int], by_encoder: Sequence[Floats]) -> int:
-    """Return the place of the noun that most encoders vote for, by the influence of every word on each."""
+    """Return the position of the noun that most encoders vote for, by the influence of every word on each."""
     votes = [min(nouns, key=lambda place: (influence[place], place)) for influence in by_encoder]
     total = np.sum(by_encoder, axis=0)
     return min(nouns, key=lambda place: (-votes.count(place), total[place], place))

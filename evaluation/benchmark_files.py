@@ -1,4 +1,4 @@
-"""Reads a benchmark's files with the importers for studies, so that both read them alike."""
+"""Read a benchmark's files with the importers for studies, so that both read them alike."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from evaluation.result_files import Described
 from studies.importing import Note, Record, RowProblem, get_importer
 from studies.importing.captions import as_is
 
-# Far more than any header has.
+# Larger than any real header.
 LONGEST_HEADER = 10_000
 
 
@@ -42,8 +42,8 @@ def records_of(path: Path, format: str) -> list[Record]:
 def nothing_there(folder: Path, expected: str) -> BenchmarkError:
     """Return the error for a folder without readable data; `expected` ends the sentence."""
     if not folder.is_dir():
-        return BenchmarkError(f"There is no folder {folder}. Name the benchmark's folder with --data.")
-    return BenchmarkError(f"The folder {folder} holds nothing of the benchmark: {expected}")
+        return BenchmarkError(f"Folder not found: {folder}. Name the benchmark's folder with --data.")
+    return BenchmarkError(f"The folder {folder} has no data of the benchmark: {expected}")
 
 
 def filename_of(record: Record, role: str) -> str:
@@ -52,7 +52,7 @@ def filename_of(record: Record, role: str) -> str:
 
 
 def described(record: Record, *, rule: Callable[[str], str] = as_is) -> Described:
-    """Return what a result file can say of the record, with captions made by `rule`."""
+    """Return what identifies the record in a result file, with captions made by `rule`."""
     return Described(
         caption=rule(record.captions["caption"]),
         negative_caption=rule(record.captions["negative_caption"]),

@@ -1,4 +1,4 @@
-"""Finds the instance that a row of a result file is about."""
+"""Find the instance that a row of a result file is about."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -58,7 +58,8 @@ def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joine
         elif row.key:
             joined.unknown[number] = f"The project has no instance with the key {_short(row.key)}."
         elif not row.caption:
-            joined.unclear[number] = "The row has neither captions nor a key, so it cannot be told what it is about."
+            joined.unclear[number] = "The row has neither captions nor a key, so its instance is unknown. Add "
+            "one of them."
         else:
             alike[_category(row), row.filename].append(number)
     for (category, filename), numbers in alike.items():
@@ -68,7 +69,7 @@ def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joine
         elif fitting:
             joined.unclear.update(dict.fromkeys(numbers, _unclear(numbers, category, fitting)))
         else:
-            unknown = f"The project has no instance like this: {_words(category)}."
+            unknown = f"The project has no such instance: {_words(category)}."
             joined.unknown.update(dict.fromkeys(numbers, unknown))
     return joined
 
@@ -84,9 +85,11 @@ def _words(category: _Category) -> str:
 
 def _unclear(numbers: Sequence[int], category: _Category, fitting: Sequence[Known]) -> str:
     keys = ", ".join(one.key for one in fitting[:5])
-    who = f"The records {', '.join(map(str, numbers[:5]))} are alike and fit" if len(numbers) > 1 else "The row fits"
+    who = (
+        f"The records {', '.join(map(str, numbers[:5]))} are identical and fit" if len(numbers) > 1 else "The row fits"
+    )
     count = counted(len(fitting), "instance")
-    return f"{who} {count} ({keys}): {_words(category)}. Say in a column key which row is about which."
+    return f"{who} {count} ({keys}): {_words(category)}. Add a column `key` with the instance of each row."
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Scores of a benchmark's images and texts by models loaded on this machine."""
+"""Score a benchmark's images and texts with models loaded on this machine."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from evaluation.errors import BenchmarkError
 from evaluation.pictures import Pictures
 from evaluation.protocols.base import Block, EmbedTexts
 
-# Pairs that are handed over at once: enough to fill batches, few enough to hold.
+# Enough pairs to fill batches, few enough for memory.
 PAIRS_AT_ONCE = 4096
 
 

@@ -1,4 +1,4 @@
-"""Datasets in the form of the Hugging Face Hub: Parquet files whose rows contain the bytes of their images."""
+"""Read datasets in the form of the Hugging Face Hub: Parquet files whose rows contain the bytes of their images."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

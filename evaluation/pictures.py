@@ -1,4 +1,4 @@
-"""Opens the images of a benchmark by name: files, parts of files, positions in folders, cells of tables."""
+"""Open the images of a benchmark by name: files, parts of files, positions in folders, cells of tables."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from studies.importing.folders import NoSuchPlace, in_order, place_named
 from studies.importing.parts import part_named
 from studies.importing.pictures import NotAPicture, cut, decode
 
-# Beside its files, or in a folder of this name, where ARO's authors put them.
+# ARO's authors put the images into a folder of this name.
 IMAGES = "images"
 MOST_PIXELS = 50_000_000
 

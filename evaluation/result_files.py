@@ -19,14 +19,14 @@ from analytics.scores import Bools, Floats, Outcomes
 
 SHOWN_PROBLEMS = 20
 TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-# The four outcomes under the names of the released files and of newer code.
+# The four outcomes, by the column names of the released files and of newer code.
 QUESTIONS = (
     ("text_score_i0", "Ipos_2T"),
     ("text_score_i1", "Ineg_2T"),
     ("image_score_c0", "Tpos_2I"),
     ("image_score_c1", "Tneg_2I"),
 )
-# What follows from them, checked where it is there.
+# Columns derived from the outcomes; they are checked if present.
 DERIVED = (("text_score", "I2T"), ("image_score", "T2I"), ("group_score",))
 
 
@@ -40,7 +40,7 @@ class ResultsFileError(ValueError):
         super().__init__("\n".join(shown))
 
 
-# What some of GPT-4V's files say of themselves, beside their items.
+# Fields about the file, beside its items.
 SUMMARY = "accuracy"
 
 
@@ -157,8 +157,8 @@ def read_detections(path: Path) -> DetectorFile:
 def read_two_choice_answers(path: Path, *, type: str = "", subtype: str = "") -> CorrectFile:
     """Read GPT-4V's answers on SugarCrepe (`gpt4v-<type>_<subtype>.json`): right when the caption was chosen.
 
-    An answer that is neither caption, a refusal say, is wrong. Beside the items a file may hold its own `accuracy`,
-    which is not read. type, subtype: what the file is of; by default taken from its name.
+    An answer that is neither caption, such as a refusal, is wrong. The file's own `accuracy` is ignored.
+    type, subtype: what the file is of; by default taken from its name.
     """
     if not type and "_" in path.stem:
         type, subtype = path.stem.rpartition("-")[2].split("_", 1)
@@ -198,7 +198,7 @@ def _json_object(path: Path) -> Mapping[str, Any]:
 
 
 class _Record:
-    """One row of a table. What is wrong with it goes to `problems`, and a harmless value comes back."""
+    """One row of a table; a problem is added to `problems`, and a neutral value is returned."""
 
     def __init__(self, values: Mapping[str, str], where: str, problems: list[str]) -> None:
         self.values, self.where, self.problems = values, where, problems
@@ -246,10 +246,12 @@ class _Table:
             raise ResultsFileError([f"{path.name} is empty."])
         twice = [name for name, times in Counter(self.header).items() if times > 1]
         if twice:
-            raise ResultsFileError([f"{path.name} has the column {name!r} more than once. Keep one." for name in twice])
+            raise ResultsFileError(
+                [f"{path.name} has the column {name!r} more than once. Keep only one." for name in twice]
+            )
 
     def column(self, *names: str) -> str:
-        """Return the first of `names` that the header has; raises when it has none."""
+        """Return the first of `names` in the header. Raises ResultsFileError without one."""
         found = self.optional(*names)
         if found is None:
             self.problems.append(f"The file has no column {' or '.join(names)}; it has {', '.join(self.header)}.")
@@ -257,10 +259,10 @@ class _Table:
         return found
 
     def optional(self, *names: str) -> str | None:
-        """Return which of `names`, all for the same thing, the header has; raises when it has two."""
+        """Return which of `names`, synonyms, is in the header. Raises ResultsFileError for two."""
         found = [name for name in names if name in self.header]
         if len(found) > 1:
-            raise ResultsFileError([f"The columns {' and '.join(found)} say the same thing. Keep one."])
+            raise ResultsFileError([f"The columns {' and '.join(found)} mean the same. Keep only one."])
         return found[0] if found else None
 
     def records(self) -> Iterator[_Record]:

@@ -1,4 +1,4 @@
-"""ARO's cases made from scene graphs: relations, and attributes of two objects, in a region of a photo."""
+"""Create ARO's cases from scene graphs: relations, and attributes of two objects, in a region of a photo."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.errors import BenchmarkError
 
-# An object counts that has at least this share of the photo's width and of its height.
+# Smallest share of the photo's width, and of its height, of an object that counts.
 LEAST_SIDE = 1 / 4
 
 
@@ -83,7 +83,7 @@ def _region(image: str, one: Thing, two: Thing) -> dict[str, Any]:
 
 
 def _scenes(graphs: Mapping[str, Any], file: str) -> Iterator[tuple[str, list[Thing]]]:
-    """Yield each photo with its objects that are large and alone of their name."""
+    """Yield each photo with its large objects whose name is unique in the photo."""
     for image, graph in graphs.items():
         try:
             things = [_thing(id, found) for id, found in graph["objects"].items()]

@@ -1,4 +1,4 @@
-"""Scores from a file: a table of pairs, a matrix with names, or an array in a benchmark's order."""
+"""Read scores from a file: a table of pairs, a matrix with names, or an array in a benchmark's order."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,7 +93,7 @@ def _in_order(file: str, scores: Floats) -> Matrices:
 def _reader(path: Path) -> Matrices:
     readers = {".csv": _read_csv, ".parquet": _read_parquet, ".npz": _read_npz, ".npy": _read_npy}
     if path.suffix.lower() not in readers:
-        raise BenchmarkError(f"{path.name} is not a known file of scores. {FORMS}")
+        raise BenchmarkError(f"{path.name} is not a known type of score file. {FORMS}")
     try:
         return readers[path.suffix.lower()](path)
     except OSError as error:
@@ -112,7 +112,7 @@ def _read_csv(path: Path) -> Matrices:
 
 
 def _read_parquet(path: Path) -> Matrices:
-    # Here, because nothing else of a command needs it, and it takes long to load.
+    # Imported here, because it takes long to load.
     import pyarrow
     from pyarrow import parquet
 
@@ -143,12 +143,12 @@ def _read_rows(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]
 
 
 def _is_matrix(columns: Sequence[str]) -> bool:
-    """Return whether columns are those of a matrix and not, with a name misspelt, those of a table of pairs."""
+    """Return whether columns form a matrix, rather than a table of pairs with a misspelt name."""
     return len(columns) > 1 and columns[0] == COLUMNS[0] and not set(COLUMNS[1:]) & set(columns)
 
 
 def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) -> Matrices:
-    """Read a row for each image, with its name in the column image and a score under each text; it has all of them."""
+    """Read one row per image: its name in the column image and a score for each text."""
     images: list[str] = []
     scores: list[list[float]] = []
     problems: list[str] = []
@@ -159,7 +159,7 @@ def _matrix(path: Path, texts: Sequence[str], rows: Iterable[dict[str, Any]]) ->
             problems.append(f"Record {number}: a score is missing, or not a number.")
         images.append(str(row[COLUMNS[0]]))
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
-        problems.append("It names an image or a text twice.")
+        problems.append("An image or a text occurs twice.")
     if problems:
         raise BenchmarkError(*(f"{path.name}: {problem}" for problem in problems))
     return _by_name(path.name, images, texts, np.array(scores, dtype=np.float64).reshape(len(images), len(texts)))
@@ -193,7 +193,7 @@ def _read_npz(path: Path) -> Matrices:
             f"{path.name} has scores of shape {scores.shape} for {len(images)} images and {len(texts)} texts."
         )
     if len(set(images)) < len(images) or len(set(texts)) < len(texts):
-        raise BenchmarkError(f"{path.name} names an image or a text twice.")
+        raise BenchmarkError(f"{path.name} has an image or a text twice.")
     return _by_name(path.name, images, texts, scores)
 
 

@@ -1,4 +1,4 @@
-"""Prints evaluations as a table of models x scores with the chance row, and writes them as JSON."""
+"""Print evaluations as a table of models x scores with the chance row, and write them as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Captions with their words in another order, in four ways (ARO's COCO-Order and Flickr30k-Order)."""
+"""Put the words of captions into another order, in four ways (ARO's COCO-Order and Flickr30k-Order)."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ TAGGER = "en_core_web_sm"
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 ADJECTIVES = frozenset({"JJ", "JJR", "JJS"})
 
-# A caption -> its tokens, each with its tag of the Penn Treebank.
+# Caption -> its tokens, each with its Penn Treebank tag.
 Tagger = Callable[[str], Sequence[tuple[str, str]]]
 
 
@@ -26,7 +26,7 @@ def tokens_of(caption: str) -> list[str]:
 
 @cache
 def _tokenizer() -> Any:
-    # It loads a good deal, which only this needs.
+    # Imported here, because it is slow and only needed here.
     return import_module("nltk.tokenize.destructive").NLTKWordTokenizer()
 
 
@@ -47,8 +47,8 @@ def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list
     caption with one noun and one adjective has no other.
 
     Source: Yuksekgonul et al. 2023, section 2; `dataset_zoo/perturbations.py` in
-    mertyg/vision-language-models-are-bows. There all captions share the random generators, so that only the same run
-    over the same data gives the same captions; here each caption has its own.
+    mertyg/vision-language-models-are-bows. There all captions share the random generators, so the
+    result depends on the whole run. Here each caption has its own.
     """
     tagged: list[str | None] = [None, None]
     if tagger is not None:
@@ -69,7 +69,7 @@ def shuffled(caption: str, *, tagger: Tagger | None, rng: random.Random) -> list
 
 
 def _permuted(words: Sequence[str], groups: Sequence[Sequence[int]], rng: random.Random) -> str:
-    """Return the sentence in which the words at the places of each group have changed places."""
+    """Return the sentence with the words at the positions of each group permuted."""
     changed = list(words)
     for places in groups:
         for place, source in zip(places, rng.sample(list(places), len(places)), strict=True):

@@ -8,7 +8,7 @@
     study.launch()
     study.responses().to_pandas()
 
-It needs httpx, and pandas only where `to_pandas` is called. It knows nothing of the server but its addresses.
+It needs httpx and, for `to_pandas`, pandas. It depends only on the server's API.
 """
 
 from lineup_client.client import Lineup

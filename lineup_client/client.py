@@ -11,7 +11,7 @@ import httpx
 from lineup_client.errors import LineupError, NotReached
 from lineup_client.project import Project
 
-# The server is unavailable, or asks to wait.
+# The server is unavailable or asks to wait.
 AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_WAIT_SECONDS = 60.0
 
@@ -108,7 +108,7 @@ class Lineup:
                 return _raise_if_refused(response)
             if (seconds := response.headers.get("Retry-After", "")).isdecimal():
                 time.sleep(min(float(seconds), LONGEST_WAIT_SECONDS))
-        raise NotReached(f"No answer came to {method} {path}, asked {self._tries} times: {lost}") from lost
+        raise NotReached(f"No response to {method} {path}, asked {self._tries} times: {lost}") from lost
 
 
 def _raise_if_refused(response: httpx.Response) -> httpx.Response:

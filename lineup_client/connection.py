@@ -1,11 +1,10 @@
-"""What the parts of a project need of a client."""
+"""Define what the parts of a project need of a client."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
 
 import httpx
 
-# Rows per request.
 PAGE = 1000
 
 
@@ -20,7 +19,7 @@ class Connection(Protocol):
 
 
 class ProjectPart:
-    """A part of a project. path: of the project, below the address of the API."""
+    """A part of a project. path: the project's path below the address of the API."""
 
     def __init__(self, site: Connection, path: str) -> None:
         self._site = site

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# The rest are counted.
 MOST_SHOWN = 10
 
 

@@ -22,7 +22,7 @@ Images = Path | Mapping[str, Path | bytes]
 
 
 class Table(Protocol):
-    """The part of a data frame that is needed here."""
+    """The part of a data frame's interface that is used here."""
 
     def to_dict(self, orient: Literal["records"]) -> Sequence[Mapping[Any, Any]]: ...
 

@@ -60,7 +60,7 @@ class Study:
         return self._change("resume")
 
     def close(self) -> dict[str, Any]:
-        """Close the study for ever."""
+        """Close the study. It cannot be undone."""
         return self._change("close")
 
     def ask_more(self, what: str = "answers", number: int = 1, *, dry_run: bool = False) -> dict[str, Any]:

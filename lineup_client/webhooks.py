@@ -24,7 +24,7 @@ class Webhooks(ProjectPart):
         return str(self._act("webhooks", id, "key", json={"hours": hours})["key"])
 
     def try_out(self, id: int) -> dict[str, Any]:
-        """Send a test message; return what is known of it."""
+        """Send a test message; return its state."""
         return self._act("webhooks", id, "try")
 
     def switch_on(self, id: int) -> dict[str, Any]:

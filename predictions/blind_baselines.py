@@ -1,4 +1,4 @@
-"""The blind baselines that a run may use, each a family of models and its parameters (`evaluation.blind`). Pure.
+"""List the blind baselines that a run may use: a family of models and its parameters (`evaluation.blind`). Pure.
 
 Fitted baselines need the right answers, so the site computes them, not the workers with models.
 """
@@ -15,9 +15,7 @@ from predictions.scorers import NoPicture, OpenPicture, problem_with_spec
 
 TEXT_ONLY, IMAGE_ONLY = "text-only", "image-only"
 _PARTS: Mapping[str, Part] = {TEXT_ONLY: "text", IMAGE_ONLY: "image"}
-# What follows the family where a language model scores the texts, on a worker with models.
 LANGUAGE_MODEL = "hf:"
-# Of a baseline that sees the vectors of a model, whose name is put behind it.
 NAME_WITH_VECTORS, VERSION_WITH_VECTORS = "Blind baseline: image only", "vectors-v2"
 
 
@@ -26,7 +24,7 @@ def _no_vectors(open_picture: OpenPicture) -> VectorSource:
 
 
 def embed_here(embedding: Embedding, open_picture: OpenPicture) -> VectorSource:
-    """Return a source of the vectors of images, which opens and embeds them on this machine one by one."""
+    """Return a source of image vectors that opens and embeds the images on this machine, one by one."""
 
     def vectors_of(names: Sequence[str]) -> tuple[Mapping[str, Vectors], Mapping[str, NoPicture]]:
         found: dict[str, Vectors] = {}
@@ -58,7 +56,7 @@ class FittedBaseline:
     model: str = ""
 
 
-# Another way to see or to fit is another version: predictions of version 1 (decision 0034) keep theirs.
+# Predictions of version 1 (decision 0034) keep it: another way to see or to fit needs another version.
 FITTED_BASELINES: Mapping[str, FittedBaseline] = {
     "text-only:ngrams": FittedBaseline(
         "Blind baseline: text only, n-grams", "ngrams-v2", "text", lambda source: Ngrams()

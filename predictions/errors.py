@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-# More are counted, not listed.
 MOST_PROBLEMS = 100
 
 

@@ -1,4 +1,4 @@
-"""Messages between the site and workers with models: names of tasks, queues, and contents. Pure.
+"""Define the messages between the site and workers with models: task names, queues, contents. Pure.
 
 Messages are plain JSON. A worker has no database, so it only returns ids. Messages may come twice or not at all: a
 repeated message changes nothing, and the site sends unanswered ones again.
@@ -7,19 +7,16 @@ repeated message changes nothing, and the site sends unanswered ones again.
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-# The queue of the workers that have models; what they answer goes to DEFAULT, which the workers of the site take.
+# The queue of the workers with models. Their answers go to DEFAULT, the queue of the site's workers.
 GPU, DEFAULT = "gpu", "default"
 
-# To a worker: load a model and say which one it is; score questions with it; give the vectors of pictures.
 LOAD, SCORE, EMBED = "predictions.load", "predictions.score", "predictions.embed"
-# To the site: a worker has begun something; the model is loaded, or not; these are the scores; these are the vectors;
-# pictures cannot be reached, and the chunk is to be sent again later.
 BEGUN, LOADED, STORE = "predictions.begun", "predictions.loaded", "predictions.store"
 EMBEDDED, UNREACHABLE = "predictions.embedded", "predictions.pictures_unreachable"
 
 
 class Item(TypedDict):
-    """One question: the hash of its content, and for each option the text and picture (SHA-256) to match."""
+    """One question: the hash of its content, and for each option the text and image (SHA-256) to match."""
 
     content: str
     matches: Mapping[str, tuple[str, str]]

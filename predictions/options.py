@@ -15,7 +15,7 @@ NOT_ONE_OPTION = "the question is not answered by choosing one of its options"
 class Options:
     """The options of a question, by key. `needed`: those that a model must score.
 
-    `all`: also None and Both, which show neither text nor picture; a model scores all of these or none. `right`: the
+    `all`: also None and Both, which show neither text nor image; a model scores all of these or none. `right`: the
     right option, "" if unknown.
     """
 
@@ -37,7 +37,7 @@ class Options:
         if self.fit(scored):
             return ""
         unknown = scored - self.all
-        # One of None and Both without the other: both are missing from the whole, and the whole is what is meant.
+        # None and Both come together, so with one of them missing, the whole set is reported.
         missing = (self.all if scored - self.needed - unknown else self.needed) - scored
         parts = [f"the scores lack {_listed(missing)}"] if missing else []
         if unknown:

@@ -1,7 +1,7 @@
-"""Sources of images for workers: a folder shared with the site, an S3 bucket, or the site itself. Pure.
+"""Read images for workers from a folder shared with the site, an S3 bucket, or the site itself. Pure.
 
-The bytes are checked against the requested SHA-256. An image counts as missing only if the source says so; a source
-that is down or refuses says nothing about its images.
+The bytes are checked against the requested SHA-256. An image counts as missing only if the source says so. A source
+that is down or refuses access proves nothing about its images.
 """
 
 import errno
@@ -22,21 +22,21 @@ from predictions.s3 import Account, address_of, headers_to_get
 from predictions.scorers import NoPicture, OpenPicture
 from studies.importing.pictures import NotAPicture, decode
 
-# Gives the bytes of a picture by its SHA-256. Raises NoPicture and SourceUnavailable.
+# Returns the bytes of an image by its SHA-256. Raises NoPicture and SourceUnavailable.
 ReadBytes = Callable[[str], bytes]
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(r"<Code>(\w{1,50})</Code>")
 MOST_OF_AN_ERROR = 10_000
 IMAGES = "images"
 TIMEOUT_SECONDS = 30
-# Before a source is tried again at once; after the last of them it is the site that waits, and sends the chunk again.
+# Pauses before retries. After the last one the site pauses the run and sends the chunk again.
 PAUSES_SECONDS = (0.2, 1.0)
-# Statuses that say that this one picture is not there.
+# Only these statuses mean that the image is missing; others are failures of the source.
 GONE = {404, 410}
 REFUSED = {401, 403}
-# What S3 answers to a reader who may not list a bucket, also where an object is not there.
+# S3 answers this for a missing object, too, if the reader may not list the bucket.
 ACCESS_DENIED = "AccessDenied"
-# What a folder's disk says of a file, and not of itself.
+# Errors about the file, not about the disk.
 OF_THE_FILE = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR}
 
 
@@ -56,8 +56,8 @@ def reader_of(where: str, *, token: str, account: Account | None = None) -> Read
     if where.startswith(("http://", "https://")):
         if not token:
             raise CannotReadPictures(
-                "LINEUP_IMAGES is the address of a site, which gives pictures to nobody without a token. Set "
-                "LINEUP_WORKER_TOKEN to what the site has there."
+                "LINEUP_IMAGES is the address of a site, which requires a token. Set "
+                "LINEUP_WORKER_TOKEN to the site's own value of it."
             )
         return _from_site(where.rstrip("/"), token)
     if where.startswith("s3://"):
@@ -74,18 +74,18 @@ def reader_of(where: str, *, token: str, account: Account | None = None) -> Read
 
 
 def opener(read: ReadBytes, *, max_pixels: int) -> OpenPicture:
-    """Return a function that opens a picture upright and in sRGB; too large ones are refused before decoding."""
+    """Return a function that opens an image upright and in sRGB; too large ones are refused before decoding."""
 
     def open_picture(sha256: str) -> Image.Image:
         if not _SHA256.fullmatch(sha256):
-            raise NoPicture(f"{sha256[:64]!r} is no SHA-256 of a picture.")
+            raise NoPicture(f"{sha256[:64]!r} is not the SHA-256 of an image.")
         data = read(sha256)
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise NoPicture(f"The picture {sha256[:12]} has other bytes than those imported. Import it again.")
+            raise NoPicture(f"The image {sha256[:12]} has other bytes than those imported. Import it again.")
         try:
             return decode(data, max_pixels=max_pixels)[1]
         except NotAPicture as error:
-            raise NoPicture(f"The picture {sha256[:12]} cannot be used: {error}") from error
+            raise NoPicture(f"The image {sha256[:12]} cannot be used: {error}") from error
 
     return open_picture
 
@@ -95,11 +95,11 @@ def _from_folder(folder: Path) -> ReadBytes:
         try:
             return (folder / _name(sha256)).read_bytes()
         except OSError as error:
-            # Where a disk is not mounted, not even the folder of all pictures is there.
+            # On an unmounted disk the folder of all images is missing, too.
             if error.errno in OF_THE_FILE and (folder / IMAGES).is_dir():
                 raise NoPicture(
-                    f"The picture {sha256[:12]} cannot be read on the worker ({error.strerror}). Check its "
-                    "LINEUP_IMAGES, or import the picture again."
+                    f"The image {sha256[:12]} cannot be read on the worker ({error.strerror}). Check its "
+                    "LINEUP_IMAGES, or import the image again."
                 ) from error
             raise SourceUnavailable(
                 f"The worker cannot read the folder {folder} ({error.strerror}). Check that it is mounted, and "
@@ -110,7 +110,7 @@ def _from_folder(folder: Path) -> ReadBytes:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A redirect would carry the token elsewhere."""
+    """Rejects redirects, which would carry the token elsewhere."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -128,7 +128,7 @@ def _from_site(site: str, token: str) -> ReadBytes:
         except _NotFetched as error:
             if error.status in GONE:
                 raise NoPicture(
-                    f"The picture {sha256[:12]} is missing: {site} {error}. Import the picture again, or check "
+                    f"The image {sha256[:12]} is missing: {site} {error}. Import the image again, or check "
                     "the worker's LINEUP_IMAGES."
                 ) from error
             advice = "Check the worker's LINEUP_WORKER_TOKEN" if error.status in REFUSED else "Check that the site runs"
@@ -138,24 +138,24 @@ def _from_site(site: str, token: str) -> ReadBytes:
 
 
 def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
-    # Whether anything was ever read: so the keys are good.
+    # Set after the first successful read, which shows that the keys are valid.
     has_read = False
 
     def read(sha256: str) -> bytes:
         nonlocal has_read
         address = address_of(bucket, f"{prefix}/{_name(sha256)}".lstrip("/"), account)
         try:
-            # Signed anew each time: a signature holds for some minutes.
+            # A signature expires within minutes, so each request gets a new one.
             data = _fetch(address, lambda: headers_to_get(address, account, datetime.now(UTC)))
         except _NotFetched as error:
-            # It says that there is no such object, or denies it to who may read others.
+            # S3 denies access instead of reporting a missing object to readers who may not list the bucket.
             is_denied = error.status == 403 and error.code == ACCESS_DENIED and has_read
             if is_denied or (error.status in GONE and error.code in ("", "NoSuchKey")):
                 raise NoPicture(
-                    f"The picture {sha256[:12]} is missing: the bucket {bucket} {error}. Copy the picture there, "
+                    f"The image {sha256[:12]} is missing: the bucket {bucket} {error}. Copy the image there, "
                     "or check the worker's LINEUP_IMAGES."
                 ) from error
-            advice = "what it has of AWS_..." if error.status in REFUSED else "that the storage can be reached"
+            advice = "its AWS_... settings" if error.status in REFUSED else "that the storage can be reached"
             raise SourceUnavailable(
                 f"The bucket {bucket} {error}. Check the worker's LINEUP_IMAGES and {advice}."
             ) from error
@@ -166,8 +166,10 @@ def _from_bucket(bucket: str, prefix: str, account: Account) -> ReadBytes:
 
 
 class _NotFetched(Exception):
-    """What the other side did instead, to stand behind its name. `status`: of HTTP, 0 without an answer; `code`: what
-    S3 calls the error, "" where it says nothing."""
+    """A failed request, with a reason that follows the name of the server.
+
+    `status`: the HTTP status, 0 without an answer; `code`: S3's error code, "" without one.
+    """
 
     def __init__(self, why: str, *, status: int = 0, code: str = "") -> None:
         super().__init__(why)
@@ -176,7 +178,7 @@ class _NotFetched(Exception):
 
 
 def _fetch(address: str, headers: Callable[[], Mapping[str, str]]) -> bytes:
-    """Return what an address gives, tried again after short pauses where the other side is down. Raises _NotFetched."""
+    """Return the content of an address, with retries after short pauses. Raises _NotFetched."""
     for pause in PAUSES_SECONDS:
         try:
             return _fetch_once(address, headers())
@@ -203,7 +205,7 @@ def _fetch_once(address: str, headers: Mapping[str, str]) -> bytes:
 
 
 def _code_in(error: HTTPError) -> str:
-    """Return what S3 calls an error, "" where the answer does not say."""
+    """Return the S3 error code, "" without one."""
     try:
         found = _CODE.search(error.read(MOST_OF_AN_ERROR).decode(errors="replace"))
     except (HTTPException, OSError):
@@ -212,5 +214,5 @@ def _code_in(error: HTTPError) -> str:
 
 
 def _name(sha256: str) -> str:
-    """Return what the site calls a picture in its media folder."""
+    """Return the path of an image in the site's media folder."""
     return f"{IMAGES}/{sha256[:2]}/{sha256}"

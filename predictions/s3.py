@@ -1,7 +1,7 @@
-"""Requests to S3, and to what speaks like it, signed with AWS Signature Version 4. Pure.
+"""Sign requests to S3 and compatible storage with AWS Signature Version 4. Pure.
 
-https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html. Only what is needed to read an object:
-a client library would bring a hundred times as much code to the worker.
+https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html. Only reading an object is implemented: a
+client library would bring a hundred times as much code to the worker.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Account:
 def address_of(bucket: str, name: str, account: Account) -> str:
     """Return the URL of an object.
 
-    A bucket with a dot in its name goes into the path: as a part of the host it would fit no certificate.
+    A bucket with a dot in its name goes into the path, because no certificate covers it as part of the host.
     """
     path = quote(name, safe="/-_.~")
     if account.endpoint:
@@ -44,7 +44,7 @@ def address_of(bucket: str, name: str, account: Account) -> str:
 def headers_to_get(
     address: str, account: Account, now: datetime, headers: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the headers of a GET of `address` without a query at `now`: `headers`, and those of the signature."""
+    """Return the headers of a signed GET of `address`, without a query, at `now`; `headers` are signed, too."""
     if not account.key:
         return dict(headers or {})
     parts = urlsplit(address)

@@ -1,7 +1,7 @@
-"""Scores the questions of one message with a loaded model. Pure.
+"""Score the questions of one message with a loaded model. Pure.
 
-If the model can also compute in 16 bits, that is faster but slightly inexact. Questions with two options too close for
-a certain order are scored again in float32, so the answers are those of float32 (docs/decisions/0033).
+Computing in 16 bits, where a model can, is faster but slightly inexact. Questions with two options too close for a
+certain order are scored again in float32, so the answers are those of float32 (docs/decisions/0033).
 """
 
 from base64 import b64encode
@@ -16,7 +16,7 @@ from predictions.scorers.contrastive import Contrastive
 
 Pair = tuple[str, str]
 Found = Mapping[Pair, float | NoPicture]
-# Of the questions that are not in doubt, the closest ones are computed in float32 too, to see how far off scores are.
+# The closest questions with a certain order are scored in float32, too, to measure the error.
 COMPARED = 8
 NO_VECTORS = "The model gives no image embeddings. Name a contrastive model, such as CLIP."
 
@@ -26,7 +26,7 @@ def score_items(
 ) -> ScoredChunk:
     """Return the scores of every option of every question, and their conditions.
 
-    `half`: the same model in 16-bit numbers. A question with an unavailable picture gets a sentence instead; the others
+    `half`: the same model in 16-bit numbers. A question with an unavailable image gets a sentence instead; the others
     are scored. Raises OutOfMemory.
     """
     if half is None:
@@ -52,7 +52,7 @@ def score_items(
 
 
 def embed_pictures(scorer: Scorer, pictures: Sequence[str], open_picture: OpenPicture) -> EmbeddedChunk:
-    """Return the vectors of pictures, and a sentence for each unavailable one.
+    """Return the vectors of images, and a sentence for each unavailable one.
 
     Raises OutOfMemory, and CannotLoad for a model without image embeddings.
     """
@@ -77,7 +77,7 @@ def loaded_as(scorer: Scorer, half: Scorer | None) -> LoadedModel:
 
 
 def speed_of(scorer: Scorer, half: Scorer | None) -> float:
-    """Return the pictures per second to plan with, more than 0.
+    """Return the images per second to plan with, more than 0.
 
     If all questions had to be scored again in float32, it would take at most three times as long.
     """
@@ -101,8 +101,10 @@ def _score(scorer: Scorer, items: Iterable[Item], open_picture: OpenPicture) -> 
 
 
 def _gap(item: Item, found: Found) -> float:
-    """Return how far apart the closest two options of a question are; 0 where one is no number, as float16 has none for
-    what is too large, and infinity where a picture cannot be had."""
+    """Return the smallest difference between two options of a question.
+
+    0 if a score is not a number, as for float16 overflow; infinity if an image is unavailable.
+    """
     scores = [found[text, picture] for text, picture in item["matches"].values()]
     numbers = sorted(score for score in scores if not isinstance(score, NoPicture))
     if len(numbers) < len(scores):
@@ -113,7 +115,7 @@ def _gap(item: Item, found: Found) -> float:
 
 
 def _largest_difference(drafts: Found, exact: Found) -> float:
-    """Return how far a score is at most from what it is in float32, of those that are numbers in both."""
+    """Return the largest difference of a score from its value in float32, where both are numbers."""
     both = ((drafts[pair], score) for pair, score in exact.items())
     return max((abs(one - other) for one, other in both if _is_finite(one) and _is_finite(other)), default=0.0)
 
@@ -130,5 +132,5 @@ def _of_item(item: Item, found: Found) -> Scored:
             return Scored(content=content, error=str(score))
     numbers = {option: score for option, score in scores.items() if not isinstance(score, NoPicture)}
     if not all(map(isfinite, numbers.values())):
-        return Scored(content=content, error="The model gave something that is not a number. Check its weights.")
+        return Scored(content=content, error="The model's score is not a number. Check its weights.")
     return Scored(content=content, scores=numbers)

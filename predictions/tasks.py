@@ -1,6 +1,6 @@
-"""Celery tasks about models: messages to workers with models, and what the site does with their answers.
+"""Celery tasks about models: send messages to workers with models, and store their answers.
 
-Each task calls one action; a repeated answer changes nothing. Messages due are in the database: a lost one is sent
+Each task calls one action; a repeated answer changes nothing. Messages due are in the database: lost ones are sent
 again periodically.
 """
 
@@ -58,11 +58,11 @@ def _send_chunks(chunks: Iterable[Chunk]) -> None:
 
 
 def _send(name: str, **content: Any) -> None:
-    """Send a message that is worth nothing once it would be sent again."""
+    """Send a message that expires when it would be sent again."""
     try:
         current_app.send_task(name, kwargs=content, queue=GPU, expires=runs.LOST_AFTER.total_seconds())
     except OperationalError as error:
-        logger.error("%s is sent again later: the broker cannot be reached (%s).", name, error)
+        logger.error("Cannot reach the broker (%s is sent again later): %s", name, error)
 
 
 @task(name=BEGUN, minutes=5)

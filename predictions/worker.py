@@ -2,7 +2,7 @@
 
     celery -A predictions.worker worker
 
-It needs the broker and the pictures, and knows no Django: what it is told and what it answers stands in
+It needs the broker and the images, and knows no Django: what it is told and what it answers stands in
 `predictions.messages`. One process does one message at a time, so that a model is alone on its device; start one for
 each GPU (CUDA_VISIBLE_DEVICES).
 
@@ -17,10 +17,10 @@ AWS_REGION           with a bucket: where it is; us-east-1 unless it is set
 AWS_ENDPOINT_URL     with a bucket that is not Amazon's: the address of what serves it
 LINEUP_WORKER_TOKEN  with an address: what the site has there
 LINEUP_PRECISION     auto, float32, float16 or bfloat16: what models compute in; auto is 16 bits where that is quicker
-LINEUP_VECTORS       a folder for vectors of pictures and texts, on a disk of this machine; none are kept unless it is
+LINEUP_VECTORS       a folder for vectors of images and texts, on a disk of this machine; none are kept unless it is
                      set
 LINEUP_VECTORS_MB    how many MiB they may fill; 4096 unless it is set
-IMAGE_MAX_PIXELS     a larger picture is refused; 50000000 unless it is set
+IMAGE_MAX_PIXELS     a larger image is refused; 50000000 unless it is set
 """
 
 import logging
@@ -61,9 +61,9 @@ logger = logging.getLogger(__name__)
 EMBEDDED_URL = "filesystem://localhost"
 MAX_PIXELS = "50000000"
 VECTORS_MB = "4096"
-# What each setting asks of `Scorer.in_half`; None: nothing.
+# The argument of `Scorer.in_half` for each setting; None: float32 only.
 PRECISIONS: Mapping[str, str | None] = {"auto": "", "float32": None, "float16": "float16", "bfloat16": "bfloat16"}
-# What was computed is offered to a broker that is away for about five minutes; then the site asks again.
+# Answers are offered to an unreachable broker for about five minutes; then the site sends the message again.
 PATIENCE = {"max_retries": 60, "interval_start": 1, "interval_step": 1, "interval_max": 5}
 
 
@@ -99,13 +99,13 @@ def _vectors() -> "KeptVectors | None":
     folder, most = read("LINEUP_VECTORS", ""), _count("LINEUP_VECTORS_MB", VECTORS_MB)
     if not folder:
         return None
-    # Which loads more than a worker needs that keeps nothing.
+    # Imported here, because a worker that stores nothing does not need it.
     from predictions.scorers.kept import MEGABYTE, CannotKeep, KeptVectors
 
     try:
         return KeptVectors(Path(folder), most=most * MEGABYTE)
     except CannotKeep as error:
-        raise CannotStart(f"{error} Name another folder in LINEUP_VECTORS.") from error
+        raise CannotStart(f"{error} Choose another folder in LINEUP_VECTORS.") from error
 
 
 def _account() -> Account:
@@ -131,7 +131,7 @@ def _half() -> str | None:
 def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
     folder = Path(read("DATA_DIR", str(Path(__file__).resolve().parent.parent / "var")))
     url = read("CELERY_BROKER_URL", EMBEDDED_URL)
-    # No fixups: with DJANGO_SETTINGS_MODULE set, by accident, Celery would load Django. Not the current application of
+    # No fixups: if DJANGO_SETTINGS_MODULE is set by accident, Celery would load Django. Not the current application of
     # a process that has another one.
     made = Celery("predictions", fixups=[], set_as_current=False)
     made.conf.update(
@@ -142,7 +142,7 @@ def _make() -> tuple[Celery, OpenPicture, str | None, "KeptVectors | None"]:
         task_publish_retry_policy=PATIENCE,
         task_default_queue=GPU,
         task_ignore_result=True,
-        # A message is done when its answer is on its way, and not before.
+        # A message is acknowledged after its answer was sent.
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         worker_pool="solo",
@@ -160,7 +160,7 @@ except (CannotReadPictures, CannotStart) as stop:
 
 
 class _Loaded:
-    """The model that was asked for last, there is no memory for two, and the same in numbers of 16 bits, if any."""
+    """The last requested model, because memory holds only one, with its 16-bit twin if any."""
 
     def __init__(self) -> None:
         self.spec = ""
@@ -201,36 +201,38 @@ def score(*, run: int, chunk: int, spec: str, items: Sequence[Item]) -> None:
 
 @app.task(name=EMBED)
 def embed(*, run: int, chunk: int, spec: str, pictures: Sequence[str]) -> None:
-    """Compute the vectors of pictures (SHA-256) with the model that `spec` names, in float32."""
+    """Compute the vectors of images (SHA-256) with the model that `spec` names, in float32."""
     _answer_chunk(EMBEDDED, run, chunk, lambda: embed_pictures(_loaded.get(spec)[0], pictures, open_picture))
 
 
 def _answer_chunk(task: str, run: int, chunk: int, work: Callable[[], Mapping[str, Any]]) -> None:
-    """Say that a chunk is begun, and then what came of it or, where its pictures cannot be reached, why, so that it is
-    sent again later."""
+    """Report that a chunk is begun, and then its result.
+
+    If its images are unreachable, report why, so that the chunk is sent again later.
+    """
     _answer(BEGUN, run=run, chunk=chunk)
     try:
         answer = _in_words(work)
     except SourceUnavailable as error:
-        logger.warning("chunk %s of run %s waits for its pictures: %s", chunk, run, error)
+        logger.warning("chunk %s of run %s waits for its images: %s", chunk, run, error)
         _answer(UNREACHABLE, run=run, chunk=chunk, why=str(error))
     else:
         _answer(task, run=run, chunk=chunk, answer=answer)
 
 
 def _in_words(work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return what came of it, or a sentence for people; what nobody foresaw has its trace in the log."""
+    """Return the result, or a sentence for people; unexpected errors are logged with their traceback."""
     try:
         return work()
     except CannotLoad as error:
         return {"error": str(error)}
     except OutOfMemory:
-        return {"error": "The memory of the worker does not suffice for a single picture. Use a larger device."}
+        return {"error": "The worker's memory is too small for a single image. Use a larger device."}
     except SourceUnavailable:
         raise
     except Exception:
         reference = uuid.uuid4().hex[:8]
-        logger.exception("a message could not be done, reference %s", reference)
+        logger.exception("failed to process a message, reference %s", reference)
         return {"error": f"The worker failed. Its log says why: look for the reference {reference}."}
 
 

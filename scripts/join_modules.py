@@ -71,7 +71,7 @@ def _strip_module_syntax(name: str, *, modules: Path, exported: list[str]) -> It
             exported.append(found["name"])
             yield found["kept"]
         elif re.match(r"(import|export)\b", line):
-            raise ValueError(f"{name}.js, line {number}: no form of import or export that can be joined: {line}")
+            raise ValueError(f"{name}.js, line {number}: this form of import or export cannot be joined: {line}")
         else:
             yield line
 

@@ -33,14 +33,14 @@ from simulation.demo.image_sets import TEXTS
 from studies.kinds import Kind, NotAnAnswer, get_kind, has_own_score
 from studies.models import PracticeQuestion, Question, Study
 
-# New texts tried after one was refused because it had been given before.
+# New texts to try after a duplicate was refused.
 MOST_TRIES = 20
-# Answers drawn until one is right, or wrong.
+# Draws until one is right, or wrong.
 MOST_DRAWN = 500
 TIMEOUT_SECONDS = 30
-# Nobody uses the rest of a page; parsing it too takes half as long again.
+# Parsing the rest of a page would take half as long again.
 LOOKED_AT = ["main", "h1", "progress"]
-# Far more pages than a survey has; ends a visit to a page that leads to itself.
+# Far more pages than a survey has; ends a visit to a page that links to itself.
 MOST_PAGES = 10_000
 # Without styles and scripts, pages may name these files as in the source.
 UNCOLLECTED = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
@@ -76,9 +76,8 @@ class BrowserInProcess:
     """Call the site's code in this process, with middleware, whether or not static files were collected."""
 
     def __init__(self) -> None:
-        # The site's first allowed host; forms are checked as for any browser.
         host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
-        # Each has a private address of its own: many arrive quickly, and few may come from one network.
+        # Private addresses, one per annotator: many arrive quickly, and arrivals are limited per network.
         address = str(IPv6Address((0xFD << 120) | random.getrandbits(120)))
         self._client = Client(
             enforce_csrf_checks=True, raise_request_exception=False, SERVER_NAME=host, REMOTE_ADDR=address
@@ -105,7 +104,7 @@ class BrowserInProcess:
 
 @contextmanager
 def _in_process() -> Iterator[None]:
-    """Need no collected files, accept simulated times, and log no failing page: the error message has it."""
+    """Work without collected files, accept simulated times, and do not log failing pages: the error has the message."""
     logger = logging.getLogger("django.request")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -214,9 +213,9 @@ class _Visit:
 
 
 def take_part(*, browser: Browser, study: Study, person: SimulatedAnnotator) -> VisitResult:
-    """Play one person's whole visit, and return its result.
+    """Simulate one person's whole visit, and return its result.
 
-    Raises CannotRead. Whatever ends a visit early, Ctrl-C included, its place is released.
+    Raises CannotRead. If the visit ends early, also by Ctrl-C, its place is released.
     """
     try:
         return _visit(browser=browser, study=study, person=person)
@@ -266,7 +265,7 @@ def _step(form: Tag) -> str:
 
 
 def _form_to_send(page: Page) -> Tag | None:
-    """Return the form that leads on, not the hidden one of the next question."""
+    """Return the visible form that continues, not the hidden one of the next question."""
     forms = (form for form in page.html.select("main form") if form.find_parent(hidden=True) is None)
     return next((form for form in forms if _step(form) in _SENDERS), None)
 
@@ -383,7 +382,7 @@ def _possible_answers(
 ) -> Iterator[Mapping[str, str]]:
     """Yield possible answers as a page posts them: the right one, if it can be posted, then drawn ones."""
     kind = get_kind(question.kind)
-    # The right answer may have another form than an answer, such as several that are all right.
+    # The right answer may have another form than an answer, such as a list of several right ones.
     with suppress(NotAnAnswer, ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration):
         yield kind.posted(question.content, order, right)
     for _ in range(MOST_DRAWN):
@@ -422,11 +421,11 @@ def _read_result(visit: _Visit) -> VisitResult:
         session = _session(visit)
         sitting.state = session.state
         if sitting.state == SessionState.WAITING:
-            # Nobody else is working meanwhile, so nothing new would come.
+            # Nobody else answers meanwhile, so waiting would not help.
             _release_place(study=session.study, person=visit.person)
             sitting.turned_away, sitting.nothing_left = page.text or page.title, True
         elif sitting.state in OPEN_STATES:
-            raise CannotRead(f'The page "{page.title}" (status {page.status}) offers nothing that leads on.')
+            raise CannotRead(f'The page "{page.title}" (status {page.status}) has no form that continues.')
     else:
         sitting.turned_away = page.text or page.title
         sitting.nothing_left = page.status == 200

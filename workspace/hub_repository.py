@@ -367,7 +367,7 @@ def _stale_files(there: Sequence[str], ours: Sequence[str]) -> list[str]:
 def _error_sentence(error: Any, target: Target) -> str:
     status = error.response.status_code if error.response is not None else 0
     if status == 401:
-        return "The Hub does not know this token, or it has expired."
+        return "The Hub rejected the token: it is unknown or expired. Use a new one."
     if status == 403:
         return f"The Hub does not let this token write to {target.repository}."
     if status == 404:

@@ -154,7 +154,7 @@ class SignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             _refuse(request, CANCELLED)
         # The message may contain tokens of the provider, so only the error's type is logged.
         cause = exception.__cause__ if exception is not None else None
-        logger.warning("signing in by the provider failed (%s): %r after %r", error, type(exception), type(cause))
+        logger.warning("sign-in with the provider failed (%s): %r after %r", error, type(exception), type(cause))
         _refuse(request, FAILED)
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

@@ -183,7 +183,7 @@ def _error_sentence(host: str, error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"The certificate of {host} is not valid: {error.verify_message}."
     if isinstance(error, ssl.SSLError):
-        return f"No secure connection to {host} could be made."
+        return f"The secure connection to {host} failed."
     if isinstance(error, http.client.HTTPException):
         return f"{host} did not send a complete HTTP response."
     return f"{host} cannot be reached."

@@ -1,10 +1,9 @@
-"""Blind baselines: accuracy of a program that sees only part of each question.
+"""Accuracy of blind baselines: programs that see only part of each question.
 
-A benchmark of pictures and texts whose right texts can be told by the texts alone measures nothing of looking
-(Gururangan et al. 2018, "Annotation artifacts in natural language inference data"; Hsieh et al. 2023, SugarCrepe,
-section 2, for pictures and captions). What such a program is right on is to be held against guessing, which is why the
-share of guessing stands beside it, and a tie is a guess here: elsewhere it is wrong, which would put a program that
-cannot tell anything below chance.
+If texts alone reveal the right texts of a benchmark of images and texts, it does not measure vision (Gururangan et al.
+2018, "Annotation artifacts in natural language inference data"; Hsieh et al. 2023, SugarCrepe, section 2). The accuracy
+must be compared with guessing, so the expected share of guessing is reported beside it, and a tie counts as a guess
+here. Elsewhere a tie is wrong, which would put a program that cannot decide below chance.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,14 +16,14 @@ from analytics.people import ROUNDING, share_interval
 from analytics.scores import NOTHING
 from evaluation.blind.cases import Case, groups_of
 
-# Scores of a question closer than this differ only by rounding of sums.
+# Smaller differences between scores are rounding errors.
 SAME = 1e-9
 ONE_GROUP = "All questions are connected by shared texts or images, so there is no interval for other questions."
 
 
 @dataclass(frozen=True)
 class BlindAccuracy:
-    """Accuracy of a blind baseline beside guessing.
+    """Accuracy of a blind baseline, with that of guessing.
 
     share: 0 to 1, a tie counted as a guess among the tied options; None only if there is no question. low, high: 95 %
     interval for other questions like these; None exactly if `reason` says why. chance: the expected share of guessing.
@@ -41,7 +40,7 @@ class BlindAccuracy:
 
 
 def accuracy_of(scored: Sequence[tuple[Case, Mapping[str, float]]]) -> BlindAccuracy:
-    """Return `blind_accuracy` of cases with the scores of their options by key, drawn together where they share."""
+    """Return `blind_accuracy` of cases, given the scores of their options by key, grouped by what they share."""
     cases = [case for case, _ in scored]
     return blind_accuracy(
         [[scores[key] for key in case.options] for case, scores in scored],
@@ -55,16 +54,16 @@ def blind_accuracy(
 ) -> BlindAccuracy:
     """Return how often the right option of a question has the highest score, with its interval and chance.
 
-    scores: of each question one for each option, at least 2, higher is better; questions may have different numbers of
-    options, and none is missing: what was not scored is left out by the caller, who says how many. right: the index of
-    the right option. groups: which questions belong together, such as those about one instance, whose outcomes are no
-    independent draws. All of one length. Raises ValueError for other lengths, a score that is no finite number, fewer
-    than 2 options, and an index that is no option.
+    scores: one list per question with a score for each option, at least 2; higher is better. Questions may differ in
+    the number of options. The caller leaves out unscored questions and reports how many. right: the index of the right
+    option. groups: labels of questions that belong together, such as those about one instance, because their outcomes
+    are not independent. All have the same length. Raises ValueError for different lengths, a score that is not finite,
+    fewer than 2 options, and an invalid index.
 
-    A question counts 1 where the right option alone is highest, 1/k where it ties with k - 1 others, 0 otherwise. The
+    A question counts 1 if the right option alone is highest, 1/k if it ties with k - 1 others, 0 otherwise. The
     interval is that of a share whose design effect is the ratio of the variance between groups (of a ratio estimate:
     Cochran 1977, "Sampling techniques", section 11.8) to that of single answers, at least 1 (`analytics.people`; Korn
-    and Graubard 1998). Where the groups do not differ, each counts as one single answer.
+    and Graubard 1998). If the groups do not differ, each counts as a single answer.
 
     Example: [[2, 1], [1, 2], [1, 1]] with the first option right each time is (1 + 0 + 0.5) / 3 = 0.5, by chance 0.5.
     """

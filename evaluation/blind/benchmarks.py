@@ -29,14 +29,15 @@ def evaluate_blind(benchmark: Benchmark[Any, Any], data: Any, part: Part, featur
     Raises BenchmarkError, also if the benchmark offers no choice between the parts that the baseline sees.
     """
     choices_of_blocks = ([each for each in choices if each.among == part] for choices in benchmark.choices(data))
-    # Each block with its choices, as such and as cases.
     asked = [
         (block, [(choice, _case(block, choice)) for choice in choices])
         for block, choices in zip(benchmark.blocks(data), choices_of_blocks, strict=True)
     ]
     cases = [case for _, choices in asked for _, case in choices]
     if not cases:
-        raise BenchmarkError(f"{benchmark.title} asks for no choice between {SEEN[part]}, which is all that is seen.")
+        raise BenchmarkError(
+            f"{benchmark.title} has no choice between {SEEN[part]}, the only part that the baseline sees."
+        )
     scores = _fitted(cases, features)
 
     def score(blocks: Iterable[Block]) -> Iterator[Floats]:
@@ -73,7 +74,7 @@ def _fitted(asked: Sequence[Case], features: Features) -> dict[str, dict[str, fl
 
 
 def _case(block: Block, choice: Choice) -> Case:
-    """Return a choice as a case, its options by their places."""
+    """Return a choice as a case, its options by their positions."""
     options, shown = (block.texts, block.images) if choice.among == "text" else (block.images, block.texts)
     content = [choice.among, shown[choice.of], list(options), choice.right]
     name = hashlib.sha256(json.dumps(content).encode()).hexdigest()

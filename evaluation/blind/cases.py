@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from studies.kinds import Kind, content_hash
 
-# The part of a question that a blind baseline sees.
 Part = Literal["text", "image"]
 
 
@@ -74,7 +73,7 @@ def digest_of(cases: Iterable[Case]) -> str:
 
 def groups_of(cases: Sequence[Case]) -> list[int]:
     """Return the group number of each case: cases that share anything, directly or through others, form a group."""
-    # Where it is needed: the pages of the site import this module, and loading scipy takes longer than all of them.
+    # Imported here, because loading SciPy takes longer than all other imports of a page.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

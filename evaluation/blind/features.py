@@ -8,13 +8,13 @@ if TYPE_CHECKING:
 
 
 class Features(Protocol):
-    """How options, texts or names of images (SHA-256), become rows of numbers."""
+    """Turn options, texts or names of images (SHA-256), into rows of numbers."""
 
     def conditions(self) -> Mapping[str, Any]:
         """Return the parameters of the features as plain JSON."""
 
     def missing(self, options: Iterable[str]) -> Mapping[str, Exception]:
-        """Return the options that cannot be read, and why; `fit` and `rows` take only the others."""
+        """Return the unreadable options with the reasons; `fit` and `rows` take only the others."""
 
     def fit(self, options: Sequence[str]) -> None:
         """Fit the features to distinct options, at least two."""

@@ -1,9 +1,9 @@
-"""Scores of questions from the right answers to others, cross-fitted in grouped folds. Pure.
+"""Score questions by the right answers to others, cross-fitted in grouped folds. Pure.
 
 Questions that share anything are in one fold: those about one instance, and those of instances that share a text or an
 image. Otherwise a baseline could memorise single answers.
 
-A logistic regression without an intercept learns, from the difference of the features of a right and a wrong option,
+A logistic regression without an intercept predicts, from the difference of the features of a right and a wrong option,
 which one is right: paired comparisons (Bradley and Terry 1952; for competing texts, Joachims 2002). The score of an
 option is its log-odds against an option without features. Nothing is random: the same questions give the same scores in
 any order.
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 FOLDS = 5
-# The inverse of the regularisation: half the sum of squared weights costs as much as the losses of so many comparisons.
+# The inverse of the regularisation: half the sum of squared weights costs as much as the losses of this many
+# comparisons.
 STRENGTH = 1.0
 MOST_ROUNDS = 500
 TOLERANCE = 1e-7
-# Decimals of a score: further ones are noise of the solver, and options that differ only in those tie.
+# Further decimals are noise of the solver, so options that differ only in those tie.
 DIGITS = 6
 
 
@@ -47,10 +48,11 @@ def folds_of(cases: Sequence[Case]) -> list[int]:
         names[group] = min(names.get(group, case.name), case.name)
     if len(names) < 2:
         raise CannotFit(
-            "There are not two groups of questions without a text or a picture in common whose options can be seen and "
-            "whose right answers are known, so none can be scored by what others show."
+            "The baseline needs at least two groups of questions with known right answers and visible options, "
+            "and without a text or an image in common. These questions have fewer."
         )
-    # The largest group comes first, of equal ones the last label: numbered by what they show, whose order is fixed.
+    # GroupKFold takes the largest group first and, of equal ones, the last label. Labels by content make folds
+    # independent of order.
     labels = {group: label for label, group in enumerate(sorted(names, key=names.__getitem__, reverse=True))}
     splits = GroupKFold(min(FOLDS, len(names))).split(cases, groups=[labels[group] for group in groups])
     folds = np.zeros(len(cases), dtype=int)
@@ -90,13 +92,13 @@ def scores_of_fold(
 def weights_of(apart: "csr_array", *, strength: float = STRENGTH) -> NDArray[np.float64]:
     """Return the weights of a logistic regression without an intercept by which the right options win.
 
-    apart: features of right less those of wrong options, shape (comparisons, features). The weights minimise the sum
-    over comparisons of log(1 + exp(-apart w)) plus |w|^2 / 2 / `strength`, with the features divided by the root of the
-    mean squared length of a comparison, so that one strength suits few features and many. Zeros where no comparison
+    apart: features of right minus those of wrong options, shape (comparisons, features). The weights minimise the sum
+    over comparisons of log(1 + exp(-apart w)) plus |w|^2 / 2 / `strength`. The features are divided by the root of the
+    mean squared length of a comparison, so that one strength suits any number of features. Zeros if no comparison
     differs in anything.
 
-    Example: one feature that is 1 in seven of eight comparisons and -1 in one, strength ln 3: ln 3, since
-    7 x 0.25 - 0.75 = ln 3 / ln 3.
+    Example: one feature that is 1 in seven of eight comparisons and -1 in one, strength ln 3: ln 3, since 7 x 0.25 -
+    0.75 = ln 3 / ln 3.
     """
     from scipy.sparse import vstack
     from sklearn.linear_model import LogisticRegression
@@ -105,7 +107,7 @@ def weights_of(apart: "csr_array", *, strength: float = STRENGTH) -> NDArray[np.
     squares = float(np.square(apart.data).sum()) / comparisons
     if not squares:
         return np.zeros(width)
-    # Each comparison also mirrored, since a classifier needs two classes: so each counts half.
+    # A classifier needs two classes, so each comparison is added mirrored, and each counts half.
     model = LogisticRegression(C=strength / squares / 2, fit_intercept=False, tol=TOLERANCE, max_iter=MOST_ROUNDS).fit(
         vstack([apart, -apart], format="csr"), np.repeat([1, 0], comparisons)
     )

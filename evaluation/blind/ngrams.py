@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
 
 WORDS, CHARACTERS = (1, 2), (1, 4)
-# An n-gram that stands in fewer texts says nothing about others.
+# An n-gram in fewer texts cannot generalize.
 FEWEST_TEXTS = 2
-# Before the first and after the last character: a capital at the start and a full stop at the end are n-grams too.
+# Marks of the start and the end, so that a capital at the start and a final full stop are n-grams, too.
 EDGE = "\x02"
-# In place of a space, because scikit-learn reduces several to one.
+# Replaces spaces, because scikit-learn merges repeated ones.
 SPACE = "\x03"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Vectors = NDArray[np.float32]
-# The vectors of pictures by their names, all of one length, and why there is none of the others.
+# Vectors of images by name, all of one length, and why the others have none.
 VectorsOf = Callable[[Sequence[str]], tuple[Mapping[str, Vectors], Mapping[str, Exception]]]
 
 
@@ -33,7 +33,7 @@ class PictureFeatures:
         self._source = source
         self._kept: dict[str, Vectors] = {}
         self._missing: dict[str, Exception] = {}
-        # A StandardScaler, once there is something to fit it to.
+        # Set by `fit`.
         self._scaler: Any = None
 
     def conditions(self) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The protocols of public benchmarks, by name. A new protocol is one file, its test, and one line here."""
+"""Register the protocols of public benchmarks by name; a new one is one file, its test, and one line here."""
 
 from functools import cache
 from pkgutil import resolve_name

@@ -24,16 +24,15 @@ REGIONS = {RELATION: "visual_genome_relation.json", ATTRIBUTION: "visual_genome_
 ORDERS = {"COCO-Order": "coco_order.json", "Flickr30k-Order": "flickr30k_order.json"}
 SCENE_GRAPHS = "val_sceneGraphs.json"
 CAPTIONS = {"COCO-Order": "coco_karpathy_test.json", "Flickr30k-Order": "flickr30k_test.json"}
-# Fewer cases than these say nothing of a relation or of a pair of attributes.
+# Relations and pairs of attributes with fewer cases are left out.
 LEAST_CASES = {RELATION: 10, ATTRIBUTION: 25}
-# Whoever exchanges the two things of these says the same.
+# Symmetric relations: exchanging the two objects does not change the meaning.
 SYMMETRIC = frozenset({"by", "of", "near", "next to", "with", "beside", "on the side of", "around"})
-# The relations to leave out, one on each line, as the authors' notebook lists them.
+# Relations to leave out, one on each line, as listed in the authors' notebook.
 LEFT_OUT = "left_out_relations.txt"
-# How many relations and pairs of attributes count in the paper.
 PUBLISHED = {RELATION: 48, ATTRIBUTION: 117}
 UNITS = {RELATION: "relations", ATTRIBUTION: "attribute pairs"}
-NO_TAGGER = f"Not made: no tagger ({TAGGER} of spaCy)."
+NO_TAGGER = f"Not created: there is no tagger ({TAGGER} of spaCy)."
 SHUFFLES = dict(zip(SHUFFLED, ("nouns and adjectives", "other words", "within threes", "threes"), strict=True))
 
 
@@ -51,31 +50,28 @@ class Cases:
     least: int = 1
 
 
-# By dataset, cases x options: the scores of a model.
 Answers = Mapping[str, Floats]
 
 
 class ARO(Benchmark[Mapping[str, Cases], Answers]):
-    """Yuksekgonul et al. 2023, "When and why vision-language models behave like bags-of-words, and what to do about
-    it?".
+    """Yuksekgonul et al. 2023, "When and why vision-language models behave like bags-of-words".
 
     Tie rule: that of the authors' code, which takes the first of the highest scores (`numpy.argmax` in
     `dataset_zoo/aro_datasets.py` of mertyg/vision-language-models-are-bows). Order of options: in VG-Relation and
-    VG-Attribution the false caption comes first and the true one second, so that a tie is wrong; in COCO-Order and
-    Flickr30k-Order the caption comes first and the four orders of it after it, so that a tie is right. As a shuffle may
-    bring back the caption itself, what ties decide there is told beside it, with ties wrong.
+    VG-Attribution the false caption is first and the true one second, so a tie is wrong. In COCO-Order and
+    Flickr30k-Order the caption is first and its four orders follow, so a tie is right. A shuffle may restore the
+    caption, so these tables also have a column in which ties are wrong.
 
-    VG-Relation (1 of 2) is the mean over relations, 48 in the paper. The authors' notebook leaves out a list of names:
-    those in `left_out_relations.txt`, where it is there. Otherwise left out are eight symmetric relations, which end
-    that list, and those with fewer than 10 cases, in place of the rare ones of the list; where this does not come to 48
-    that is told. VG-Attribution (1 of 2) is the mean over pairs of attributes with at least 25 cases. The
-    orders are 1 of 5: Precision@1 over all captions, which are read as `retrieval-v1` makes them.
+    VG-Relation (1 of 2) is the mean over relations, 48 in the paper. The authors' notebook leaves out a list of names,
+    read from `left_out_relations.txt` if it exists. Without it, the eight symmetric relations at the end of that list
+    are left out and, in place of its rare ones, those with fewer than 10 cases; a note says if this does not give 48.
+    VG-Attribution (1 of 2) is the mean over pairs of attributes with at least 25 cases. The orders are 1 of 5:
+    Precision@1 over all captions, which are read as `retrieval-v1` makes them.
 
-    Data: what is there of `visual_genome_relation.json`, `visual_genome_attribution.json`, regions of the images that
-    they name, which --prepare makes of `val_sceneGraphs.json` (GQA's) where they are not there; `coco_order.json`,
-    `flickr30k_order.json` with the captions in other orders, which --prepare makes of `coco_karpathy_test.json` and
-    `flickr30k_test.json` (a list of objects with image and caption). Two of the four orders need a tagger, and without
-    them only 1 of 2 can be asked for each of the others.
+    Data: `visual_genome_relation.json`, `visual_genome_attribution.json`, `coco_order.json` and `flickr30k_order.json`,
+    any of them. --prepare creates missing ones: the first two, regions of images, from `val_sceneGraphs.json` (GQA's),
+    the captions in other orders from `coco_karpathy_test.json` and `flickr30k_test.json` (a list of objects with image
+    and caption). Two of the four orders need a tagger; without one, only 1 of 2 is computed for each of the others.
     """
 
     name = "aro"
@@ -102,12 +98,12 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
                 records = records_of(folder / file, "aro")
                 made = [role for role in SHUFFLED if all(role in record.captions for record in records)]
                 if not made:
-                    raise BenchmarkError(f"{file} has no order that was made of every caption.")
+                    raise BenchmarkError(f"{file} has no order that exists for every caption.")
                 found[dataset] = Cases(records, ("caption", *made))
         if not found:
             raise nothing_there(
                 folder,
-                f"one of {', '.join([*REGIONS.values(), *ORDERS.values()])} must be there; --prepare makes the last "
+                f"one of {', '.join([*REGIONS.values(), *ORDERS.values()])} must exist; --prepare creates the last "
                 f"two of {' and '.join(CAPTIONS.values())}.",
             )
         return found
@@ -123,7 +119,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
             else:
                 cases = []
                 for image, number, caption in _captions(folder / CAPTIONS[dataset]):
-                    rng = random.Random(f"{seed}|{image}|{number}")  # noqa: S311 (no secret)
+                    rng = random.Random(f"{seed}|{image}|{number}")  # noqa: S311 (the order is public)
                     orders = shuffled(caption, tagger=tagger, rng=rng)
                     cases.append({"image": image, "caption_options": [caption, *orders]})
                 (folder / file).write_text(json.dumps(cases, ensure_ascii=False), encoding="utf-8")
@@ -177,7 +173,7 @@ class ARO(Benchmark[Mapping[str, Cases], Answers]):
 
 
 def _make_regions(folder: Path) -> list[str]:
-    """Make the files of regions that are not there, of scene graphs."""
+    """Create missing files of regions from scene graphs."""
     if not (folder / SCENE_GRAPHS).is_file():
         return []
     graphs = json_object(folder / SCENE_GRAPHS)
@@ -212,13 +208,13 @@ def _captions(path: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def _by_subtype(cases: Cases, correct: Bools) -> dict[str, Score]:
-    """Return what is right of each relation or pair of attributes, without those that are left out by name."""
+    """Return the score of each relation or pair of attributes, except those left out by name."""
     counted = scores_by(correct, [record.subtype for record in cases.records])
     return {name: each for (name,), each in counted.items() if name not in cases.left_out}
 
 
 def _left_out(folder: Path) -> tuple[frozenset[str], int]:
-    """Return the relations that are left out by name, and the least cases of one that counts."""
+    """Return the relations left out by name, and the minimum number of cases of the others."""
     path = folder / LEFT_OUT
     if not path.is_file():
         return SYMMETRIC, LEAST_CASES[RELATION]
@@ -237,7 +233,7 @@ def _order_cells(dataset: str, cases: Cases, scores: Floats) -> dict[str, Cell]:
 
 
 def _order_part(dataset: str, cases: Cases, scores: Floats) -> Breakdown:
-    """Return how often the caption beats each order of it alone, 1 of 2, under the same tie rule."""
+    """Return how often the caption beats each of its orders alone, 1 of 2, under the same tie rule."""
     cells: dict[str, Cell] = {}
     for role, words in SHUFFLES.items():
         if role in cases.roles:

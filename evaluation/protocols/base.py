@@ -80,7 +80,7 @@ class Benchmark(ABC, Generic[Data, Found]):
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
-    # The files of a smallest benchmark, by name, as `read` takes them: for help, documentation and contract tests.
+    # The files of a minimal benchmark, by name, as `read` takes them: for help, documentation and contract tests.
     example: ClassVar[Mapping[str, str]]
 
     @abstractmethod
@@ -97,7 +97,7 @@ class Benchmark(ABC, Generic[Data, Found]):
         Raises BenchmarkError if no part of the benchmark can be scored from the rest.
         """
         raise BenchmarkError(
-            f"{self.title} asks for one of all its images and texts at once, so nothing is left to learn from."
+            f"{self.title} compares all its images and texts at once, so there are no other questions to learn from."
         )
 
     @abstractmethod

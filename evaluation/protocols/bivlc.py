@@ -66,18 +66,17 @@ class Results:
 class BiVLC(Benchmark[Instances, Results]):
     """Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval".
 
-    Tie rule: comparisons are strict, so that a tie is wrong (section 4; `evaluate_BiVLC` in
+    Tie rule: comparisons are strict, so a tie is wrong (section 4; `evaluate_BiVLC` in
     `src/CLIP_fine_tuning/CLIP_utils.py` of IMirandaM/BiVLC compares with >). Order of options: images and captions
-    alike, the positive first and the negative second. An instance counts for I2T when both images are given their
-    captions, for T2I when both captions are given their images, for Group when both hold. Captions are read as released
-    (`bivlc-release-v1`). Guessing means four distinct scores in random order: of their 24 orders 6 give I2T, 6 T2I and
-    4 Group.
+    alike, the positive first and the negative second. An instance counts for I2T if both images get their captions, for
+    T2I if both captions get their images, for Group if both hold. Captions are read as released (`bivlc-release-v1`).
+    Guessing means four distinct scores in random order: of their 24 orders 6 give I2T, 6 T2I and 4 Group.
 
     Data: the release as `bivlc.jsonl` or `bivlc.csv` (as `export` writes it too, `instances.jsonl` or `instances.csv`)
-    with its images; or as the Hugging Face Hub has it, `data/test-*.parquet` (as `export --format hf` does); or
-    `BiVLC_negative_imgs.csv` with `accepted.csv`, which say all but which image was chosen, so that only results can be
-    counted over them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors (`BiVLC_Classifier_*.csv`), with
-    the detection accuracies of the paper's table 5.
+    with its images; or as on the Hugging Face Hub, `data/test-*.parquet` (as `export --format hf` writes it); or
+    `BiVLC_negative_imgs.csv` with `accepted.csv`. The last two do not say which image was chosen, so only result files
+    can be counted with them. Results of its own: outcomes (`BiVLC_<model>.csv`) and detectors
+    (`BiVLC_Classifier_*.csv`), with the detection accuracies of the paper's table 5.
     """
 
     name = "bivlc"
@@ -146,7 +145,7 @@ class BiVLC(Benchmark[Instances, Results]):
     def _detected(self, data: Instances, path: Path) -> Results:
         detections = read_detections(path)
         if detections.image is None:
-            raise BenchmarkError(f"{path.name} has no img_pred: BiVLC asks detectors of images too.")
+            raise BenchmarkError(f"{path.name} has no column img_pred, which BiVLC needs for detectors of images.")
         if len(detections.text) != len(data.described):
             raise BenchmarkError(
                 f"{path.name} is about {len(detections.text):,} instances, and there are {len(data.described):,}."
@@ -184,7 +183,9 @@ def _accepted(folder: Path) -> list[Described]:
             if row["accepted"] != "true":
                 continue
             if row["index"] not in by_key or not row["release_row"].isdigit():
-                problems.append(f"{ACCEPTED}: Record {number}: it names no row of {MANIFEST} and place in the release.")
+                problems.append(
+                    f"{ACCEPTED}: Record {number}: it does not name a row of {MANIFEST} and a place in the release."
+                )
                 continue
             released[int(row["release_row"])] = described(by_key[row["index"]], rule=bivlc_release)
     if problems:

@@ -36,17 +36,17 @@ class Description:
 class ImageCoDe(Benchmark[Sequence[Description], Bools]):
     """Krojer et al. 2022, "Image Retrieval from Contextual Descriptions".
 
-    Tie rule: the target must score strictly higher than the nine others, so that a tie is wrong. The paper's code takes
-    the first of `(-similarities).argsort()`, which says nothing of ties (`baselines/clip/zero_shot.py` in
+    Tie rule: the target must score strictly higher than the nine others, so a tie is wrong. The paper's code takes the
+    first of `(-similarities).argsort()`, which leaves ties undefined (`baselines/clip/zero_shot.py` in
     McGill-NLP/imagecode). Order of options: the images of a set by the number in their names, which the index of a
-    description counts from 0. Descriptions are read without white space at their ends, as there. Accuracy over all
+    description counts from 0. Descriptions are stripped of white space at their ends, as there. Accuracy over all
     descriptions, and over those of video frames and of static images.
 
-    Data: `valid_data.json` or, where that is not there, `test_data.json` with descriptions by index; the sets are
-    folders of ten images img*.jpg. Results of its own: a JSON object by folder with `correct_<index>`, 1 or 0, as the
-    code there writes them. With `test_data_unlabeled.json` alone nothing can be counted; `answers` are for the
-    leaderboard, which takes a list of indices by folder (README of McGill-NLP/imagecode). There the first of the
-    highest scores is chosen.
+    Data: `valid_data.json` or, without it, `test_data.json` with descriptions by index; the sets are folders of ten
+    images img*.jpg. Results of its own: a JSON object by folder with `correct_<index>`, 1 or 0, as the code there
+    writes them. `test_data_unlabeled.json` alone has no right answers; `answers` writes the choices for the
+    leaderboard, which takes a list of indices by folder (README of McGill-NLP/imagecode). A tie there goes to the first
+    of the highest scores.
     """
 
     name = "imagecode"
@@ -86,7 +86,7 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
             yield [Choice("image", 0, target)]
 
     def found(self, data: Sequence[Description], scored: Iterator[tuple[Block, Floats]]) -> Bools:
-        # Before anything is scored.
+        # Fail before anything is scored.
         targets = np.array(_known(data))
         return right_choices(_rows(scored), targets)
 
@@ -126,18 +126,18 @@ class ImageCoDe(Benchmark[Sequence[Description], Bools]):
 
 
 def _targets_of(record: Record) -> Sequence[int | None]:
-    """Return the target of each description of a set, None for each where its file keeps them back."""
+    """Return the targets of a set's descriptions, None for each if its file withholds them."""
     known: Sequence[int] | None = record.reference.get(TARGETS)
     return [None] * len(record.captions) if known is None else known
 
 
 def _known(data: Sequence[Description], name: str = UNLABELLED) -> list[int]:
-    """Return the targets. Raises BenchmarkError where one is kept back."""
+    """Return the targets. Raises BenchmarkError if one is withheld."""
     targets = [one.target for one in data if one.target is not None]
     if len(targets) < len(data):
         raise BenchmarkError(
-            f"{name} does not say which images its descriptions are about, so nothing can be counted. Write what a "
-            f"model chooses with --answers FILE, for the leaderboard; call the file {UNLABELLED}."
+            f"{name} does not say which images its descriptions are about, so nothing can be counted. Write the "
+            f"model's choices for the leaderboard with --answers FILE; call the file {UNLABELLED}."
         )
     return targets
 

@@ -25,14 +25,13 @@ from studies.wording import counted
 FILES = {policy: f"{policy}.json" for policy in POLICIES}
 CAPTIONS, SUBSTITUTES = "coco_karpathy_test.json", "substitutes.json"
 Name = TypeVar("Name")
-# Images scored at once against all captions.
 IMAGES_AT_ONCE = 50
 WITHOUT, WITH, DROP, RSMS, SPREAD = "R@1 without", "R@1 with", "drop rate", "RSMS", "R@1 with, SD"
-# How ties are broken: name -> what is put behind the cells, version.
+# Tie rule -> suffix of the cells, version.
 AUTHORS, STRICT = "authors", "strict"
 VERSIONS = {AUTHORS: "rococo-authors-v1", STRICT: "rococo-strict-v1"}
 SUFFIXES = {AUTHORS: "", STRICT: ", strict"}
-# What was made of the images, with how much of the first image, by which random seed (table 4; the authors' README).
+# Shares of the first image and random seeds of the altered images (table 4; the authors' README).
 SHARES, SEEDS = (0.9, 0.8), (1, 10, 100)
 METHODS = {"mixed": "mix", "patched": "patch"}
 
@@ -51,7 +50,7 @@ class Made:
 
     @property
     def folder(self) -> str:
-        """Return where they lie, as the authors name it; another seed than the first stands behind it."""
+        """Return the authors' name of the folder; seeds other than the first are a suffix."""
         return f"{METHODS[self.method]}_{self.share}{'' if self.seed == SEEDS[0] else f'_seed{self.seed}'}"
 
 
@@ -102,23 +101,23 @@ OutcomesByTieRule = Mapping[str, TieRuleOutcomes]
 class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
     """Park et al. 2024, "RoCOCO: Robustness Benchmark of MS-COCO to Stress-test Image-Text Matching Models".
 
-    Tie rule: two, side by side. rococo-authors-v1: of equal scores the later one comes first, captions in the order of
-    the file (an image's originals, then its altered ones), made images behind all photos; the authors' code sorts with
-    `numpy.argsort(...)[::-1]` (`eval_clip_i2t.py` in pseulki/rococo), here with a stable sort. Of a text that stands on
-    several images one comes first, so that a tie is right for one of them. rococo-strict-v1, ours: whatever ties with
-    the right one comes before it, so that a tie is wrong, and an altered item that ties for the first place counts as
+    Tie rule: two, side by side. rococo-authors-v1: of equal scores the later one comes first. Captions are in the order
+    of the file (an image's originals, then its altered ones), altered images after all photos. The authors' code sorts
+    with `numpy.argsort(...)[::-1]` (`eval_clip_i2t.py` in pseulki/rococo), here with a stable sort. If several images
+    have the same text, one comes first, so a tie is right for one of them. rococo-strict-v1, ours: anything that ties
+    with the right one comes before it, so a tie is wrong, and an altered item that ties for the first place counts as
     first. Order of options: of no effect.
 
     Image to text: each image searches all original captions (any of its five or six is right), and again with the
-    altered captions of one policy among them. Text to image: each original caption searches all images, and again with
-    one that was made of each among them. Recall@1 without and with, the drop rate (what is lost of what was found), and
+    altered captions of one policy added. Text to image: each original caption searches all images, and again with an
+    altered image of each added. Recall@1 without and with, the drop rate (the share of right results that is lost), and
     RSMS, how often an altered item comes first (the authors' `false_rate`). Captions are read as `retrieval-v1` makes
-    them. Of images that several seeds made: each seed, their mean, and the standard deviation (n - 1) of Recall@1.
+    them. For images altered with several seeds: each seed, their mean, and the standard deviation (n - 1) of Recall@1.
 
-    Data: `same_concept.json`, `diff_concept.json`, `rand_voca.json`, `danger.json`, those that are there; photos of
-    COCO by the names in them; folders of images of the same names, which --prepare makes: `mix_0.9` and `patch_0.9`,
-    with 0.8 in place of 0.9, by the paper's seeds 1, 10 and 100 (`mix_0.9_seed10`, ...). Where the files are not there,
-    --prepare makes them too, of `coco_karpathy_test.json` and `substitutes.json`, with models that embed texts.
+    Data: `same_concept.json`, `diff_concept.json`, `rand_voca.json`, `danger.json`, any of them; photos of COCO by the
+    names in them; folders of images of the same names, which --prepare creates: `mix_0.9` and `patch_0.9`, with 0.8 in
+    place of 0.9, by the paper's seeds 1, 10 and 100 (`mix_0.9_seed10`, ...). --prepare also creates missing files, from
+    `coco_karpathy_test.json` and `substitutes.json`, with models that embed texts.
     """
 
     name = "rococo"
@@ -164,7 +163,7 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
         counts = [len(texts) for texts in data.captions]
         n, owner = data.n_captions, np.repeat(np.arange(len(data.images)), counts)
         of_texts = _OfTexts(counts, data.altered)
-        # Of each original caption the best right image, the best wrong one, and which of equals is the last.
+        # Per original caption: the best right image, the best wrong one, and the last of the best ones.
         right_image, wrong_image = _lowest(n), _lowest(n)
         best_image, last_image = _lowest(n), np.zeros(n, dtype=np.int64)
         best_made = {made: _lowest(n) for made in data.made}
@@ -186,7 +185,7 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
         strict = _first_found(right_image, wrong_image, best_made)
         right_of_equals = last_image == owner
         authors: dict[Made | None, Bools] = {None: right_of_equals}
-        # Made images come behind all photos, so that they win a tie.
+        # Altered images come after all photos, so they win ties.
         authors |= {made: right_of_equals & (best_image > best) for made, best in best_made.items()}
         fooled = {made: best >= best_image for made, best in best_made.items()}
         return {
@@ -205,7 +204,7 @@ class RoCOCO(Benchmark[Pool, OutcomesByTieRule]):
                 cells = _cells(before["I2T"], score(each.images[policy]), score(fooled))
                 whole[f"I2T R@1, {policy}{suffix}"] = cells[WITH]
                 parts.append(Breakdown(f"I2T, {policy}{suffix}", before["I2T"].n, cells))
-            # What is made alike by several seeds stands together (`ALL_MADE`).
+            # Groups need the order of `ALL_MADE`, which lists the seeds of a setting together.
             for setting, of_seeds in groupby(data.made, key=lambda made: made.setting):
                 by_seed = {
                     made: _cells(before["T2I"], score(each.texts[made]), score(each.texts_fooled[made]))
@@ -254,14 +253,14 @@ def _lowest(count: int) -> Floats:
 
 
 class _OfTexts:
-    """What each image finds among the captions, taken in some images at a time."""
+    """Results of each image's search among the captions, added a few images at a time."""
 
     def __init__(self, counts: Sequence[int], altered: Mapping[str, Sequence[Sequence[str]]]) -> None:
         images = len(counts)
         self.n = sum(counts)
         self.right_text, self.wrong_text = _lowest(images), _lowest(images)
         self.altered_text = {policy: _lowest(images) for policy in altered}
-        # Where the captions with those of a policy stand in its file: columns of the scores.
+        # The columns of the original captions with those of a policy, in the order of its file.
         self.orders: dict[str | None, NDArray[np.int64]] = {None: np.arange(self.n)}
         at = self.n
         for policy, texts in altered.items():
@@ -287,8 +286,10 @@ class _OfTexts:
 
 
 def _in_file_order(originals: Sequence[int], altered: Sequence[int], at: int) -> NDArray[np.int64]:
-    """Return the columns of the captions as a file has them: of each image its originals, then its altered ones, which
-    begin at column `at`."""
+    """Return the columns of the captions in the order of a file: each image's originals, then its altered ones.
+
+    The altered ones begin at column `at`.
+    """
     order: list[int] = []
     first = 0
     for count, more in zip(originals, altered, strict=True):
@@ -298,7 +299,7 @@ def _in_file_order(originals: Sequence[int], altered: Sequence[int], at: int) ->
 
 
 def _last_of_equals(scores: Floats) -> NDArray[np.int64]:
-    """Return for each row the column of its highest score, of equals the last."""
+    """Return for each row the column of its highest score; the last one in a tie."""
     last: NDArray[np.int64] = scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
     return last
 
@@ -306,8 +307,7 @@ def _last_of_equals(scores: Floats) -> NDArray[np.int64]:
 def _first_found(
     right: Floats, wrong: Floats, by_name: Mapping[Name, Floats]
 ) -> tuple[dict[Name | None, Bools], dict[Name, Bools]]:
-    """Return whether the first found is right, and whether it is an altered one, without and with altered ones, where a
-    tie is wrong."""
+    """Return whether the first result is right, and whether it is an altered item, if a tie is wrong."""
     correct: dict[Name | None, Bools] = {None: right > wrong}
     fooled: dict[Name, Bools] = {}
     for name, best in by_name.items():
@@ -360,7 +360,7 @@ def _captioned(path: Path) -> list[dict[str, Any]]:
 
 
 def _make_images(folder: Path, made: Made, images: Sequence[str]) -> str:
-    """Make one of every image and its partner, where the folder for them is not there yet."""
+    """Alter every image with its partner, unless the folder for them exists."""
     inside = made.folder
     if (folder / inside).exists():
         return f"{inside} already exists and was kept."
@@ -378,7 +378,7 @@ def _make_images(folder: Path, made: Made, images: Sequence[str]) -> str:
 
 
 def _make_captions(folder: Path, *, seed: int, encoders: Mapping[str, EmbedTexts]) -> list[str]:
-    """Make the files of altered captions that are not there, where all that it takes is."""
+    """Create missing files of altered captions, if their sources exist."""
     lacking = [policy for policy, file in FILES.items() if not (folder / file).exists()]
     if not lacking or not (folder / CAPTIONS).is_file() or not (folder / SUBSTITUTES).is_file():
         return [f"{FILES[policy]} was not created: {CAPTIONS} or {SUBSTITUTES} is missing." for policy in lacking]

@@ -26,7 +26,7 @@ FILES = tuple(
     for name in ("replace_obj", "replace_att", "replace_rel", "swap_obj", "swap_att", "add_obj", "add_att")
 )
 MANIFEST = "BiVLC_negative_imgs.csv"
-# In which order a model that answers in words was offered the captions.
+# The order in which a model that answers in words was offered the captions.
 ORDERS = ("negative-first", "positive-first")
 
 
@@ -50,16 +50,16 @@ class Choices:
 class SugarCrepe(Benchmark[Items, Choices]):
     """Hsieh et al. 2023, "SugarCrepe: Fixing Hackable Benchmarks for Vision-Language Compositionality".
 
-    Tie rule: the caption must score strictly higher than the negative one, so that a tie is wrong (`main_eval.py` in
+    Tie rule: the caption must score strictly higher than the negative one, so a tie is wrong (`main_eval.py` in
     RAIVNLab/sugar-crepe compares with >). Order of options: caption first, negative caption second; of no effect on
     scores. A model that answers in words may favour what it reads first, so its answers are counted for each order, for
     both at once, and as the mean of the two orders (`gpt-4v-results/readme.md` there: negative-first, positive-first,
-    average). An answer that is neither caption, a refusal say, is wrong. Captions are read as they are. The paper's
+    average). An answer that is neither caption, such as a refusal, is wrong. Captions are read as they are. The paper's
     tables are per subtype; micro counts every item once (BiVLC's tables have that), macro every one of the seven
     subtypes.
 
-    Data: `add_obj.json` to `swap_att.json` with photos of COCO 2017's validation split, those of the seven that are
-    there; or the manifest of BiVLC, which holds the 7,512 items of the paper where the files today have 7,511. Results
+    Data: `add_obj.json` to `swap_att.json`, any of the seven, with photos of COCO 2017's validation split; or the
+    manifest of BiVLC, which has the 7,512 items of the paper (the current files have 7,511). Results
     of its own: `SUGARCREPE_CORRECT_<model>.csv`, text detectors (`SUGARCREPE_Classifier_*.csv`), and a folder of
     `gpt4v-<type>_<subtype>.json`, or one that has the folders negative-first and positive-first with these.
     """
@@ -78,11 +78,11 @@ class SugarCrepe(Benchmark[Items, Choices]):
         if there:
             records = [record for name in there for record in records_of(folder / name, "sugarcrepe")]
             lacking = [name for name in FILES if name not in there]
-            notes = [f"Not there, and not counted: {', '.join(lacking)}."] if lacking else []
+            notes = [f"Missing, so not counted: {', '.join(lacking)}."] if lacking else []
         elif (folder / MANIFEST).is_file():
             records, notes = records_of(folder / MANIFEST, "bivlc-manifest"), []
         else:
-            raise nothing_there(folder, f"one of {', '.join(FILES)}, or {MANIFEST}, must be there.")
+            raise nothing_there(folder, f"one of {', '.join(FILES)}, or {MANIFEST}, must exist.")
         return Items(
             [described(record) for record in records], [filename_of(record, "image") for record in records], notes
         )
@@ -100,7 +100,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
 
     def tables(self, data: Items, found: Choices) -> Evaluation:
         types, subtypes = labels_of(data.described)
-        # What has no subtype stands once.
+        # Without a subtype there is one row per type.
         members_of = {title: np.array(labels) == title for labels in (types, subtypes) for title in labels}
         parts = [
             Breakdown(title, int(members.sum()), self._cells(found, members)) for title, members in members_of.items()
@@ -115,7 +115,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
     def chance(self, data: Items) -> Mapping[str, float | None]:
         orders = ("", *ORDERS)
         cells: dict[str, float | None] = {_named(name, order): 1 / 2 for name in ("Micro", "Macro") for order in orders}
-        # Whoever picks without looking may pick the same place or the same caption twice.
+        # Guessing the same position twice, or the same caption twice, is correlated across the orders.
         return cells | {
             "Micro, both orders": None,
             "Micro, average of orders": 1 / 2,
@@ -172,7 +172,7 @@ class SugarCrepe(Benchmark[Items, Choices]):
 
 
 def _average(scores: Sequence[Score | Mean]) -> Mean:
-    """Return the mean over the orders of the captions, which weigh alike; undefined where one is."""
+    """Return the unweighted mean over the orders of the captions; undefined if one is."""
     values = [each.share if isinstance(each, Score) else each.value for each in scores]
     known = [value for value in values if value is not None]
     n = scores[0].n

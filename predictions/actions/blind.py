@@ -1,9 +1,9 @@
-"""Runs of blind baselines that are fitted to the questions, in folds: a chunk of the run is one fold or all.
+"""Plan and score runs of fitted blind baselines; a chunk is one fold, or all folds.
 
-They need the right answers, so only the site's own workers compute them. Otherwise such a run is like any other:
-planned once, stored once, and cancelled or resumed between two chunks.
+Fitting needs the right answers, so only the site's own workers compute these runs. Otherwise they are like any other
+run: planned once, stored once, and cancelled or resumed between chunks.
 
-A baseline that sees a model's image embeddings needs a worker with that model: its first chunks are of images alone.
+A baseline that sees a model's image embeddings also needs a worker with that model. Its first chunks hold only images.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from predictions.scoring import NO_VECTORS
 from studies.actions.images import original_name
 from studies.kinds import get_kind
 
-CHANGED = "The questions or their right answers have changed since the run began. Ask the baseline again."
-# Vectors of 1,024 numbers in a message of two megabytes.
+CHANGED = "The questions or their right answers have changed since the run began. Run the baseline again."
+# 800 vectors of 1,024 numbers make a message of about two megabytes.
 MOST_PICTURES = 800
 
 
 def begin(*, run_id: int, now: datetime) -> None:
-    """Divide a run of a blind baseline into folds. Does nothing for a run that is not waiting for it."""
+    """Divide a run of a blind baseline into folds, if it is waiting for that."""
     if (waiting := _waiting(run_id)) is not None:
         store_scores.note_begun(run_id=run_id, chunk_id=0)
         _plan(*waiting, embedding=None, before=lambda cases: [], now=now)
@@ -90,7 +90,7 @@ def _plan(
             return []
         if baseline.at_once:
             return [*before(cases), store_scores.items_of(missing)]
-        # What came while the others were read is of no fold, and told to have changed when it is to be scored.
+        # A question added during the query has no fold. It is reported as changed when it is scored.
         by_fold = [[asked for asked in missing if folds.get(asked.hash, 0) == fold] for fold in range(FOLDS)]
         return [store_scores.items_of(fold) for fold in by_fold if fold]
 
@@ -144,8 +144,10 @@ def _scored(chunk: Chunk, baseline: FittedBaseline) -> Mapping[str, Any]:
 
 
 def _identity(baseline: FittedBaseline, cases: Sequence[Case], embedding: Mapping[str, Any] | None) -> Identity:
-    """What was learnt follows from what there was to learn from: other questions make another model, and so do vectors
-    of another one."""
+    """Return the identity of the fitted model, a hash of everything that it was fitted to.
+
+    Other questions give another model, and so do vectors of another embedding model.
+    """
     learnt = digest_of(cases)
     if embedding is None:
         return Identity(name=baseline.name, version=baseline.version, weights=learnt)
@@ -156,7 +158,7 @@ def _identity(baseline: FittedBaseline, cases: Sequence[Case], embedding: Mappin
 
 
 def _cases(run: Run, baseline: FittedBaseline) -> list[Case]:
-    """Return what the baseline is asked in a run, each once."""
+    """Return the questions of a run as the baseline sees them, each once."""
     found = (
         case_of(get_kind(each.kind), each.content, each.right, instance=each.instance, part=baseline.part)
         for each in questions_of(run)
@@ -171,4 +173,4 @@ def _bytes(sha256: str) -> bytes:
             content: bytes = file.read()
             return content
     except OSError as error:
-        raise NoPicture(f"The picture {sha256[:12]} cannot be read. Import it again.") from error
+        raise NoPicture(f"The image {sha256[:12]} cannot be read. Import it again.") from error

@@ -1,6 +1,6 @@
-"""Searches for near duplicates of a project's images: in the project, in other projects and in known test sets.
+"""Find near duplicates of a project's images: in the project, in other projects and in known test sets.
 
-One job per project, requested periodically after an import, so that imports do not wait for it.
+One job per project, requested periodically, so that imports do not wait for it.
 """
 
 from collections import defaultdict
@@ -28,14 +28,13 @@ from studies.actions.images import NoSuchPicture, rendition
 from studies.models import Image, InstanceImage, Project
 
 KIND = "predictions.near_duplicates"
-# What is looked at: as researchers and annotators see it, upright, and quick to read.
+# Compare the size that people see: it is upright and quick to read.
 SIZE = "card"
 PICTURES_AT_ONCE = 64
-# Distances of so many new pictures to so many others are held at a time: 32 MB.
+# Bounds the matrix of distances to 32 MB.
 COMPARED_AT_ONCE, BLOCK = 2048, 4096
-# Of each picture so many that are near are looked at, and so many of them kept.
 MOST_LOOKED_AT, MOST_KEPT = 64, 5
-# A job that failed would fail again: what is missing must be mended first.
+# Somebody must fix the cause first; retrying sooner would only fail again.
 AFTER_FAILURE = timedelta(days=1)
 
 
@@ -82,7 +81,10 @@ def _find(job: RunningJob) -> None:
     if project is None:
         return
     if settings.NEAR_DUPLICATE_MODEL and settings.NEAR_DUPLICATE_BELOW is None:
-        raise Failed("NEAR_DUPLICATE_MODEL is set without NEAR_DUPLICATE_BELOW: how near is nearly the same by it?")
+        raise Failed(
+            "NEAR_DUPLICATE_MODEL is set without NEAR_DUPLICATE_BELOW: set the distance below which images are "
+            "near duplicates."
+        )
     try:
         embedding = embedding_of(settings.NEAR_DUPLICATE_MODEL)
         _look_at(job, project, embedding)
@@ -94,7 +96,7 @@ def _find(job: RunningJob) -> None:
 NEAR_DUPLICATES = Work(
     run=_find,
     unit="pictures",
-    trouble="The server could not look for near duplicates.",
+    trouble="The search for near duplicates failed.",
     minutes=60,
     patience=timedelta(minutes=10),
 )
@@ -111,7 +113,7 @@ def _vectors(project: Project) -> QuerySet[PictureVector]:
 
 
 def _look_at(job: RunningJob, project: Project, embedding: Embedding) -> None:
-    """Keep a vector of each picture of `project` that has none."""
+    """Store a vector of each image of `project` that has none."""
     there = PictureVector.objects.filter(image=OuterRef("pk"), embedding=embedding_in_use())
     missing = list(_images(project).exclude(Exists(there)).order_by("pk").values_list("pk", flat=True))
     done = 0
@@ -129,7 +131,7 @@ def _look_at(job: RunningJob, project: Project, embedding: Embedding) -> None:
 
 
 def _embedded(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
-    """Return the vectors of the pictures of `batch` that can be read, as they are kept."""
+    """Return the vectors of the readable images of `batch`, in the form in which they are stored."""
     pictures = {}
     for sha256 in batch:
         try:
@@ -142,9 +144,8 @@ def _embedded(batch: Sequence[str], embedding: Embedding) -> dict[str, bytes]:
 
 
 def _compare(job: RunningJob, project: Project, embedding: Embedding) -> None:
-    """Compare those vectors of `project` that were compared with nothing yet with all others and with known sets."""
+    """Compare the new vectors of `project` with all vectors and with the known test sets."""
     waiting = _vectors(project).filter(compared_at=None)
-    # What cannot be read is compared with nothing.
     waiting.filter(vector=b"").update(compared_at=job.now())
     total, done = waiting.count(), 0
     while block := list(waiting.order_by("image_id").values_list("image_id", "vector")[:COMPARED_AT_ONCE]):
@@ -165,7 +166,7 @@ def _read(rows: Sequence[tuple[str, bytes | memoryview]]) -> tuple[list[str], Ve
 
 
 def _all_vectors(job: RunningJob) -> Iterator[tuple[list[str], Vectors]]:
-    """Yield all vectors of today's embedding, of all projects, in blocks, with a sign of life before each."""
+    """Yield all vectors of the current embedding, of all projects, in blocks; report progress before each."""
     rows = PictureVector.objects.filter(embedding=embedding_in_use()).exclude(vector=b"").order_by("image_id")
     for block in in_batches(rows.values_list("image_id", "vector").iterator(chunk_size=BLOCK), BLOCK):
         job.advance()
@@ -173,7 +174,7 @@ def _all_vectors(job: RunningJob) -> Iterator[tuple[list[str], Vectors]]:
 
 
 def _of_pictures(near: Mapping[str, Sequence[tuple[float, str]]]) -> Iterator[NearDuplicate]:
-    """Yield pairs of pictures that no instance shows together: there they are meant to be alike."""
+    """Yield the pairs of images that no instance shows together: images of one instance are similar on purpose."""
     instances = _instances_of({*near, *(other for found in near.values() for _, other in found)})
     seen = set()
     for name, found in near.items():
@@ -210,5 +211,5 @@ def _of_known_sets(
 
 
 def _pair(distance: float, **pictures: str) -> NearDuplicate:
-    # Vectors are kept in half precision: further places are noise.
+    # Vectors are stored in half precision, so further decimals are noise.
     return NearDuplicate(embedding=embedding_in_use(), distance=round(distance, 4), **pictures)

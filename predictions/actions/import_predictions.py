@@ -22,7 +22,6 @@ from studies.names import problem_with_name
 from studies.wording import counted
 
 BATCH = 2_000
-# Which instance, and which question about it: kind, variant, rule of the captions.
 _Question = tuple[int, str, str, str]
 _Answers = dict[_Question, tuple[int, Answer]]
 
@@ -85,7 +84,7 @@ def import_predictions(
             maker = _maker(project, model, now=now, dry_run=dry_run)
             new = _new_ones(maker, answers)
             if not dry_run:
-                # A name of the disk may have bytes that are no text.
+                # A file name may contain bytes that are not valid text.
                 _save(maker, new, file=file.name.encode(errors="replace").decode()[:255], now=now)
                 refresh_statistics(Prediction)
                 if new:
@@ -107,8 +106,8 @@ def import_predictions(
 
 
 def problems_with_names(model: ModelName) -> list[str]:
-    """Return why a model cannot be called so, a sentence each."""
-    problems = [] if model.name.strip() else ["The model has no name. Say what tables are to call it."]
+    """Return what is wrong with a model's identity, one sentence per problem."""
+    problems = [] if model.name.strip() else ["The model has no name. Give the name for tables."]
     for field, longest in LONGEST.items():
         text: str = getattr(model, field)
         if len(text) > longest:
@@ -168,7 +167,7 @@ def _answers_by_question(rows: Sequence[Row], joined: Joined, *, rules: Mapping[
 
 
 def _with_outcomes(project: Project, answers: _Answers, *, keys: Mapping[int, str]) -> _Answers:
-    """Return the answers, those with scores with whether they are right. Refuses options that no question has."""
+    """Return the answers, those with scores graded. Refuses options that no question has."""
     asked = options_asked(project, {question[:3] for question in answers})
     found: _Answers = {}
     problems = []
@@ -181,7 +180,7 @@ def _with_outcomes(project: Project, answers: _Answers, *, keys: Mapping[int, st
             continue
         rights = {each.right for each in of_question if each.fit(scored)}
         if answer.scores is not None:
-            # Which option is right is not known where studies say different ones.
+            # The right option is unknown if studies disagree on it.
             answer = replace(answer, is_right=is_right(answer.scores, rights.pop() if len(rights) == 1 else ""))
         found[question] = (number, answer)
     if problems:
@@ -197,7 +196,7 @@ def _maker(project: Project, model: ModelName, *, now: datetime, dry_run: bool) 
 
 
 def _new_ones(maker: Model, answers: _Answers) -> _Answers:
-    """Return the answers that are not there yet; refuses when one is there that says something else."""
+    """Return the answers that are not stored yet; refuses an answer that differs from the stored one."""
     if maker.pk is None:
         return answers
     new = dict(answers)
@@ -206,7 +205,7 @@ def _new_ones(maker: Model, answers: _Answers) -> _Answers:
     stored = maker.predictions.counted().order_by().values_list(*columns)
     for id, kind, variant, rule, scores, was_right, key in stored.iterator():
         number, answer = new.pop((id, kind, variant, rule), (0, None))
-        # With scores, whether it is right follows from the question, which may have said less about it before.
+        # The right answer may have been unknown when the stored prediction was graded, so compare scores only.
         says_the_same = answer is None or (
             answer.scores == scores and (scores is not None or answer.is_right == was_right)
         )

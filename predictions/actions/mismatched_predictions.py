@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from predictions.models import Model, Prediction
 
 BATCH = 2_000
-# What tells the predictions of a model apart: instance, kind, variant, rule of the captions, hash of the content.
 Identity = tuple[int, str, str, str, str]
 
 

@@ -12,13 +12,13 @@ from studies.actions.events import Actor, What, record
 from studies.models import Project
 from studies.wording import counted
 
-GONE = "Somebody has deleted this model meanwhile."
-AT_WORK = "The model is running now ({about}). Cancel the run first, or wait until it has ended."
+GONE = "This model no longer exists: somebody has deleted it."
+AT_WORK = "The model is running now ({about}). Cancel the run first, or wait until it ends."
 
 
 @dataclass(frozen=True)
 class Holding:
-    """What is deleted with a model: the number of predictions, and of instances that they are about."""
+    """The number of predictions deleted with a model, and of the instances that they are about."""
 
     predictions: int
     instances: int
@@ -74,8 +74,7 @@ def delete_model(*, project: Project, model: Model, by: Actor, now: datetime) ->
 
 
 def _locked(project: Project, model: Model) -> Model:
-    """Return the project's model, whose row is ours until the end of the transaction. Raises CannotPredict where it is
-    gone."""
+    """Lock the project's model until the end of the transaction. Raises CannotPredict if it was deleted."""
     found = Model.objects.select_for_update(of=("self",)).filter(project=project, pk=model.pk).first()
     if found is None:
         raise CannotPredict(GONE)

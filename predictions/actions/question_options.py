@@ -10,14 +10,13 @@ from studies.kinds import CannotAsk, Kind, get_kind, usual_ask
 from studies.models import Instance, Project, Question, StudyState
 
 CHUNK = 2_000
-# Instance, kind and variant: what a question is called, whatever it shows.
 Name = tuple[int, str, str]
 _Ask = Mapping[str, Any]
 _Found = dict[Name, list[Options]]
 
 
 def options_asked(project: Project, names: Set[Name]) -> Mapping[Name, Sequence[Options] | str]:
-    """Return the options of all questions named by each of `names`, or a sentence that says why there are none.
+    """Return the options of the questions with each of `names`, or a sentence saying why there are none.
 
     These are questions of launched studies and those that drafts would ask. If there are none, those that any study of
     the project, or the kind by default, would ask about the instance. Images need not have been imported.
@@ -33,7 +32,7 @@ def options_asked(project: Project, names: Set[Name]) -> Mapping[Name, Sequence[
 
 
 def _by_kind(names: Set[Name]) -> Iterator[tuple[Kind, list[int]]]:
-    """Yield each kind with some of the instances that it is asked about."""
+    """Yield each kind with the instances that it is asked about, in batches."""
     for kind in sorted({kind for _, kind, _ in names}):
         instances = sorted({instance for instance, of, _ in names if of == kind})
         for start in range(0, len(instances), CHUNK):
@@ -41,7 +40,7 @@ def _by_kind(names: Set[Name]) -> Iterator[tuple[Kind, list[int]]]:
 
 
 def _asks(project: Project, kind: str) -> tuple[list[_Ask], list[_Ask]]:
-    """Return how drafts of the project ask questions of `kind`, and how launched studies do, each once."""
+    """Return the distinct question settings of `kind` in the project's drafts and in its launched studies."""
     drafts: list[_Ask] = []
     launched: list[_Ask] = []
     for study in project.studies.order_by("pk"):

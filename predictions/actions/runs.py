@@ -1,4 +1,4 @@
-"""Model runs, from the request to the messages due for workers. The time is passed in."""
+"""Request, plan, cancel and resume model runs, and select the messages due for workers. Pass the time in."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,19 +23,18 @@ from studies.errors import StudyError
 from studies.kinds import KINDS, CannotAsk, content_hash, get_kind, matches, usual_ask
 from studies.models import Instance, Project, Question, Study, StudyState
 
-# A message that was not answered for so long was lost, with its worker or its broker: it is sent again, and whoever
-# finds the old one leaves it. Ten times what a chunk may take, and longer than models take to load.
+# A message without an answer for this long is sent again; its worker or broker lost it. Ten times the time of a chunk,
+# and longer than any model takes to load.
 LOST_AFTER = timedelta(minutes=10)
-# So many chunks of a run are with the workers at once: enough for several of them, few enough for a quick cancel.
+# Chunks sent at once: enough to keep several workers busy, few enough for a quick cancel.
 WINDOW = 4
-# How long a run waits for pictures that cannot be reached before they are tried again: longer each time.
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=5)
 MOST_PAUSES = 16
 NOT_WAITING = {"unreachable_since": None, "unreachable": "", "paused_until": None, "pauses": 0}
-# Begun this often without an answer, it is not begun again: it may be what ends its workers.
+# A chunk that was begun this often without an answer may crash its workers, so it is not sent again.
 MOST_BEGUN = 5
 LOST_TOO_OFTEN = (
-    f"A worker began this {MOST_BEGUN} times and was lost each time. Its machine may be short of memory: see its log."
+    f"A worker began this {MOST_BEGUN} times and was lost each time. Check its log; its machine may be short of memory."
 )
 BATCH = 500
 
@@ -104,7 +103,7 @@ def request_offered(
 ) -> Run:
     """Call `request_run` for pages and scripts, with a model that this site offers. Raises CannotPredict."""
     if spec.strip() not in settings.MODELS_OFFERED:
-        named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs to be told which model"
+        named = f"does not offer the model {spec.strip()!r}" if spec.strip() else "needs the name of a model"
         offered = ", ".join(settings.MODELS_OFFERED) or "none"
         raise CannotPredict(
             f"This site {named}. It offers {offered}. Whoever runs the site can offer others with "
@@ -179,7 +178,7 @@ def due(*, run_id: int, now: datetime) -> Due:
     if run.state == Run.State.LOADING:
         return _due_load(run, now)
     open_chunks = run.chunks.filter(stored_at=None).order_by("number")
-    # Before anything is fitted, all pictures have been looked at.
+    # Fitting needs the vectors of all images first.
     if run.embedding is not None and (of_pictures := open_chunks.of_pictures()).exists():
         open_chunks = of_pictures
     lost = list(open_chunks.filter(sent_at__lt=now - LOST_AFTER, begun__lt=MOST_BEGUN))
@@ -188,7 +187,7 @@ def due(*, run_id: int, now: datetime) -> Due:
     window = WINDOW if run.unreachable_since is None else 1
     fresh = list(open_chunks.filter(sent_at=None)[: max(0, window - with_workers)])
     if fresh and fitted_baseline(run.spec) is not None and not fresh[0].pictures:
-        # What the site computes itself does not keep all of its workers from all else.
+        # A run that the site computes itself must not occupy all of the site's workers.
         fresh = fresh[: max(0, 1 - with_workers)]
     Chunk.objects.filter(pk__in=[chunk.pk for chunk in lost + fresh]).update(sent_at=now)
     return Due(chunks=lost + fresh)
@@ -230,7 +229,7 @@ def reached(run: Run) -> None:
 
 
 def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
-    """Note on chunks that they seem to end whatever worker begins them."""
+    """Record on chunks that their workers were lost too often."""
     for chunk in chunks:
         if chunk.pictures:
             note_looked_at(chunk, dict.fromkeys(chunk.pictures, LOST_TOO_OFTEN), now)
@@ -241,7 +240,7 @@ def _give_up(run: Run, chunks: QuerySet[Chunk], now: datetime) -> None:
 
 
 def note_looked_at(chunk: Chunk, missing: Mapping[str, str], now: datetime) -> None:
-    """Record on a chunk of images that it is done, and why each of the `missing` ones has no vector."""
+    """Record that a chunk of images is done, and why each of the `missing` images has no vector."""
     items = [{PICTURE: name} | ({"error": missing[name]} if name in missing else {}) for name in chunk.pictures]
     change(chunk, items=items, stored_at=now)
 
@@ -274,7 +273,7 @@ def finish_if_over(run: Run, now: datetime) -> None:
 
 
 def waiting_for_too_long(*, now: datetime) -> QuerySet[Run]:
-    """Return the runs with something to send because a message, or the process that should have sent it, was lost."""
+    """Return the runs with something to send, because a message or its sender was lost."""
     lost = Q(sent_at=None) | Q(sent_at__lt=now - LOST_AFTER)
     loading = Run.objects.filter(lost, state=Run.State.LOADING, requested_at__lt=now - timedelta(minutes=1))
     running = Run.objects.filter(
@@ -293,8 +292,10 @@ def questions_of(run: Run) -> Iterator[Asked | str]:
 def _questions(
     run: Run, instances: QuerySet[Instance], asked: QuerySet[Question], of_draft: Collection[int] | None = None
 ) -> Iterator[Asked | str]:
-    """Yield what a run is about: of a draft the questions about the instances `of_draft` (None: all), of a study those
-    of `asked`, of a kind those about `instances`."""
+    """Yield the questions of a run: the study's, or those that the kind asks about `instances`.
+
+    For a draft: its questions about the instances `of_draft` (None: all). For a launched study: its questions `asked`.
+    """
     if run.study is None:
         for instance, built in asked_by_kind(get_kind(run.kind), instances):
             if isinstance(built, CannotAsk):
@@ -304,7 +305,7 @@ def _questions(
         return
     questions: Iterable[Question | CannotAsk]
     if run.study.state == StudyState.DRAFT:
-        # As of one moment, however long the run takes.
+        # One snapshot, however long the run takes.
         questions = draft_questions(run.study, of_draft, now=run.requested_at)
     else:
         questions = asked.filter(taken_out_at=None).order_by("instance_id", "pk").iterator(chunk_size=BATCH)

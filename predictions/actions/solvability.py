@@ -34,7 +34,7 @@ def note(*, run: Run, now: datetime) -> None:
 
 
 def _scores_of(run: Run, asked: Iterable[Question]) -> dict[tuple[int, str], dict[str, float]]:
-    """Return the scores that the run's model has given, by instance and by the hash of what was asked."""
+    """Return the scores of the run's model, by instance and by hash of the content."""
     kinds = {each.kind for each in asked}
     found = Prediction.objects.about(run.project).counted().filter(model=run.model, kind__in=kinds).exclude(scores=None)
     rows = found.order_by().values_list("instance_id", "content_hash", "scores")

@@ -1,4 +1,4 @@
-"""Store the answers of workers. Each may come twice, late or after the run has ended; it is stored once."""
+"""Store the answers of workers. An answer may come twice, late or after the run has ended; it is stored once."""
 
 import hashlib
 import json
@@ -32,12 +32,12 @@ from studies.kinds import get_kind, matches
 from studies.models import Instance
 from studies.wording import counted
 
-# How long a chunk is to keep a worker, by its own measurement: well under a minute, since pictures must be fetched too.
+# Target duration of a chunk by the worker's own speed, without the time to fetch its images.
 SECONDS_PER_CHUNK = 20
-# More would be a message of megabytes.
+# Keeps a message below a megabyte or two.
 MOST_PER_CHUNK = 2_000
 BATCH = 2_000
-# Into which chunks questions are divided, by their items; and what is to be scored before.
+# Divides questions into lists of chunk items, and names what to score first.
 Divided = Callable[[Sequence[Asked]], Sequence[Sequence[dict[str, Any]]]]
 NOT_FOR_MODELS = "{count} of {kind} do not ask which text and image belong together, so models cannot answer them."
 NOT_FOR_BLIND = (
@@ -47,8 +47,8 @@ NOT_FOR_BLIND = (
 CHANGED = "The question has changed or was deleted since the run began. Resume the run to score it again."
 NOT_A_NUMBER = "The worker gave no finite score for two options or more. Check its log and the model's weights."
 OTHER_WEIGHTS = (
-    "The worker has other weights under this name than when the run began, so nothing more is stored of it. Go on with "
-    "the run to have them scored as another model."
+    "The worker has other weights under this name than when the run began, so its scores are no longer stored. Resume "
+    "the run to score the rest as another model."
 )
 
 
@@ -70,7 +70,7 @@ def note_unreachable(*, run_id: int, chunk_id: int, why: str, now: datetime) -> 
     run, chunk = lock(run_id), lock_open_chunk(run_id, chunk_id)
     if run is None or run.state != Run.State.RUNNING or chunk is None:
         return None
-    # Its worker is not lost, so this is no attempt that counts.
+    # The worker is still there, so this attempt does not count.
     change(chunk, sent_at=None, begun=0)
     pause(run, why, now)
     return run.paused_until - now if run.paused_until is not None else None
@@ -104,14 +104,14 @@ def plan(
         locked = lock(run_id)
         if locked is None or locked.state != Run.State.LOADING:
             return
-        # Of before it was resumed: what they asked about and was not stored is in the new ones.
+        # These chunks are from before the run was resumed; the new chunks include their open questions.
         locked.chunks.filter(stored_at=None).delete()
         last = locked.chunks.order_by("-number").values_list("number", flat=True).first() or 0
         Chunk.objects.bulk_create(
             Chunk(run=locked, number=number, items=list(chunk)) for number, chunk in enumerate(chunks, start=last + 1)
         )
         if locked.model != model:
-            # Deleted with what it had scored, or another since: what counts is what there is of this one.
+            # The model row may have been deleted or replaced since, so count what is stored now.
             locked.stored = 0
         locked.model, locked.state, locked.started_at = model, Run.State.RUNNING, now
         locked.embedding = embedding
@@ -140,7 +140,7 @@ def per_chunk(per_second: float, *, most: int = MOST_PER_CHUNK) -> int:
 
 
 def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
-    """Return the references to questions that a chunk stores."""
+    """Return the references to the questions of a chunk."""
     return [
         {
             "instance": asked.instance,
@@ -156,7 +156,7 @@ def items_of(questions: Sequence[Asked]) -> list[dict[str, Any]]:
 
 
 def _that_fits(identity: Mapping[str, str]) -> dict[str, str]:
-    """Return as much of a model's three names as is stored of them."""
+    """Truncate a model's name, version and weights to the widths of their columns."""
     return {field: str(identity[field])[:longest] for field, longest in LONGEST.items()}
 
 
@@ -244,13 +244,13 @@ def _store_scores(
         )
     identities = ((row.instance_id, row.kind, row.variant, row.caption_rule, row.content_hash) for row in rows)
     delete_mismatched(model=model, replaced_by=identities)
-    # What another run has stored in the meantime stays as it is.
+    # Another run may have stored these predictions meanwhile; keep those.
     Prediction.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
     return len(rows), problems
 
 
 def _problem(result: Mapping[str, Any] | None, item: Mapping[str, Any]) -> str:
-    """Return why there are no scores in what a worker said of a question, "" if there are."""
+    """Return why the worker's answer to a question has no usable scores, "" if it has."""
     if result is None:
         return CHANGED
     if "error" in result:
@@ -258,7 +258,7 @@ def _problem(result: Mapping[str, Any] | None, item: Mapping[str, Any]) -> str:
     scores = result.get("scores")
     if not isinstance(scores, dict) or len(scores) < 2 or not all(_is_number(score) for score in scores.values()):
         return NOT_A_NUMBER
-    # A chunk that an earlier version made does not say which options it asked about.
+    # Chunks planned by an earlier version do not list their options.
     asked = frozenset(item.get("options", scores))
     if problem := Options(asked, asked).problem(frozenset(scores)):
         return f"The worker did not answer the question: {problem}. Check that worker and site have the same version."
@@ -270,7 +270,7 @@ def _is_number(score: Any) -> bool:
 
 
 def _conditions_by_content(answer: Mapping[str, Any], contents: Sequence[str]) -> Mapping[str, Conditions]:
-    """Return what the scores of each content were computed under: some may have been computed again, otherwise."""
+    """Return the conditions of each content's scores; scores computed again may have other conditions."""
     found = dict.fromkeys(contents, _conditions(answer["conditions"]))
     if "again" in answer:
         found |= dict.fromkeys(answer["again"]["contents"], _conditions(answer["again"]["conditions"]))

@@ -1,4 +1,4 @@
-"""Image embeddings that workers compute for runs, stored once per model and reused."""
+"""Store the image embeddings that workers compute for runs, once per model, and reuse them."""
 
 import hashlib
 import json
@@ -20,9 +20,9 @@ from predictions.scorers.batches import in_batches
 from studies.models import Image
 
 NOT_LOOKED_AT = "The image {name} has no embedding yet. Resume the run."
-NO_NUMBER = "The model gave something that is not a number for the image {name}. Check its weights."
+NO_NUMBER = "The model's embedding of the image {name} has values that are not numbers. Check its weights."
 AT_ONCE = 500
-# What changes a vector by less than it is rounded when it is kept.
+# Smaller differences vanish when a vector is rounded to half precision.
 OF_NO_MATTER = {"batch", "halved", "device", "libraries"}
 
 

@@ -1,1 +1,1 @@
-"""Makes image sets like ImageCoDe's: ten similar images, from photos or videos. Pure."""
+"""Make image sets like ImageCoDe's: ten similar images, from photos or videos. Pure."""

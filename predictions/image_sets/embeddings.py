@@ -15,15 +15,15 @@ Vectors = NDArray[np.float32]
 _Numbers = NDArray[np.floating[Any]]
 
 _DIGITS_OF_WEIGHTS = 12
-# Pictures in a batch of a model: here they come in dozens, and a batch that is not full is filled up.
+# Sets have dozens of images, and a partial batch is padded.
 _MOST_AT_ONCE = 64
 _SIDE, _CELLS, _DIRECTIONS = 64, 8, 8
-# Edges weaker than this on average are hardly seen and mostly noise of the file: such a cell counts for less.
+# Weaker edges are mostly compression noise, so a cell with no stronger ones counts for less.
 _FLAT = 10 / 255
 
 
 class NoEmbedding(Exception):
-    """There is no such image embedding; the message is for people and says what to do."""
+    """The image embedding does not exist; the message is for people and says what to do."""
 
 
 class Embedding(Protocol):
@@ -32,7 +32,7 @@ class Embedding(Protocol):
     name: str
 
     def embed(self, pictures: Sequence[Image.Image]) -> Vectors:
-        """Return a vector of length 1 for each of `pictures` (8-bit sRGB), shape (pictures, dimensions)."""
+        """Return a vector of length 1 for each of `pictures` (8-bit sRGB), shape (images, dimensions)."""
 
 
 class ColourAndGradient:
@@ -65,7 +65,7 @@ class OfModel:
 
     def __init__(self, model: Contrastive) -> None:
         known = model.identity
-        # Other weights are another embedding, whatever they are called.
+        # The digest of the weights is part of the name, because another checkpoint is another embedding.
         self.name = " ".join(filter(None, (known.name, known.version, known.weights[:_DIGITS_OF_WEIGHTS])))
         self._model = model
         self._batch = min(model.batch, _MOST_AT_ONCE)
@@ -86,7 +86,6 @@ class OfModel:
     def _embed(self, pictures: Sequence[Image.Image]) -> Vectors:
         model, size = self._model, self._batch
         rows: list[Vectors] = []
-        # A batch of nothing says how long vectors are.
         for batch in in_batches(pictures, size) if pictures else [[Image.new("RGB", (8, 8))]]:
             vectors = model.embed_pictures(filled([model.preprocess(picture) for picture in batch], size))
             rows += [_of_length_one(vector.astype(np.float64)) for vector in vectors[: len(batch)]]
@@ -110,11 +109,11 @@ def embedding_of(spec: str) -> Embedding:
 
 
 def _edges(pixels: _Numbers) -> _Numbers:
-    """Return how strong the edges of each cell are by direction, each cell's of length 1 unless it is flat."""
+    """Return the strength of each cell's edges by direction, each cell normalized to length 1 unless it is flat."""
     brightness = pixels @ np.array([0.299, 0.587, 0.114])
     down, right = np.gradient(brightness)
     strength = np.hypot(down, right)
-    # Shared between the two directions that it lies between, or noise would turn one that lies in the middle.
+    # An edge between two directions counts for both, so that noise cannot move it from one to the other.
     direction = (np.arctan2(down, right) / np.pi * _DIRECTIONS)[..., None] % _DIRECTIONS
     away = np.abs(direction - np.arange(_DIRECTIONS))
     share = np.maximum(0, 1 - np.minimum(away, _DIRECTIONS - away))

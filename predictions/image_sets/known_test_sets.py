@@ -1,8 +1,8 @@
-"""Known test sets: folders of images, or files of their vectors, in one folder that the operator fills.
+"""Read known test sets: folders of images, or files of their vectors, in one folder of the operator.
 
-`FOLDER/coco-val2017/` holds images; `FOLDER/imagecode-test.npz` the vectors of images that may not be distributed:
-arrays `names` (texts), `vectors` (one row each) and `embedding` (its name). The vectors of a folder's images are stored
-in such a file, too.
+`FOLDER/coco-val2017/` holds images. `FOLDER/imagecode-test.npz` holds the vectors of images that may not be
+distributed: arrays `names` (texts), `vectors` (one row each) and `embedding` (its name). The vectors of a folder's
+images are stored in such a file, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -72,7 +72,7 @@ def _of_pictures(folder: Path, kept: Path, embedding: Embedding, progress: Calla
             known = _of_file(file, embedding.name)
         except UnusableSet:
             known = None
-        # Those that cannot be read have a row of zeros, which is far from everything.
+        # Unreadable images get a row of zeros, which is far from every vector.
         if known is not None and known.pictures == names:
             return KnownSet(folder.name, names, known.vectors)
     rows: list[Vectors] = []

@@ -1,4 +1,4 @@
-"""Near duplicates: images whose vectors are closer than a threshold."""
+"""Find near duplicates: images whose vectors are closer than a threshold."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from predictions.image_sets.embeddings import Vectors, distances
 
-# By colour and gradient. Of 304 real photos, eight were there twice, saved again under another name: 0.0004 to 0.0009
-# apart; the next of all 46,056 pairs, two views of one thing, was 0.046. A photo made four times smaller and saved as a
-# JPEG of quality 75 is 0.018 from itself at most, one of half the size and quality 60 0.009; without 2 % at each edge
-# the median is 0.019, so that more than half of those are found; of mirrored ones and of cuttings none.
+# Measured by colour and gradient. Of 304 real photos, eight were there twice under another name, saved again: 0.0004 to
+# 0.0009 apart. The next of all 46,056 pairs, two views of one thing, was 0.046. A photo made four times smaller and
+# saved as a JPEG of quality 75 is at most 0.018 from the original, one of half the size and quality 60 0.009. Without 2
+# % at each edge the median is 0.019, so more than half of those are found; mirrored photos and crops are not found.
 NEAR_BELOW = 0.02
 
 

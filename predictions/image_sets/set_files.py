@@ -1,4 +1,4 @@
-"""Files of image sets, in the form that the importer `imagecode` reads. Each is written completely or not at all."""
+"""Write image sets in the form that the importer `imagecode` reads; each file completely or not at all."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 SETS, LIST, TABLE, LEFT_OUT = "sets", "sets.jsonl", "sets.csv", "left_out.csv"
-# Of the quality of the frames that are written: the importer makes what pages show from them.
+# High quality, because the importer derives the smaller sizes for pages from these files.
 JPEG_QUALITY = 95
 
 
@@ -84,7 +84,7 @@ def put_text(file: Path, text: str) -> None:
 
 @contextmanager
 def _whole(file: Path) -> Iterator[Any]:
-    """Give a file to write to, which is put in the place of `file` at the end."""
+    """Open a temporary file that replaces `file` at the end of the block."""
     with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
         yield part
     Path(part.name).replace(file)

@@ -1,7 +1,6 @@
-"""Makes a folder of image sets for the importer `imagecode`, from photos or from videos.
+"""Make a folder of image sets for the importer `imagecode`, from photos or from videos.
 
-An unfinished folder is continued: examined photos and frames are not examined again, and every set is complete or
-absent.
+An unfinished folder is continued: photos and frames are examined once, and every set is complete or absent.
 """
 
 import hashlib
@@ -45,11 +44,10 @@ from predictions.scorers.batches import in_batches
 
 _LOOKED_AT, _WISHES = "looked_at", "made_with.json"
 STATIC, VIDEO = "static", "video"
-# ImageCoDe's scripts take a set for static when "open-images" stands anywhere in the name of its directory, else for
-# video. The importer takes names that begin with "open-images" for the published sets.
+# ImageCoDe's scripts take a set as static if "open-images" is anywhere in its directory's name, and as video otherwise.
+# The importer takes names that begin with "open-images" for the published sets.
 STATIC_NAME = "static-open-images-"
 BATCH = 64
-# Frames may be large.
 FRAMES_AT_ONCE = 16
 
 Progress = Callable[[str, int, int], None]
@@ -120,13 +118,13 @@ def from_photos(
         raise CannotMake(f"A set takes {wishes.size} photos; {photos} has {len(files)}.")
     summary = Summary()
     names, vectors = _look_at(files, photos, out, embedding=embedding, summary=summary, progress=progress)
-    # By lot, the same in every run: by the names of a folder, neighbours would be asked one after another.
+    # Shuffled with a fixed seed, because file names are often in order of time, and neighbours are then alike.
     order = sorted(range(len(names)), key=lambda row: hashlib.sha256(f"{wishes.seed}\n{names[row]}".encode()).digest())
     bounds = Bounds(size=wishes.size, same_below=wishes.same_below, most_distance=wishes.most_distance)
     made, chosen = [], []
     for rows in nearest_sets(vectors, order, bounds):
         by_name = sorted(rows, key=lambda row: names[row])
-        # By what is in it, so that one more photo in the folder does not rename all others.
+        # Named after its content, so that adding a photo to the folder renames no other set.
         digest = hashlib.sha256("".join(names[row] for row in by_name).encode()).hexdigest()
         directory = f"{STATIC_NAME}{digest[:12]}"
         write_set(out, directory, ((photos / names[row], number) for number, row in enumerate(by_name)))
@@ -137,7 +135,7 @@ def from_photos(
     summary.left_out.update(reason for _, reason, _ in left_out)
     table = [(names[row], reason, round(nearest, 4)) for row, reason, nearest in left_out]
     put_table(out / LEFT_OUT, ("photo", "reason", "nearest_distance"), table)
-    # What a photo shows is known by its vector only, so that each set is a source of its own.
+    # The source of a photo is unknown, so each set is a source of its own.
     sources = [one.directory for one in made]
     _finish(out, made, sources, [vectors[rows] for rows in chosen], split, summary)
     return summary
@@ -180,7 +178,7 @@ def from_videos(
 
 @dataclass
 class _OfFilm:
-    """Makes the sets of one video, and counts the frames that were looked at and those left out."""
+    """Makes the sets of one video, and counts the examined frames and those left out."""
 
     film: Film
     number: int
@@ -191,7 +189,7 @@ class _OfFilm:
     left_out: Counter[LeftOut] = field(default_factory=Counter)
 
     def make(self, kept: Path) -> dict[str, Any]:
-        """Make the sets, keep the vectors of their frames in the file `kept`, and return what was made."""
+        """Make the sets, store the vectors of their frames in the file `kept`, and return the sets."""
         made: list[tuple[Made, Vectors]] = []
         problems = []
         try:
@@ -243,7 +241,7 @@ class _OfFilm:
 
 
 def _begin(out: Path, wishes: Wishes) -> None:
-    """Make the folder, or see that the one that is there was begun in the same way."""
+    """Create the folder, or check that the existing one was begun with the same options."""
     (out / SETS).mkdir(parents=True, exist_ok=True)
     (out / _LOOKED_AT).mkdir(exist_ok=True)
     said, known = json.dumps(asdict(wishes)), out / _WISHES
@@ -255,7 +253,7 @@ def _begin(out: Path, wishes: Wishes) -> None:
 def _look_at(
     files: Sequence[Path], photos: Path, out: Path, *, embedding: Embedding, summary: Summary, progress: Progress
 ) -> tuple[list[str], Vectors]:
-    """Return names and vectors of the photos that can be read; a batch that was looked at before is not read again."""
+    """Return names and vectors of the readable photos; examine each batch only once."""
     names: list[str] = []
     vectors: list[Vectors] = []
     for start in range(0, len(files), BATCH):

@@ -1,4 +1,4 @@
-"""Which images form a set."""
+"""Select the images of a set."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,21 +13,18 @@ from predictions.image_sets.embeddings import Vectors, distances
 
 _Frame = TypeVar("_Frame")
 
-# The longest side, in pixels, at which it is measured how sharp a picture is: else a large picture would look sharper.
+# Sharpness is measured at one size, because a larger image would look sharper.
 SHARPNESS_SIDE = 256
 SHARPNESS = "variance of the Laplacian at 256 pixels"
-# The largest distance between two pictures: no bound.
 MOST = 2.0
 
 
 class LeftOut(StrEnum):
-    """Why a photo or a frame is in no set."""
+    """The reason why a photo or a frame is in no set."""
 
-    # Photos.
     SAME = "the same as a photo that is in a set"
-    FEW_ALIKE = "too few photos are alike"
-    TAKEN = "photos that are alike are in other sets or differ from each other"
-    # Frames.
+    FEW_ALIKE = "too few similar photos"
+    TAKEN = "similar photos are in other sets, or too different from each other"
     BLURRED = "blurred"
     TEXT = "full of text"
     TOO_CLOSE = "too close to a frame of their set"
@@ -41,7 +38,7 @@ def how_alike(vectors: Vectors) -> tuple[float, float, float]:
     Raises ValueError for fewer than two images.
     """
     if len(vectors) < 2:
-        raise ValueError("One picture is not far from anything.")
+        raise ValueError("Distances within a set need at least two images.")
     apart = distances(vectors, vectors)[np.triu_indices(len(vectors), 1)]
     return float(apart.min()), float(apart.mean()), float(apart.max())
 

@@ -1,4 +1,4 @@
-"""The split of each image set. Sets of one video, or with near-duplicate images, are never in two splits."""
+"""Assign image sets to splits, keeping sets of one video or with near-duplicate images together."""
 
 import random
 import re
@@ -10,9 +10,9 @@ import numpy as np
 from predictions.image_sets.embeddings import Vectors, distances
 
 SPLITS = ("train", "valid", "test")
-# Tries to reach the wanted counts with groups of several sets. The first try does where many sets are single.
+# Groups of several sets may miss the wanted counts, so several orders are tried. With many single sets the first one
+# fits.
 TRIES = 300
-# Rows of distances held at a time.
 BLOCK = 256
 _SHARE = re.compile(r"\d*\.?\d+")
 
@@ -58,7 +58,7 @@ def groups_of(sources: Sequence[Hashable], vectors: Sequence[Vectors], *, near_b
     of length 1. Two sets are in one group if they have the same source, if an image of one is closer than `near_below`
     to an image of the other, or if both are in a group with a third.
     """
-    # Which loads more than the pages of the site need.
+    # Imported here, because SciPy's graphs load more than the pages of the site need.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -85,7 +85,7 @@ def splits_of(groups: Sequence[Sequence[int]], counts: Mapping[str, int], *, see
     If the groups are too large for the counts, the best of several tries is used. The same groups, counts and seed give
     the same splits.
     """
-    dice = random.Random(seed)  # noqa: S311 (which split a set is in is no secret)
+    dice = random.Random(seed)  # noqa: S311 (splits are public)
     best: list[str] = []
     least: int | None = None
     for _ in range(TRIES):
@@ -98,10 +98,10 @@ def splits_of(groups: Sequence[Sequence[int]], counts: Mapping[str, int], *, see
 
 
 def _try(groups: Sequence[Sequence[int]], free: dict[str, int], dice: random.Random) -> tuple[list[str], int]:
-    """Return a split for each set, and how many sets are in a split that had no place `free` for them."""
+    """Return a split for each set, and the number of sets that exceed the `free` places of their split."""
     found = [""] * sum(map(len, groups))
     missed = 0
-    # Large groups first, while there is place for them, and in random order among those of a size.
+    # Large groups first, while there is room for them; random order among groups of one size.
     for group in sorted(groups, key=lambda group: (-len(group), dice.random())):
         fitting = [name for name, places in free.items() if places >= len(group)]
         weights = [free[name] for name in fitting]

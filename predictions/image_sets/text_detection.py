@@ -1,4 +1,4 @@
-"""Detects frames full of text, such as titles or credits, by the OCR program Tesseract if it is installed."""
+"""Detect frames full of text, such as titles or credits, with Tesseract (OCR) if it is installed."""
 
 import io
 import shutil
@@ -6,8 +6,7 @@ import subprocess
 
 from PIL import Image
 
-NOT_LOOKED_FOR = "Text in frames was not looked for: install tesseract-ocr."
-# Words that it is this sure of, in percent.
+NOT_LOOKED_FOR = "Frames full of text were not detected. Install tesseract-ocr to detect them."
 SURE = 60
 LONGEST_SECONDS = 60
 
@@ -18,11 +17,11 @@ def program() -> str | None:
 
 
 def words_in(picture: Image.Image, *, tesseract: str) -> int:
-    """Return the number of words of two letters or more that Tesseract is sure to read in `picture`; 0 if it fails."""
+    """Return the number of words of two or more letters that Tesseract reads with confidence; 0 if it fails."""
     out = io.BytesIO()
     picture.convert("L").save(out, "PNG")
     try:
-        done = subprocess.run(  # noqa: S603 (a program of this machine, and nothing of the frame in its arguments)
+        done = subprocess.run(  # noqa: S603 (a local program with fixed arguments)
             [tesseract, "stdin", "stdout", "tsv"],
             input=out.getvalue(),
             capture_output=True,

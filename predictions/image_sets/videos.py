@@ -1,4 +1,4 @@
-"""Reads videos, and folders of frames extracted from one: their shots, and the frames of a shot in time order.
+"""Read videos, and folders of frames extracted from one: their shots, and the frames of a shot in time order.
 
 Videos need the packages of `requirements-video.txt`; folders of frames need nothing.
 """
@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 
 VIDEOS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v", ".mpg", ".mpeg")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
-# The end of a name that says which shot of a video it is, as ImageCoDe's directories have it: -shot2_1.
+# ImageCoDe's directories end in the shot of a video, such as -shot2_1.
 _SHOT = re.compile(r"[-_ ]shot[-_ ]?\d+([-_]\d+)?$", re.IGNORECASE)
 
 
@@ -39,7 +39,7 @@ class Film(Protocol):
 
     @property
     def source(self) -> str:
-        """Return the video that it is from, the same for all shots of one."""
+        """Return the video it is from, the same for all its shots."""
 
     def shots(self) -> Sequence[Shot]:
         """Return its shots in time order. Raises CannotRead."""
@@ -76,7 +76,7 @@ class Video:
         film = cv2.VideoCapture(str(self.path))
         try:
             step = max(1, round(self.seconds * (film.get(cv2.CAP_PROP_FPS) or 25)))
-            # By reading, not by seeking, which lands on another frame in many videos.
+            # Read frame by frame: seeking is inexact in many videos.
             for number in range(shot.end):
                 if not film.grab():
                     return
@@ -95,7 +95,7 @@ def _readers() -> tuple[Any, Any]:
         import scenedetect
     except ImportError as error:
         raise CannotRead(
-            "Videos cannot be read here: install requirements-video.txt, or give folders of frames instead."
+            "Videos cannot be read on this machine. Install requirements-video.txt, or give folders of frames instead."
         ) from error
     return cv2, scenedetect
 
@@ -128,7 +128,10 @@ class FramesFolder:
         found = sorted((int(numbers[-1]), path) for path in files if (numbers := re.findall(r"\d+", path.stem)))
         twice = [path.name for (one, _), (other, path) in pairwise(found) if one == other]
         if twice:
-            raise CannotRead(f"{self.path.name} has two frames of the number that {twice[0]} ends in. Name them apart.")
+            raise CannotRead(
+                f"{self.path.name} has two frames with the same number, which {twice[0]} ends in. Give each "
+                f"frame its own number."
+            )
         return found
 
 
@@ -144,13 +147,13 @@ def films_in(folder: Path, *, seconds: float) -> list[Film]:
 
 
 def open_picture(path: Path) -> Image.Image:
-    """Return a picture as RGB, turned upright by its EXIF orientation. Raises CannotRead."""
+    """Return an image as RGB, upright by its EXIF orientation. Raises CannotRead."""
     try:
         with Image.open(path) as picture:
             upright = ImageOps.exif_transpose(picture)
             return upright.convert("RGB")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise CannotRead(f"{path.name} cannot be read as a picture ({error}).") from error
+        raise CannotRead(f"{path.name} cannot be read as an image ({error}).") from error
 
 
 def open_pictures(files: Mapping[str, Path]) -> tuple[dict[str, Image.Image], list[str]]:
@@ -165,5 +168,5 @@ def open_pictures(files: Mapping[str, Path]) -> tuple[dict[str, Image.Image], li
 
 
 def _plain(name: str) -> str:
-    """Return `name` as part of the name of a folder that any system takes."""
+    """Return `name` as part of a folder name that is valid on every system."""
     return re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")[:60] or "film"

@@ -1,4 +1,4 @@
-"""The formats predictions can be imported from, by name. A new format is one file, its test, and one line here."""
+"""Register the formats of predictions by name; a new format is one file, its test, and one line here."""
 
 from functools import cache
 from pkgutil import resolve_name

@@ -1,4 +1,4 @@
-"""Interface of readers of prediction files: rows, each about one instance, with a model's answers about it."""
+"""Interface of readers of prediction files: rows, each about one instance, with a model's answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 from evaluation.result_files import CorrectFile, Described
 from studies.kinds import FINER_SCORES
 
-# The kind and variant of the question which caption the original image has: the one that most benchmarks ask.
+# The question that most benchmarks ask: which caption the original image has.
 CAPTION_OF_IMAGE = FINER_SCORES["Ipos2T"]
 
 

@@ -17,7 +17,7 @@ _OPTION = re.compile(r"[a-z][a-z0-9_-]{0,49}")
 
 
 class _Wrong(Exception):
-    """What is wrong with a row, a whole sentence."""
+    """A row is invalid; the message is a whole sentence."""
 
 
 def read(path: Path) -> list[Row]:
@@ -71,7 +71,7 @@ def _scores(value: Any) -> dict[str, float]:
 
 def _option(option: str) -> str:
     if not _OPTION.fullmatch(option):
-        raise _Wrong(f"{option[:50]!r} names no option. Options are called like caption, negative_image, candidate-2.")
+        raise _Wrong(f"{option[:50]!r} is not an option. Options have names like caption, negative_image, candidate-2.")
     return option
 
 

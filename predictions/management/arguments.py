@@ -12,7 +12,6 @@ from studies.models import Project
 def add_model(parser: ArgumentParser) -> None:
     parser.add_argument("project", help="The project's slug.")
     parser.add_argument("model", help="The model's name, as in tables.")
-    # Plain --version is Django's own.
     parser.add_argument(
         "--model-version", metavar="VERSION", help="The model's version, if several models have that name."
     )
@@ -36,12 +35,11 @@ def model_called(project: Project, options: dict[str, Any]) -> Model:
         return found[0]
     if found:
         raise CommandError(
-            f"{project.slug} has several models like that: {_listed(found)}. Say which one with --model-version or "
-            "--weights."
+            f"{project.slug} has several such models: {_listed(found)}. Choose one with --model-version or --weights."
         )
     there = _listed(list(Model.objects.filter(project=project)))
     raise CommandError(
-        f"{project.slug} has no model like that. {f'It has {there}.' if there else 'No model has answered there yet.'}"
+        f"{project.slug} has no such model. {f'It has {there}.' if there else 'The project has no models yet.'}"
     )
 
 

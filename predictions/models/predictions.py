@@ -28,11 +28,9 @@ class InstanceOutcomes(NamedTuple):
     tneg2i: bool | None
 
 
-# Outcome -> the kind and variant of the question it is the outcome of.
 QUESTIONS = {score.lower(): question for score, question in FINER_SCORES.items()}
 
 
-# The widths of the columns that are a model's identity.
 LONGEST = {"name": 100, "version": 100, "weights": 200}
 
 
@@ -215,7 +213,7 @@ class Prediction(models.Model):
                 condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"
             ),
         )
-        # They are few, and looked for whenever others are stored.
+        # A partial index: mismatched predictions are few, and looked up on every store.
         indexes = (models.Index(fields=("model",), condition=~Q(problem=""), name="mismatched_predictions"),)
 
     def __str__(self) -> str:

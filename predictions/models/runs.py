@@ -6,7 +6,6 @@ from django.db.models import Q
 
 from studies.models import Project, Study
 
-# What an item of a chunk names where it is a picture.
 PICTURE = "picture"
 
 

@@ -1,4 +1,4 @@
-"""Predictions that can be compared with people's answers: those about the same images and texts."""
+"""Select the predictions that can be compared with people's answers: those about the same images and texts."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
@@ -14,7 +14,6 @@ from studies.models import Instance, Project, Question, Study, StudyState
 
 CHUNK = 2_000
 KINDS = {kind for kind, _ in QUESTIONS.values()}
-# Instance, kind and variant: what a question is called, whatever it shows.
 _Name = tuple[int, str, str]
 
 
@@ -53,7 +52,7 @@ def _counted_about(project: Project) -> QuerySet[Prediction]:
 
 
 def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[int]:
-    """Return the ids of those that were shown something else than what counts."""
+    """Return the ids of predictions about outdated content."""
     found: dict[_Name, dict[int, str]] = defaultdict(dict)
     rows = about.exclude(content_hash="").values_list("pk", "content_hash", "instance_id", "kind", "variant")
     for pk, content, instance, kind, variant in rows.iterator():
@@ -64,7 +63,7 @@ def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[in
         pk
         for name, contents in found.items()
         for pk, content in contents.items()
-        # Nothing of the name is shown any more, and it was more than one thing: nobody can tell which is meant.
+        # The question is gone, and it showed several contents, so the intended one is unknown.
         if content != counts.get(name, "" if name in unasked else content)
     }
 
@@ -72,8 +71,10 @@ def _superseded(about: QuerySet[Prediction], counts: dict[_Name, str]) -> set[in
 def _of_other_options(
     about: QuerySet[Prediction], options: Mapping[_Name, Set[Options]]
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield those that declare no content whose options are not among `options`, where there are some of their name:
-    their ids, and those of their model and instance."""
+    """Yield the ids of predictions without a content hash whose options are not among `options`.
+
+    Names without options are skipped. Yields the ids of the prediction, its model and its instance.
+    """
     rows = about.filter(content_hash="").values_list("pk", "model_id", "instance_id", "kind", "variant", "scores")
     for pk, model, instance, kind, variant, scores in rows.iterator():
         name = (instance, kind, variant)
@@ -82,7 +83,7 @@ def _of_other_options(
 
 
 def _asked(questions: QuerySet[Question]) -> Iterator[tuple[_Name, Kind, dict[str, Any]]]:
-    """Yield the name, kind and content of each of `questions` that people are asked, the oldest first."""
+    """Yield the name, kind and content of each of `questions`, oldest first."""
     asked = questions.filter(kind__in=KINDS, taken_out_at=None, undone_at=None)
     launched = asked.exclude(study__state=StudyState.DRAFT).order_by("pk")
     for each in launched.only("instance_id", "kind", "variant", "content").iterator(chunk_size=CHUNK):
@@ -90,7 +91,7 @@ def _asked(questions: QuerySet[Question]) -> Iterator[tuple[_Name, Kind, dict[st
 
 
 def _shown_today(names: set[_Name]) -> dict[_Name, str]:
-    """Return what the instances show by now, where there is still a question of that name, by its hash."""
+    """Return the current content hash of each question that still exists."""
     shown: dict[_Name, str] = {}
     for kind in {kind for _, kind, _ in names}:
         instances = Instance.objects.filter(pk__in={instance for instance, of, _ in names if of == kind}).order_by("pk")

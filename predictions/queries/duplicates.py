@@ -16,7 +16,7 @@ USES_TOLD = 3
 
 @dataclass(frozen=True)
 class Side:
-    """One picture of a pair with the places that show it and that the member may see; `more`: the number not listed."""
+    """One image of a pair with its places that the member may see; `more`: the number not listed."""
 
     image: Image
     uses: Sequence[InstanceImage]
@@ -25,10 +25,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two near-duplicate pictures.
+    """Two near-duplicate images.
 
-    `there`: the other picture; None if it is the one of a known test set called `known`, or if only projects show it
-    that the member may not see: nothing is revealed about it then.
+    `there`: the other image. None if it is from the known test set `known`, or if the member may not see any project
+    that shows it: then nothing about it is revealed.
     """
 
     here: Side
@@ -38,7 +38,7 @@ class Pair:
 
 
 def near_duplicates_of(project: Project) -> QuerySet[NearDuplicate]:
-    """Return the pairs with at least one picture in `project`, nearest first; both are still in use."""
+    """Return the pairs with at least one image in `project`, nearest first; both are still in use."""
     found = NearDuplicate.objects.filter(embedding=embedding_in_use())
     return found.filter(
         Q(_used("image", project)) | Q(_used("other", project)), Q(other=None) | Q(_used("other")), _used("image")
@@ -68,7 +68,7 @@ def pairs_of(found: Iterable[NearDuplicate], project: Project, visible: QuerySet
     def side(sha256: str | None) -> Side | None:
         if sha256 is None or not uses[sha256]:
             return None
-        # Where it stands in this project first.
+        # The place in this project comes first.
         told = sorted(uses[sha256], key=lambda use: use.instance.project_id != project.pk)
         return Side(images[sha256], told[:USES_TOLD], max(0, len(told) - USES_TOLD))
 
@@ -77,7 +77,7 @@ def pairs_of(found: Iterable[NearDuplicate], project: Project, visible: QuerySet
         sides = [side(each.image_id), side(each.other_id)]
         sides.sort(key=lambda one: one is None or one.uses[0].instance.project_id != project.pk)
         here, there = sides
-        # One of the two stands in this project, which whoever asks may see.
+        # One image of the pair is in this project, which the member may see.
         if here is not None:
             pairs.append(Pair(here, there, each.known, each.distance))
     return pairs

@@ -13,7 +13,7 @@ from predictions.models import Chunk, Conditions, Model, Prediction, Run
 from studies.models import Project
 from studies.wording import counted
 
-# The speed is that of the last minutes: workers come and go.
+# Only the last minutes count, because workers come and go.
 LOOKED_BACK = timedelta(minutes=5)
 PROBLEMS_SHOWN = 10
 AGAIN_SHOWN = 20
@@ -108,7 +108,7 @@ def models_of(project: Project) -> list[ModelSummary]:
     rows = Prediction.objects.filter(model__project=project).order_by().values_list("model")
     counted = rows.annotate(**{name: Count("pk", filter=sort) for name, sort in sorts.items()})
     counts = {model: dict(zip(sorts, count, strict=True)) for model, *count in counted}
-    # Most projects have none of these, and looking for them reads every prediction.
+    # Most projects have none, and the full query reads every prediction.
     asked_again = _asked_again(project) if any(each["again"] for each in counts.values()) else {}
     problems = _mismatches(project) if any(each["mismatched"] for each in counts.values()) else {}
     return [
@@ -132,7 +132,7 @@ def _mismatches(project: Project) -> dict[int, list[tuple[str, int]]]:
 
 
 def _asked_again(project: Project) -> dict[int, list[str]]:
-    """Return the first questions that were computed twice, by model: instance, kind and variant."""
+    """Return the first questions that were scored twice, by model: instance, kind and variant."""
     place = Window(RowNumber(), partition_by="model", order_by=("instance", "kind", "variant"))
     counted = Prediction.objects.about(project).counted()
     rows = counted.filter(_AGAIN).annotate(place=place).filter(place__lte=AGAIN_SHOWN)
@@ -181,7 +181,7 @@ def _speeds(chunks: QuerySet[Chunk], now: datetime) -> dict[int, float]:
 
 
 def _problems(chunks: QuerySet[Chunk]) -> dict[int, Counter[str]]:
-    """Return what was wrong in each run, with questions that have the same wrong counted together."""
+    """Return the problems of each run, with the number of questions of each."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for run, problems in chunks.exclude(problems=[]).values_list("run", "problems"):
         found[run].update(problems)

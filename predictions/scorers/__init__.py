@@ -1,4 +1,4 @@
-"""The families of models, by name. A new family is one file, its test, and one line here.
+"""Register the families of models by name; a new family is one file, its test, and one line here.
 
 A model is named by a spec, FAMILY:REST; the family's `load` reads REST.
 """
@@ -22,7 +22,7 @@ def problem_with_spec(spec: str) -> str:
     """Return what is wrong with the form of a spec, as a sentence; "" if a worker may try to load it."""
     family, colon, rest = spec.partition(":")
     if not colon or not rest.strip():
-        return f"{spec!r} names no model. Write FAMILY:NAME, such as open_clip:ViT-B-32/openai."
+        return f"{spec!r} does not name a model. Write FAMILY:NAME, such as open_clip:ViT-B-32/openai."
     if family not in SCORERS:
         return f"The family {family!r} of models is unknown. Use one of {', '.join(SCORERS)}."
     return ""
@@ -33,7 +33,6 @@ def scorer_of(spec: str) -> Scorer:
     if problem := problem_with_spec(spec):
         raise CannotLoad(problem)
     family, _, rest = spec.partition(":")
-    # Loads the model that the rest of a spec names. Raises CannotLoad.
     load: Callable[[str], Scorer] = resolve_name(SCORERS[family])
     return load(rest.strip())
 

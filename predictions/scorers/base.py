@@ -1,4 +1,4 @@
-"""Interface of scorers: models that score how well a text and a picture match. Pure.
+"""Interface of scorers: models that score how well a text and an image match. Pure.
 
 Each family of models is one file of this folder. Heavy libraries (torch, transformers) are imported inside its
 functions, because the site imports this folder too.
@@ -15,7 +15,7 @@ from PIL import Image
 if TYPE_CHECKING:
     from predictions.scorers.kept import KeptVectors
 
-# Gives the pixels of a picture by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
+# Returns the pixels of an image by its name (its SHA-256): upright, 8-bit sRGB. Raises NoPicture. Called from threads.
 OpenPicture = Callable[[str], Image.Image]
 
 
@@ -33,12 +33,12 @@ def imported(library: str, how: str = "Install requirements-gpu.txt there.") -> 
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of a library's error, as much as people need."""
+    """Return the first line of a library's error, enough for people."""
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 
 class NoPicture(Exception):
-    """The picture is missing or broken; the message is for people and says what to do."""
+    """The image is missing or broken; the message is for people and says what to do."""
 
 
 class OutOfMemory(Exception):
@@ -73,20 +73,20 @@ class Scorer(ABC):
 
     @abstractmethod
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
-        """Return for each text and picture (by name) how well they match; higher is better, no unit.
+        """Return for each text and image (by name) how well they match; higher is better, no unit.
 
-        If a picture is unavailable, the exception takes the place of the score. Raises OutOfMemory if a batch of one
+        If an image is unavailable, the exception takes the place of the score. Raises OutOfMemory if a batch of one
         does not fit.
         """
 
     @abstractmethod
     def pictures_per_second(self) -> float:
-        """Return the number of pictures scored per second, over 0, measured now on generated ones."""
+        """Return the number of images scored per second, over 0, measured now on generated ones."""
 
     def keep_in(self, folder: "KeptVectors") -> None:
-        """Store vectors in `folder` and reuse them, if the model has separate vectors of texts and pictures.
+        """Store vectors in `folder` and reuse them, if the model has separate vectors of texts and images.
 
-        Pictures must then be named by their SHA-256. Other models do nothing.
+        Images must then be named by their SHA-256. Other models do nothing.
         """
         return None
 

@@ -1,4 +1,4 @@
-"""Scoring in batches of one shape, halved if memory is short, with pictures decoded ahead of the model.
+"""Score in batches of one shape, halved if memory is short, and decode images ahead of the model.
 
 Pure and independent of model families.
 """
@@ -20,7 +20,6 @@ from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture, OutO
 T = TypeVar("T")
 Vector = NDArray[np.float32]
 MOST_THREADS = 16
-# Pictures that are decoded while the model is at earlier ones, in batches.
 BATCHES_AHEAD = 2
 TRIALS = 2
 
@@ -29,7 +28,7 @@ class Batched(Scorer):
     """A model that scores `batch` items at once.
 
     Every batch has the same shape, padded with zeros. For another shape a library may choose another algorithm, which
-    gives the same text and picture another score.
+    gives the same text and image another score.
     """
 
     def __init__(self, identity: ModelIdentity, *, batch: int) -> None:
@@ -43,7 +42,7 @@ class Batched(Scorer):
 
     @abstractmethod
     def preprocess(self, picture: Image.Image) -> Any:
-        """Return the picture as the model takes it. Called from threads.
+        """Return the image as the model takes it. Called from threads.
 
         A model that takes several at once needs arrays of one shape and type.
         """
@@ -60,7 +59,7 @@ class Batched(Scorer):
 
     @abstractmethod
     def try_batch(self, picture: Any) -> int:
-        """Compute one batch of copies of this preprocessed picture, without storing anything; return its size.
+        """Compute one batch of copies of this preprocessed image, without storing anything; return its size.
 
         Raises OutOfMemory.
         """
@@ -86,8 +85,10 @@ class Batched(Scorer):
         return self._halving(measure)
 
     def _halving(self, work: Callable[[], T]) -> T:
-        """Return what comes of `work`, done anew with half the batch as often as it does not fit. Raises OutOfMemory
-        when not even a batch of one fits."""
+        """Return the result of `work`; halve the batch and retry while memory is short.
+
+        Raises OutOfMemory if even a batch of one does not fit.
+        """
         while True:
             try:
                 return work()
@@ -143,7 +144,7 @@ def read_ahead(
 
 
 def texts_by_picture(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
-    """Return picture -> its texts, each once, in order of appearance."""
+    """Return image -> its texts, each once, in order of appearance."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for text, picture in pairs:
         found[picture][text] = None
@@ -151,7 +152,7 @@ def texts_by_picture(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, No
 
 
 def _ahead(names: Iterable[str], read: Callable[[str], T], *, depth: int) -> Iterator[tuple[str, Callable[[], T]]]:
-    """Yield each name with a function that waits for what was read of it, `depth` names being read ahead."""
+    """Yield each name with a function that returns its read value; `depth` names are read ahead."""
     waiting: deque[tuple[str, Future[T]]] = deque()
     with ThreadPoolExecutor(max_workers=min(MOST_THREADS, cpu_count() or 1)) as threads:
         try:

@@ -1,13 +1,15 @@
-"""CLIP-FlanT5 for `vqascore:`: a T5, which reads a picture as CLIP sees it and a question, then writes the answer.
+"""CLIP-FlanT5 for `vqascore:`: a T5 that reads an image as CLIP sees it and a question, then writes the answer.
 
 VQAScore of Lin et al. 2024 with their own model (zhiqiulin/clip-flant5-xl and -xxl, `model_type` clip_t5), as in their
 code (linzhiqiu/t2v_metrics):
 
-- The picture is padded to a square in CLIP's mean colour. The layer before the last of the vision tower sees it,
-  without the class token, and its output is projected to the width of T5.
-- The picture stands between the two parts of the prompt, each with its end mark.
+- The image is padded to a square in CLIP's mean colour. Its features are the output of the vision tower's penultimate
+layer without the class token, projected to the width of T5.
+
+- The image is between the two parts of the prompt, each with its end token.
+
 - Their score is the mean probability, over tokens, of the answer "Yes" and its end: exp of the mean log-probability.
-  Kept is its log-odds, in the same order.
+Here the score is its log-odds, which gives the same order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,14 +31,14 @@ PROMPT = (
     "A chat between a curious user and an artificial intelligence assistant. The assistant gives helpful, detailed, "
     f"and polite answers to the user's questions. USER: {PICTURE}\n{QUESTION} ASSISTANT: "
 )
-# Where a checkpoint comes without a tokenizer; all of FLAN-T5 have the same.
+# For checkpoints without a tokenizer; all FLAN-T5 models share one.
 USUAL_TOKENIZER = "google/flan-t5-xl"
-# Older versions of the library named the layers of a vision tower with one part more.
+# Older versions of transformers have one more level in these names.
 RENAMED = {r"^vision_tower\.vision_tower\.vision_model\.": "vision_tower.vision_tower."}
 
 
 class ClipT5(VqaScore):
-    """A CLIP-FlanT5 on a device. `batch`: how many texts are asked of a picture at once."""
+    """A CLIP-FlanT5 on a device. `batch`: how many texts are asked of an image at once."""
 
     def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any, process: Any, device: Any) -> None:
         self.begin(identity, model, device)
@@ -49,7 +51,7 @@ class ClipT5(VqaScore):
 
     def asked(self) -> Mapping[str, Any]:
         return {
-            # As its file calls it, and not the library.
+            # The type in the checkpoint's config.json, which differs from the library's.
             "scorer": f"vqascore {MODEL_TYPE}",
             "prompt": PROMPT,
             "answer": self.tokenizer.convert_ids_to_tokens(self.answer),
@@ -57,13 +59,13 @@ class ClipT5(VqaScore):
         }
 
     def preprocess(self, picture: Image.Image) -> NDArray[np.float32]:
-        """Return the pixels of the picture in a square, as the vision tower takes them."""
+        """Return the image as the vision tower takes it: a square of pixels."""
         pixels = self.process(_square(picture, self.process.image_mean), return_tensors="np")["pixel_values"][0]
         found: NDArray[np.float32] = np.asarray(pixels, dtype=np.float32)
         return found
 
     def tokenize(self, text: str) -> NDArray[Any]:
-        """Return the tokens of what stands behind the picture."""
+        """Return the tokens after the image."""
         for mark in self.marks:
             text = text.replace(mark, f"{mark[0]} {mark[1:]}")
         _, behind = PROMPT.split(PICTURE)
@@ -91,7 +93,7 @@ class ClipT5(VqaScore):
         return self.model.shared(torch.as_tensor(ids, device=self.device))
 
     def _read_all(self, seen: Any, tails: Tails, width: int) -> list[float]:
-        """Return the scores of questions, by their tokens, behind what was `seen`: places x width of the model."""
+        """Return the scores of questions by their tokens, given the image `seen`: places x width of the model."""
         import torch
 
         ids, mask = self.filled_up(tails, len(seen), width)
@@ -109,12 +111,12 @@ class ClipT5(VqaScore):
 
         logs = torch.log_softmax(logits.double(), dim=-1)
         mean = float(logs.gather(1, labels[:, None]).mean())
-        # 1 - exp(mean) without rounding where p is near 1; p of exactly 1 is the largest number below it.
+        # Computes 1 - exp(mean) without rounding where p is near 1; p of exactly 1 becomes the largest number below it.
         return mean - float(np.log(-np.expm1(min(mean, -(2.0**-53)))))
 
 
 def _square(picture: Image.Image, mean: Sequence[float]) -> Image.Image:
-    """Return the picture in the middle of a square that it just fits in, filled with the mean colour (0 to 1)."""
+    """Return the smallest square around the image, filled with the mean colour (0 to 1)."""
     side = max(picture.size)
     red, green, blue = (int(255 * value) for value in mean)
     square = Image.new("RGB", (side, side), (red, green, blue))
@@ -124,20 +126,20 @@ def _square(picture: Image.Image, mean: Sequence[float]) -> Image.Image:
 
 @cache
 def _model_class() -> Any:
-    """Return the class of the model. It is made here, since this module is imported without torch."""
+    """Return the model's class, defined inside because this module is imported without torch."""
     import torch
     from transformers import CLIPVisionConfig, CLIPVisionModel, T5ForConditionalGeneration
 
     def begin(self: Any, config: Any) -> None:
         T5ForConditionalGeneration.__init__(self, config)
         tower = CLIPVisionModel(CLIPVisionConfig.from_pretrained(config.mm_vision_tower))
-        # By these names its weights stand in a checkpoint.
+        # The checkpoint uses these attribute names for its weights.
         self.vision_tower = torch.nn.ModuleDict({"vision_tower": tower})
         self.mm_projector = _projector(config)
         self.post_init()
 
     def see(self: Any, pixels: Any) -> Any:
-        """Return what a picture is to T5: pictures x places x width."""
+        """Return the image as T5's input: images x places x width."""
         states = self.vision_tower["vision_tower"](pixels, output_hidden_states=True).hidden_states
         return self.mm_projector(states[self.config.mm_vision_select_layer][:, 1:])
 
@@ -145,7 +147,7 @@ def _model_class() -> Any:
 
 
 def _projector(config: Any) -> Any:
-    """Return the layers between the vision tower and T5. Raises KeyError for others than the authors'."""
+    """Return the layers between the vision tower and T5. Raises KeyError for other architectures."""
     from torch.nn import GELU, Linear, Sequential
 
     depth = {"linear": 1, "mlp2x_gelu": 2}[config.mm_projector_type]
@@ -154,8 +156,7 @@ def _projector(config: Any) -> Any:
 
 
 def load_clip_t5(rest: str, said: Mapping[str, Any]) -> ClipT5:
-    """Load the CLIP-FlanT5 of that name or in that folder, whose config.json says `said`. Raises CannotLoad, and what
-    the library raises."""
+    """Load a CLIP-FlanT5 by name or folder; `said`: its config.json. Raises CannotLoad and the library's errors."""
     from transformers import AutoTokenizer, CLIPImageProcessor, T5Config
 
     config = T5Config(**{name: value for name, value in said.items() if name not in ("model_type", "architectures")})
@@ -163,7 +164,7 @@ def load_clip_t5(rest: str, said: Mapping[str, Any]) -> ClipT5:
     model, told = _model_class().from_pretrained(
         rest, config=config, dtype="float32", key_mapping=RENAMED, output_loading_info=True
     )
-    check_nothing_is_missing(rest, told, "Only models that are whole, with their vision tower, can be asked.")
+    check_nothing_is_missing(rest, told, "Use a complete model, with its vision tower.")
     identity = identity_of(rest, model)
     try:
         tokenizer = AutoTokenizer.from_pretrained(rest)

@@ -1,6 +1,7 @@
-"""Contrastive models: one vector per picture and per text; the score is the cosine between them.
+"""Contrastive models: one vector per image and per text; the score is the cosine between them.
 
-Shared by all libraries: each picture and text is embedded once, and its vector kept. Pure: subclasses use the library.
+Shared by all libraries: each image and text is embedded once, and its vector is reused. Pure: subclasses use the
+library.
 """
 
 import hashlib
@@ -17,15 +18,14 @@ from PIL import Image
 from predictions.scorers.base import ModelIdentity, NoPicture, OpenPicture
 from predictions.scorers.batches import Batched, Vector, filled, in_batches, read_ahead
 
-# A worker that keeps nothing does not load what it would keep it with.
+# Imported only for type checking: most workers store no vectors.
 if TYPE_CHECKING:
     from predictions.scorers.kept import KeptVectors
 
-# Names, each with what the model takes of it.
 _Read = list[tuple[str, NDArray[Any]]]
-# What one process keeps of vectors: of 1,024 numbers each, 131,072 of them.
+# Vectors held by one process; about 512 MB with 1,024 numbers each.
 BYTES_KEPT = 512 * 2**20
-# What is embedded to see whether a model is the one whose vectors are kept.
+# A fixed text whose embedding identifies the model.
 TRIED_TEXT, TRIED_SIZE = "Two red birds, and a cat: WHO is under the roof?", (96, 64)
 
 
@@ -44,7 +44,7 @@ class Contrastive(Batched):
 
     @abstractmethod
     def embed_pictures(self, batch: NDArray[Any]) -> NDArray[np.float32]:
-        """Return one vector, of any length, per picture of a batch, in rows. Raises OutOfMemory."""
+        """Return one vector, of any length, per image of a batch, in rows. Raises OutOfMemory."""
 
     @abstractmethod
     def embed_texts(self, batch: NDArray[Any]) -> NDArray[np.float32]:
@@ -72,7 +72,7 @@ class Contrastive(Batched):
     def vectors_of(
         self, names: Sequence[str], open_picture: OpenPicture
     ) -> tuple[Mapping[str, Vector], Mapping[str, NoPicture]]:
-        """Return the vectors of pictures by name, and why each of the others has none.
+        """Return the vectors of images by name, and why each of the others has none.
 
         Length 1; zeros if the model gives no direction. Halves batches as `score` does; raises OutOfMemory.
         """
@@ -97,8 +97,7 @@ class Contrastive(Batched):
     def _vectors(
         self, names: Sequence[str], read: Callable[[Sequence[str]], Iterator[_Read]], *, of_pictures: bool
     ) -> dict[str, Vector]:
-        """Return the vectors of pictures or texts by name: those that are kept, here or by earlier workers, and those
-        that are made of what `read` gives of the others."""
+        """Return the vectors of images or texts by name, stored or computed from the input that `read` returns."""
         kept, embed = (self._pictures, self.embed_pictures) if of_pictures else (self._texts, self.embed_texts)
         found, missing = kept.split(names)
         if self._folder is not None and missing:
@@ -113,11 +112,11 @@ class Contrastive(Batched):
         return found
 
     def _space(self, *, of_pictures: bool) -> bytes:
-        """Return a digest of all that the vectors of pictures, or of texts, follow from besides themselves: model,
-        weights, preprocessing, numbers' type, shape of a batch, libraries, device. Raises OutOfMemory.
+        """Return a digest of everything, besides the image or text, that determines its vector.
 
-        Weights do not say all of what a model does with them (which activation, which words have which number), so what
-        it makes of a made-up picture and of a made-up text is a part of it, to the last bit.
+        Included: model, weights, preprocessing, number type, batch shape, libraries, device. Weights do not determine
+        everything (such as the activation, or the numbers of words), so the exact vectors of a generated image and a
+        fixed text are included too. Raises OutOfMemory.
         """
         if self._spaces is None:
             known = self.identity
@@ -135,13 +134,13 @@ class Contrastive(Batched):
 
 
 class _Kept:
-    """Vectors by name; the ones that were not asked for longest go when there are too many."""
+    """Vectors by name; the least recently used ones are dropped when there are too many."""
 
     def __init__(self) -> None:
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
 
     def split(self, names: Sequence[str]) -> tuple[dict[str, Vector], list[str]]:
-        """Return what is kept of `names`, and those that are not, each once, in their order."""
+        """Return the stored vectors of `names`, and the names without one, each once, in order."""
         found = {}
         missing = {}
         for name in names:
@@ -163,7 +162,7 @@ class _Kept:
 
 
 def _made_up() -> Image.Image:
-    """Return a picture of colours that change in both directions and in steps."""
+    """Return a generated image whose colours change in both directions and in steps."""
     width, height = TRIED_SIZE
     down, right = np.mgrid[0:height, 0:width]
     colours = np.stack([right * 255 // width, down * 255 // height, (right // 8 + down // 8) % 2 * 200], axis=-1)
@@ -171,7 +170,7 @@ def _made_up() -> Image.Image:
 
 
 def _normalized(vectors: NDArray[np.float32]) -> Vector:
-    """Return the rows with length 1; a row of zeros stays one, and has cosine 0 with all."""
+    """Normalize rows to length 1; a row of zeros stays zero, so its cosine with any vector is 0."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 

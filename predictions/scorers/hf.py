@@ -21,19 +21,19 @@ from predictions.scorers.matching import Matching
 from predictions.scorers.with_torch import OF_A_COSINE, OF_LOG_ODDS, OnDevice, device_of_this_machine, facts_of
 from predictions.scorers.with_transformers import check_nothing_is_missing, identity_of, loading, steps_of
 
-# What the text towers read. SigLIP was trained on texts filled up without a mask.
+# SigLIP was trained with padded texts and no mask.
 INPUTS: Mapping[str, tuple[str, ...]] = {
     "clip": ("input_ids", "attention_mask"),
     "siglip": ("input_ids",),
     "blip": ("input_ids", "attention_mask"),
 }
-# BLIP itself was trained with 35; a description may be longer.
+# BLIP was trained with 35; a description may be longer.
 LONGEST_FOR_BLIP = 128
 
 
 @dataclass(frozen=True)
 class _Library:
-    """A model of transformers on a device, and what makes pictures and texts ready for it."""
+    """A model of transformers on a device, with the preprocessing of its images and texts."""
 
     model: Any
     tokenizer: Any
@@ -43,7 +43,7 @@ class _Library:
 
 
 class _HuggingFace(OnDevice[_Library]):
-    """What all models of transformers share."""
+    """Shared base of all models of transformers."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class HuggingFaceMatching(_HuggingFace, Matching):
 
 
 def _vectors(found: Any) -> NDArray[np.float32]:
-    # Since transformers 5 the features are the pooled output of a tower; before, they were all that was returned.
+    # Since transformers 5 the features are the pooled output of a tower; before, they were the return value.
     pooled = getattr(found, "pooler_output", found)
     vectors: NDArray[np.float32] = pooled.float().cpu().numpy()
     return vectors
@@ -139,7 +139,7 @@ def load(rest: str) -> HuggingFaceTowers | HuggingFaceMatching:
         is_blip = config.model_type == "blip"
         made = BlipForImageTextRetrieval if is_blip else AutoModel
         model, told = made.from_pretrained(rest, dtype="float32", output_loading_info=True)
-        check_nothing_is_missing(rest, told, "Of BLIP only those for image-text matching can be used.")
+        check_nothing_is_missing(rest, told, "Use a BLIP for image-text matching.")
         model = model.to(device).eval()
         tokenizer, processor = AutoTokenizer.from_pretrained(rest), AutoImageProcessor.from_pretrained(rest)
     longest = config.text_config.max_position_embeddings

@@ -12,6 +12,6 @@ from predictions.scorers.base import CannotLoad
 def load(rest: str) -> NoReturn:
     """Raises CannotLoad."""
     raise CannotLoad(
-        f"image-only:{rest} is fitted to questions whose right answers are known. The site computes it: ask for it "
+        f"image-only:{rest} is fitted to questions with known right answers, so the site computes it. Request it "
         "with `predict`."
     )

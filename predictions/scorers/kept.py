@@ -1,12 +1,12 @@
-"""Vectors stored across worker processes, in a folder that several workers may share.
+"""Store vectors across worker processes, in a folder that several workers may share.
 
-A vector's key names everything it follows from, so that it is never used under other conditions than recorded: the
-picture (SHA-256) or the text (its SHA-256 alone), and the model with its settings (`predictions.scorers.contrastive`).
-Pictures are never stored. When the space is full, the vectors unused for longest are deleted.
+A vector's key names everything it follows from, so it is reused only under the recorded conditions: the image (SHA-256)
+or the text (its SHA-256 alone), and the model with its settings (`predictions.scorers.contrastive`). Images are never
+stored. When the space is full, the least recently used vectors are deleted.
 
-One SQLite file in WAL mode: a killed worker leaves what it has stored, and several read and write at once. It must be
-on a local disk, because that mode needs memory shared by the processes. Every vector has a checksum: a damaged one is
-computed again; a damaged file is replaced by another. If storing fails, scores are still computed.
+One SQLite file in WAL mode: a killed worker leaves its stored vectors, and several read and write at once. The file
+must be on a local disk, because that mode needs memory shared by the processes. Every vector has a checksum: a damaged
+one is computed again; a damaged file is replaced. If storing fails, scores are still computed.
 """
 
 import hashlib
@@ -25,20 +25,19 @@ from predictions.scorers.batches import Vector, in_batches
 
 logger = logging.getLogger(__name__)
 
-# How vectors are stored, and how pictures become the pixels that models see (`studies.importing.pictures.decode`):
-# another number where either changes, and all is computed anew.
+# Increase it when the storage format or the decoding of images changes (`studies.importing.pictures.decode`): stored
+# vectors are then computed again.
 FORM = 1
 MEGABYTE = 2**20
-# When it is full, so much of it is left: room is made seldom.
+# Share kept when the space is full, so that deletions are rare.
 LEFT = 0.9
-# As many names as one statement asks for.
+# SQLite limits the parameters of a statement.
 AT_ONCE = 500
-# What was asked for in this hour is not noted again: reading is to write little.
+# Uses are recorded by the hour, so that reading rarely writes.
 HOUR = 60 * 60
-# Of a file: vectors of 1,024 numbers would fill half of the usual ones.
+# A larger page: a vector of 1,024 numbers would fill half of a default one.
 PAGE = 16384
 BUSY_SECONDS = 10
-# Of the digest that stands before each vector.
 DIGEST = 8
 _FILE = re.compile(r"vectors-(\d+)\.sqlite3")
 _TABLE = """
@@ -76,7 +75,7 @@ class KeptVectors:
             damaged = []
             for keys in in_batches(by_key, AT_ONCE):
                 places = ",".join("?" * len(keys))
-                wanted = f"SELECT name, vector, asked FROM vectors WHERE name IN ({places})"  # noqa: S608 (question marks)
+                wanted = f"SELECT name, vector, asked FROM vectors WHERE name IN ({places})"  # noqa: S608 (only question marks are inserted)
                 rows = file.execute(wanted, keys).fetchall()
                 for key, content, _ in rows:
                     vector = _read(key, content)
@@ -86,7 +85,9 @@ class KeptVectors:
                         found[by_key[key]] = vector
                 self._note_asked(file, [key for key, _, asked in rows if asked < self._hour()])
             if damaged:
-                logger.warning("%s kept vectors in %s are damaged; they are made anew.", len(damaged), self._folder)
+                logger.warning(
+                    "%s kept vectors in %s are damaged; they are computed again.", len(damaged), self._folder
+                )
                 with file:
                     file.executemany("DELETE FROM vectors WHERE name = ?", damaged)
         return found
@@ -117,7 +118,7 @@ class KeptVectors:
                 file.executemany("UPDATE vectors SET asked = ? WHERE name = ?", [(self._hour(), key) for key in keys])
 
     def _make_room(self, file: sqlite3.Connection) -> None:
-        """Delete what was not asked for longest, until enough is free; of one hour, in no order that means anything."""
+        """Delete the least recently used vectors until enough space is free; order within an hour is arbitrary."""
         page, pages, free = (
             file.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_size", "page_count", "freelist_count")
         )
@@ -127,14 +128,13 @@ class KeptVectors:
             with file:
                 file.execute(_DELETE_OLDEST, (going,))
         if pages * page > self._most:
-            # Gives back what is free: the bound may be lower than when the file grew. As a script: of a single
-            # statement only the first page is done.
+            # Returns free pages to the disk, because the limit may have been lowered. As a script, because a single
+            # statement returns only the first page.
             file.executescript("PRAGMA incremental_vacuum")
 
     @contextmanager
     def _trying(self) -> Iterator[sqlite3.Connection | None]:
-        """Give the file for the length of the block, None where it cannot be used; whatever goes wrong is told in the
-        log, and nothing more comes of it."""
+        """Open the file for the block, or give None if it cannot be used; errors are only logged."""
         try:
             if self._open is None:
                 self._open = self._newest()
@@ -148,14 +148,13 @@ class KeptVectors:
             if _is_damage(error):
                 self._begin_anew(error)
             else:
-                # Busy for too long, or no room on the disk.
                 self._say(error)
 
     def _say(self, error: Exception) -> None:
-        logger.warning("Vectors are neither kept in %s nor read there for now (%s).", self._folder, error)
+        logger.warning("Cannot store or read vectors in %s for now (%s).", self._folder, error)
 
     def _newest(self) -> sqlite3.Connection:
-        """Open the file of the highest number; earlier ones are damaged, and deleted."""
+        """Open the file with the highest number; earlier ones are damaged, and deleted."""
         number = max(self._numbers(), default=1)
         try:
             found = self._opened(number)
@@ -167,14 +166,14 @@ class KeptVectors:
             found = self._opened(number)
         for earlier in self._numbers():
             if earlier < number:
-                # Whoever has it open still writes to it, into nothing. Its name is never used again, or what that one
-                # leaves behind would be taken for part of another file.
+                # A worker that has the file open still writes to it. Its name is not reused, or SQLite would take the
+                # WAL left behind for part of another file.
                 for ending in ("", "-wal", "-shm"):
                     Path(f"{self._path(earlier)}{ending}").unlink(missing_ok=True)
         return found
 
     def _begin_anew(self, error: Exception) -> None:
-        """Leave a damaged file for another one, unless another worker has done so."""
+        """Replace a damaged file with a new one, unless another worker has done so."""
         logger.warning("The vectors kept in %s are damaged (%s); they are made anew.", self._folder, error)
         number = self._number
         self.close()
@@ -186,11 +185,11 @@ class KeptVectors:
     def _opened(self, number: int) -> sqlite3.Connection:
         file = sqlite3.connect(self._path(number), timeout=BUSY_SECONDS)
         try:
-            # Before there is a table, or never.
+            # These take effect only before the first table exists.
             file.execute(f"PRAGMA page_size = {PAGE}")
             file.execute("PRAGMA auto_vacuum = INCREMENTAL")
             file.execute("PRAGMA journal_mode = WAL")
-            # What was stored in the last moment before a loss of power may be lost; the file is whole.
+            # A loss of power may lose the last writes, but cannot damage the file.
             file.execute("PRAGMA synchronous = NORMAL")
             file.executescript(_TABLE)
         except sqlite3.DatabaseError:
@@ -207,7 +206,7 @@ class KeptVectors:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Return whether a file is damaged, or none of SQLite's: all else that can go wrong has a class of its own."""
+    """Return whether the file is damaged or not an SQLite file; other errors have their own classes."""
     return type(error) is sqlite3.DatabaseError
 
 
@@ -225,7 +224,7 @@ def _written(key: bytes, vector: Vector) -> bytes:
 
 
 def _read(key: bytes, content: bytes) -> Vector | None:
-    """Return the vector that was written under `key`, None where it is another by now."""
+    """Return the vector stored under `key`, None if its checksum differs."""
     if not isinstance(content, bytes) or content[:DIGEST] != _digest(key, content[DIGEST:]):
         return None
     return np.frombuffer(content[DIGEST:], "<f4").astype(np.float32)

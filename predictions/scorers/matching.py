@@ -1,6 +1,6 @@
-"""Models that read a text and a picture together and score whether they match.
+"""Models that read a text and an image together and score whether they match.
 
-The states of a picture are computed once and used with all its texts. Pure: subclasses use the library.
+The states of an image are computed once and used with all its texts. Pure: subclasses use the library.
 """
 
 from abc import abstractmethod
@@ -15,15 +15,15 @@ from predictions.scorers.batches import Batched, filled, in_batches, read_ahead,
 
 
 class Matching(Batched):
-    """A model with a picture tower, whose states a second tower reads together with a text."""
+    """A model with an image tower, whose states a second tower reads together with a text."""
 
     @abstractmethod
     def look(self, batch: NDArray[Any]) -> Any:
-        """Return the states of a batch of pictures for `match`, one row each. Raises OutOfMemory."""
+        """Return the states of a batch of images for `match`, one row each. Raises OutOfMemory."""
 
     @abstractmethod
     def match(self, states: Any, places: Sequence[int], texts: NDArray[Any]) -> NDArray[np.float32]:
-        """Return for each text of a batch how well it matches the picture whose states are at its position.
+        """Return for each text of a batch how well it matches the image whose states are at its position.
 
         Higher is better. Raises OutOfMemory.
         """

@@ -35,7 +35,7 @@ _WORD = re.compile(r"\w+")
 
 
 def pixels_of(picture: Image.Image, side: int) -> NDArray[np.uint8]:
-    """Return a picture scaled to a square of `side` pixels, as rows of RGB pixels, 0 to 255."""
+    """Return an image scaled to a square of `side` pixels, as rows of RGB pixels, 0 to 255."""
     return np.asarray(picture.convert("RGB").resize((side, side), Image.Resampling.BILINEAR))
 
 
@@ -65,7 +65,6 @@ class Onnx(Contrastive):
         shapes = {each.name: each.shape for each in session.get_inputs()}
         self.side: int = shapes[PICTURES][1]
         self.words: int = shapes[TEXTS][1]
-        # What the other tower is given: a graph wants all of its inputs.
         self._no_pictures = np.zeros((0, self.side, self.side, 3), dtype=np.uint8)
         self._no_texts = np.zeros((0, self.words), dtype=np.int64)
 
@@ -103,7 +102,7 @@ def load(rest: str) -> Onnx:
     except OSError as error:
         raise CannotLoad(
             f"onnx:{rest} cannot be read on the worker's machine ({error.strerror}). Write onnx:{DEMO}, or onnx:FILE "
-            "with a model that train_demo_model has made."
+            "with a model made by train_demo_model."
         ) from error
     session = _session(rest, data)
     told = session.get_modelmeta().custom_metadata_map
@@ -126,12 +125,11 @@ def _session(rest: str, data: bytes) -> Any:
     with imported("onnxruntime", "Install it there: pip install onnxruntime."):
         import onnxruntime
     options = onnxruntime.SessionOptions()
-    # Warnings are of no use to whoever reads the log of the worker.
     options.log_severity_level = 3
-    # Between two batches its threads sleep: the site runs on the same cores.
+    # Idle threads sleep between batches, because the site runs on the same cores.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    # onnxruntime's own exceptions have no common class but this.
+    # onnxruntime's exceptions have no other common class.
     except Exception as error:
         raise CannotLoad(f"onnx:{rest} cannot be run as an ONNX file ({str(error)[:300]}).") from error

@@ -28,7 +28,7 @@ from predictions.scorers.with_torch import (
 
 @dataclass(frozen=True)
 class _Library:
-    """A model of OpenCLIP on a device, and what makes pictures and texts ready for it."""
+    """A model of OpenCLIP on a device, with the preprocessing of its images and texts."""
 
     model: Any
     transform: Any
@@ -44,7 +44,6 @@ class OpenClip(OnDevice[_Library], Contrastive):
     def facts(self) -> Mapping[str, Any]:
         library = self.library
         dtype = next(library.model.parameters()).dtype
-        # The transform says what it does, step by step.
         steps = [" ".join(str(step).split()) for step in library.transform.transforms if not callable_by_name(step)]
         known = facts_of(library.device, dtype, self.half, "open_clip_torch", "torchvision", "Pillow")
         return {"scorer": "open_clip", **known, "preprocessing": steps}
@@ -73,7 +72,7 @@ class OpenClip(OnDevice[_Library], Contrastive):
 
 
 def callable_by_name(step: Any) -> bool:
-    """Return whether a step of a transform is a bare function, whose text contains a memory address."""
+    """Return whether a step of a transform is a plain function, whose text contains a memory address."""
     return hasattr(step, "__name__")
 
 
@@ -82,13 +81,14 @@ def load(rest: str) -> OpenClip:
     architecture, slash, pretrained = rest.partition("/")
     if not slash or not pretrained:
         raise CannotLoad(
-            f"open_clip:{rest} names no weights. Write open_clip:ARCHITECTURE/TAG, such as open_clip:ViT-B-32/openai, "
+            f"open_clip:{rest} does not name weights. Write open_clip:ARCHITECTURE/TAG, such as "
+            f"open_clip:ViT-B-32/openai, "
             "or open_clip:ARCHITECTURE/FILE with a checkpoint on the worker's machine."
         )
     with imported("OpenCLIP"):
         import open_clip
     if architecture not in open_clip.list_models():
-        raise CannotLoad(f"OpenCLIP knows no architecture {architecture!r}. Its names are those of list_models().")
+        raise CannotLoad(f"OpenCLIP has no architecture {architecture!r}. Its names are those of list_models().")
     known = open_clip.get_pretrained_cfg(architecture, pretrained)
     if not known and not Path(pretrained).is_file():
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
@@ -101,10 +101,10 @@ def load(rest: str) -> OpenClip:
             architecture,
             pretrained=pretrained,
             device=device,
-            # OpenCLIP itself only warns when a tag needs it.
+            # OpenCLIP only warns if a tag needs QuickGELU.
             force_quick_gelu=bool(known and known.get("quick_gelu", False)),
         )
-    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
+    # A download or a damaged file may raise anything; the person gets the reason.
     except Exception as error:
         raise CannotLoad(f"{architecture}/{pretrained} cannot be loaded ({first_line(error)}).") from error
     model.eval()

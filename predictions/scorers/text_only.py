@@ -22,7 +22,6 @@ from predictions.scorers.with_torch import (
 
 LIBRARY = "hf:"
 NAME = "Blind baseline: text only, "
-# Longer texts are cut: captions have tens of tokens.
 MOST_TOKENS = 512
 TRIALS = 3
 
@@ -47,7 +46,7 @@ class LanguageModel(Scorer):
         return {"scorer": "text-only:hf", "batch": 1, "most_tokens": MOST_TOKENS, **known, **in_doubt}
 
     def score(self, pairs: Sequence[tuple[str, str]], open_picture: OpenPicture) -> Sequence[float | NoPicture]:
-        """See `Scorer.score`. No picture is opened."""
+        """See `Scorer.score`. No image is opened."""
         texts = dict.fromkeys(text for text, _ in pairs)
         found = {text: self.likelihood(text) for text in texts}
         return [found[text] for text, _ in pairs]
@@ -86,7 +85,7 @@ def load(rest: str) -> LanguageModel:
     if not rest.startswith(LIBRARY) or not name:
         raise CannotLoad(
             f"text-only:{rest} is not a language model. Write text-only:hf:NAME; text-only:ngrams is fitted to "
-            "questions whose right answers are known, and computed by the site: ask for it with `predict`."
+            "questions with known right answers, and computed by the site: request it with `predict`."
         )
     with imported("Hugging Face's transformers"):
         import transformers
@@ -97,6 +96,6 @@ def load(rest: str) -> LanguageModel:
         short = name.rstrip("/").rpartition("/")[2]
         identity = ModelIdentity(f"{NAME}{short}"[:100], "", digest_of_weights(model.state_dict()))
         return LanguageModel(identity, model.eval(), tokenizer, device)
-    # Whatever a download or a damaged file raises is told to whoever asked; only loading is tried here.
+    # A download or a damaged file may raise anything; the person gets the reason.
     except Exception as error:
         raise CannotLoad(f"{name} cannot be loaded as a language model ({first_line(error)}).") from error

@@ -1,16 +1,15 @@
 """`vqascore:NAME` or `vqascore:FOLDER`: the probability that a generative model answers "Yes".
 
-It is asked whether the picture shows the text: VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation with
-Image-to-Text Generation" (ECCV), with their question. They report the probability. The score is its log-odds,
-ln(p / (1 - p)), over the whole vocabulary. It orders pairs in the same way, and also separates those whose probability
-is rounded to 0 or 1. NAME is a model on Hugging Face's hub, FOLDER is on the worker's machine; code in a repository is
-never run.
-Supported are decoder-only models and, of those with an encoder and a decoder, CLIP-FlanT5
-(`predictions.scorers.clip_t5`).
+The question is whether the image shows the text: VQAScore of Lin et al. 2024, "Evaluating Text-to-Visual Generation
+with Image-to-Text Generation" (ECCV), with their wording. They report the probability. The score is its log-odds, ln(p
+/ (1 - p)), over the whole vocabulary. It gives the same order, and also separates pairs whose probability is rounded to
+0 or 1. NAME is a model on Hugging Face's hub, FOLDER is on the worker's machine; code in a repository is never run.
 
-If the model reads strictly from left to right, the states of a picture up to the question are computed once and used
-with all its texts. This is tested when it is loaded, by scoring in both ways; otherwise the picture is read again with
-each text, and the conditions say so.
+Decoder-only models are supported and, among encoder-decoder models, CLIP-FlanT5 (`predictions.scorers.clip_t5`).
+
+If the model reads strictly from left to right, the states of an image up to the question are computed once and used
+with all its texts. This is tested when the model is loaded, by scoring in both ways. Otherwise the image is read again
+with each text, and the conditions record that.
 """
 
 from collections import defaultdict
@@ -37,24 +36,20 @@ from predictions.scorers.with_transformers import check_nothing_is_missing, iden
 
 QUESTION = 'Does this figure show "{text}"? Please answer yes or no.'
 YES, NO = "Yes", "No"
-# Where a processor has no template for a conversation.
 WITHOUT_TEMPLATE = "{picture}\n{question}\nAnswer:"
-# Texts that are asked of a picture at once; most questions have two.
 TEXTS_ON_GPU, TEXTS_ON_CPU = 8, 4
-# Pictures that are decoded in advance.
 PICTURES_AHEAD = 8
-# In tokens. What follows a picture is filled up to a multiple of the step, by its own length: so its shape, and with it
-# its score, does not depend on the company.
+# In tokens. The text after an image is padded to a multiple of the step by its own length, so that its score does not
+# depend on the other texts of the batch.
 LONGEST_TEXT, STEP = 256, 32
 TRIED = ("a grey wall", "two small birds on a red roof, and a cat under it")
-# The tokens of questions, from where these begin.
 Tails = Sequence[NDArray[Any]]
-# In log-odds: how far the two ways of asking may differ by rounding.
+# Largest difference between the two ways by rounding, in log-odds.
 TOLERATED = 1e-2
 
 
 class _Prompts:
-    """How a text becomes the tokens that a model continues, with a mark where the picture is."""
+    """Turns a text into the tokens that a model continues, with a mark for the image."""
 
     def __init__(self, processor: Any) -> None:
         self.processor = processor
@@ -64,16 +59,16 @@ class _Prompts:
         self.marks = sorted({*special, getattr(processor, "image_token", "")} - {""})
         written = self.written(TRIED[0])
         ids, offsets = self._ids(written)
-        # Of the question the first token may hold the space before it.
+        # The first token of the question may include the space before it.
         begins = written.index(QUESTION.partition("{")[0])
-        # How many tokens stand before it, the picture being one of them or a few.
+        # Tokens before the question: the image is one of them, or a few.
         self.before = next((place for place, (_, end) in enumerate(offsets) if end > begins), len(ids))
 
     def written(self, text: str) -> str:
         return self._conversation(QUESTION.format(text=self._harmless(text)))
 
     def _harmless(self, text: str) -> str:
-        """Return the text without its end where it is too long, and with what a model takes for a mark torn apart."""
+        """Return the text, truncated to the longest length, with any special tokens in it broken up."""
         for mark in self.marks:
             text = text.replace(mark, f"{mark[0]} {mark[1:]}")
         offsets = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
@@ -94,7 +89,7 @@ class _Prompts:
         return read["input_ids"], read["offset_mapping"]
 
     def options(self, written: str) -> dict[str, bool]:
-        """Return how to read what a template wrote: it may have written the token that begins a text by itself."""
+        """Return the tokenizer options for templates, which may add the start token themselves."""
         begins = self.tokenizer.bos_token
         return {"add_special_tokens": not (begins and written.startswith(begins))}
 
@@ -103,13 +98,13 @@ class _Prompts:
         return self._ids(self.written(text))[0][self.before :]
 
     def answer(self) -> int:
-        """Return the token by which "Yes" begins as an answer: the first at which it is told from "No"."""
+        """Return the first token of "Yes" that differs from "No"."""
         yes, no = (self._ids(self._conversation(QUESTION.format(text=TRIED[0]), answer))[0] for answer in (YES, NO))
         return next(one for one, other in zip(yes, no, strict=False) if one != other)
 
 
 class VqaScore(Batched):
-    """A generative model on a device. `batch`: number of texts asked about a picture at once."""
+    """A generative model on a device. `batch`: number of texts asked about an image at once."""
 
     def __init__(self, identity: ModelIdentity, model: Any, processor: Any, device: Any) -> None:
         self.begin(identity, model, device)
@@ -124,14 +119,14 @@ class VqaScore(Batched):
         self.model = model
         self.device = device
         self.half = ""
-        # Where memory is dear: of what a GPU has, it is most of what such a model needs.
+        # On a GPU, memory limits the batch.
         self.kept = keep_in_half(model, device) if device.type != "cpu" else ""
-        # A tokenizer may not be used by two threads at once.
+        # Tokenizers are not thread-safe.
         self.lock = Lock()
         self.looks_once = True
 
     def in_half(self, numbers: str = "") -> "VqaScore | None":
-        # In what it reads, and whether it looks once, it is the same; only then are the two comparable.
+        # The 16-bit twin must read in the same way, or the scores are not comparable.
         return twin_in_half(self, numbers, OF_LOG_ODDS)
 
     def facts(self) -> Mapping[str, Any]:
@@ -146,7 +141,7 @@ class VqaScore(Batched):
         }
 
     def asked(self) -> Mapping[str, Any]:
-        """Return the prompt, the scored answer and the treatment of pictures, as plain JSON."""
+        """Return the prompt, the scored answer and how images are read, as plain JSON."""
         return {
             "prompt": self.prompts.written("{text}"),
             "answer": self.processor.tokenizer.convert_ids_to_tokens(self.yes),
@@ -154,13 +149,13 @@ class VqaScore(Batched):
         }
 
     def preprocess(self, picture: Image.Image) -> Any:
-        """Return everything that the model reads before the question, or the picture if that is read with each text."""
+        """Return the prompt before the question, or the image if that is read with each text."""
         if not self.looks_once:
             return picture
         read = self._read(TRIED[0], picture)
         end, length = len(self.tail_tried), read["input_ids"].shape[1]
         if read["input_ids"][0, length - end :].tolist() != self.tail_tried:
-            raise ValueError("the question does not stand at the end")
+            raise ValueError("the question is not at the end")
         return {name: _without_end(value, length, end) for name, value in read.items()}
 
     def tokenize(self, text: str) -> NDArray[Any]:
@@ -185,7 +180,7 @@ class VqaScore(Batched):
         return [gone[picture] if picture in gone else found[text, picture] for text, picture in pairs]
 
     def _ask(self, picture: Any, texts: Iterable[str]) -> dict[str, float]:
-        """Return the score of each text with a picture that was preprocessed. Raises OutOfMemory."""
+        """Return the score of each text with a preprocessed image. Raises OutOfMemory."""
         with computing(self.device, self.half):
             if not self.looks_once:
                 return {text: self._ask_anew(picture, text) for text in texts}
@@ -212,7 +207,7 @@ class VqaScore(Batched):
 
         ids = np.zeros((self.batch, width), dtype=np.int64)
         mask = np.ones((self.batch, before + width), dtype=np.int64)
-        # Where there are fewer, the last one is asked again: a row without any token has no numbers.
+        # The last text is repeated to fill the batch, because a row without tokens gives no numbers.
         for place in range(self.batch):
             tail = tails[min(place, len(tails) - 1)]
             ids[place, : len(tail)] = tail
@@ -220,9 +215,9 @@ class VqaScore(Batched):
         return torch.from_numpy(ids).to(self.device), torch.from_numpy(mask).to(self.device)
 
     def _continue(self, seen: Any, before: int, tails: Tails, width: int) -> list[float]:
-        """Return the scores of questions, by their tokens, after the `before` ones whose states are `seen`."""
+        """Return the scores of questions by their tokens, after `before` tokens whose states are `seen`."""
         ids, mask = self.filled_up(tails, before, width)
-        # The library writes on into the states that it is given.
+        # The library appends to the states that it gets.
         states = deepcopy(seen)
         states.batch_repeat_interleave(self.batch)
         logits = self.model(
@@ -235,9 +230,9 @@ class VqaScore(Batched):
         return [self._log_odds(logits[place, len(tail) - 1]) for place, tail in enumerate(tails)]
 
     def _positions(self, before: int, width: int) -> Any:
-        """Return where the tokens of a batch stand, for each row; thrice where a model counts time, height and width.
+        """Return the token positions of a batch, by row; three values each if a model counts time, height and width.
 
-        Such a model (Qwen2-VL and its like) notes by how much a picture is shorter, so counted, than its tokens.
+        For such models (Qwen2-VL and the like), an image counts for fewer positions than it has tokens.
         """
         import torch
 
@@ -251,7 +246,7 @@ class VqaScore(Batched):
         return self._log_odds(self.model(**_on(self.device, self._read(text, picture))).logits[0, -1])
 
     def _log_odds(self, logits: Any) -> float:
-        """Return ln(p / (1 - p)) of the answer, from the logits of every word, one-dimensional."""
+        """Return ln(p / (1 - p)) of the answer, from the one-dimensional logits of the vocabulary."""
         exact = logits.double()
         others = exact.clone()
         others[self.yes] = -float("inf")
@@ -265,21 +260,21 @@ class VqaScore(Batched):
             return read
 
     def _can_look_once(self) -> bool:
-        """Return whether questions that are read after the states of a picture get the scores that they get with it."""
+        """Return whether questions score the same after an image's stored states as with the image itself."""
         picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (60, 80, 3), dtype=np.uint8))
         self.looks_once = False
         expected = self._ask(picture, TRIED)
         self.looks_once = True
         try:
             found = self._ask(self.preprocess(picture), TRIED)
-        # Each type of model has its own reasons why it cannot be asked so, and its own way to say it.
+        # Each type of model fails in its own way if it cannot do this.
         except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
             return False
         return all(abs(found[text] - expected[text]) <= TOLERATED for text in TRIED)
 
 
 def _without_end(value: Any, length: int, end: int) -> Any:
-    """Return a tensor without its last `end` places, where it has `length` of them: one for each token."""
+    """Return a tensor without its last `end` places along the dimension with `length` places, one per token."""
     return value[:, : length - end] if value.ndim > 1 and value.shape[:2] == (1, length) else value
 
 
@@ -300,11 +295,11 @@ def load(rest: str) -> VqaScore:
         config = AutoConfig.from_pretrained(rest)
         if config.is_encoder_decoder:
             raise CannotLoad(
-                f"{rest} has an encoder and a decoder. Of these CLIP-FlanT5 can be asked, and otherwise models that "
+                f"{rest} is an unsupported encoder-decoder model. Use CLIP-FlanT5 or a decoder-only model. models that "
                 "continue a text."
             )
         device = device_of_this_machine()
         model, told = AutoModelForImageTextToText.from_pretrained(rest, dtype="float32", output_loading_info=True)
-        check_nothing_is_missing(rest, told, "Only models that are whole, with their head for words, can be asked.")
+        check_nothing_is_missing(rest, told, "Use a complete model, with its language-model head.")
         identity, processor = identity_of(rest, model), AutoProcessor.from_pretrained(rest)
         return VqaScore(identity, model.eval(), processor, device)

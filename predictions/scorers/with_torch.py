@@ -15,17 +15,16 @@ from predictions.scorers.base import ModelIdentity, OutOfMemory
 from predictions.scorers.batches import Batched
 
 T = TypeVar("T", bound=Any)
-# Pictures in a batch. On a GPU as many as keep it busy; halved where they do not fit.
+# Large enough to keep a GPU busy; halved if memory is short.
 BATCH_ON_GPU, BATCH_ON_CPU = 256, 16
-# The largest relative error when a number is rounded to a type of 16 bits: half of a unit in its last place, of 11 bits
-# and of 8.
+# The largest relative rounding error of 16-bit types: half a unit in the last place, of 11 bits and of 8.
 ROUNDING: Mapping[str, float] = {"float16": 2**-11, "bfloat16": 2**-8}
 
 
 def device_of_this_machine() -> Any:
-    """Return the torch.device to compute on: the first GPU that the process sees, else the CPU.
+    """Return the torch.device to compute on: the first visible GPU, else the CPU.
 
-    From then on float32 means float32: by default torch convolves in 19-bit numbers (TF32) on a GPU.
+    Turns TF32 off: by default torch convolves in 19-bit numbers on a GPU.
     """
     import torch
 
@@ -51,15 +50,15 @@ def digest_of_weights(state: Mapping[str, Any]) -> str:
         if not isinstance(tensor, torch.Tensor):
             continue
         digest.update(f"{name}|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
-        # The bytes as they are: numpy does not know every type of torch's.
+        # Raw bytes, because NumPy lacks some of torch's types.
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 
 class _InHalf:
-    """Comes before the class of a layer, whose weight it gives from what is kept in 16 bits."""
+    """Comes before a layer's class and returns its weight from 16-bit storage."""
 
-    # Of one, or it would be taken for a parameter.
+    # In a tuple, or torch would register it as a parameter.
     kept: tuple[Any]
 
     @property
@@ -71,7 +70,7 @@ class _InHalf:
 
 
 class _TableInHalf(_InHalf):
-    """Of a table only the rows that are looked up are brought to float32."""
+    """Convert only the rows of a table that are looked up to float32."""
 
     padding_idx: Any
 
@@ -82,13 +81,12 @@ class _TableInHalf(_InHalf):
 
 
 def keep_in_half(model: Any, device: Any) -> str:
-    """Keep the matrices of a model in 16 bits on `device` where that loses nothing, and move the rest of it there;
-    return in which type most of them are, "" where none is.
+    """Store a model's matrices in 16 bits on `device` where that is exact, and move the rest there.
 
-    Large models are published in 16 bits, so that all of their numbers are the same in these. What is computed stays
-    as it is: in autocast, products take the 16 bits as they are; otherwise a matrix is brought to float32 for the
-    moment in which it is needed. All other numbers (norms, what is added) stay in float32, and so does the type that
-    the model says it has. The matrices are no parameters any more, so whoever wants their digest takes it before.
+    Returns the type of most matrices, "" if none. Large models are published in 16 bits, so nothing is lost.
+    Computation stays the same: in autocast, products use the 16 bits directly; otherwise a matrix is converted to
+    float32 when it is needed. Other numbers (norms, biases) and the model's declared type stay float32. The matrices
+    are no longer parameters, so take the digest of the weights before.
     """
     import torch
 
@@ -97,7 +95,7 @@ def keep_in_half(model: Any, device: Any) -> str:
         torch.nn.Embedding: type("Embedding", (_TableInHalf, torch.nn.Embedding), {}),
     }
     layers = [layer for layer in model.modules() if type(layer) in packed]
-    # One that other layers have too, whose code may do anything with it, is left as it is.
+    # Weights shared with other layers stay as they are, because their code may use them in any way.
     others = (layer for layer in model.modules() if type(layer) not in packed)
     elsewhere = {id(numbers) for layer in others for numbers in layer.parameters(recurse=False)}
     found: dict[int, Any] = {}
@@ -118,7 +116,7 @@ def keep_in_half(model: Any, device: Any) -> str:
 
 
 def _in_half(whole: Any, device: Any) -> Any:
-    """Return a tensor in 16 bits on a device, None where these have not all of its numbers."""
+    """Return a tensor in 16 bits on a device, None if that would change any number."""
     import torch
 
     for numbers in (torch.bfloat16, torch.float16):
@@ -128,19 +126,19 @@ def _in_half(whole: Any, device: Any) -> Any:
     return None
 
 
-# How many roundings a score is supposed to differ by at most. It is supposed, not proven, and therefore compared with
-# what is found (predictions.scoring). Cosines are made of numbers of length 1, log-odds of ones up to about 20; in a
-# mean of log-likelihoods the differences of single tokens go both ways.
+# Assumed number of roundings by which a score is off; it is checked against measured differences (predictions.scoring).
+# Cosines are sums of numbers of length 1, log-odds of numbers up to about 20; in a mean of log-likelihoods the errors
+# of single tokens cancel out.
 OF_A_COSINE, OF_LOG_ODDS, OF_A_MEAN = 2, 80, 16
 
 
 def tolerance_of(half: str, roundings: int) -> float:
-    """Return how close two scores must be for their order to be in doubt: each may be off by `roundings` roundings."""
+    """Return how close two scores must be for their order to be uncertain: each may be off by `roundings`."""
     return 2 * roundings * ROUNDING[half] if half else 0.0
 
 
 def half_for(device: Any, wanted: str, usual: str) -> str:
-    """Return the 16-bit type to compute in on a device: the wanted one, else the `usual` one on a GPU, else ""."""
+    """Return the 16-bit type to compute in: the wanted one, else the `usual` one on a GPU, else ""."""
     return wanted or ("" if device.type == "cpu" else usual)
 
 
@@ -175,12 +173,12 @@ class OnDevice(Batched, Generic[Library]):
 
 
 def twin_in_half(scorer: T, numbers: str, roundings: int) -> T | None:
-    """Return a language model that scores with the same weights in 16 bits; see `Scorer.in_half`. From then on these
-    are kept in 16 bits, where that loses nothing.
+    """Return a language model that scores with the same weights in 16 bits; see `Scorer.in_half`.
 
-    scorer: has `model`, `device` and `kept`, the type that matrices are kept in, and gets `half` and `tolerance`.
+    From then on the weights are stored in 16 bits where that is exact. scorer: has `model`, `device` and `kept`, the
+    storage type of matrices, and gets `half` and `tolerance`.
     """
-    # Numbers in a language model can be larger than float16 holds.
+    # A language model's numbers may exceed float16.
     half = half_for(scorer.device, numbers, usual="bfloat16")
     if not half:
         return None
@@ -191,9 +189,11 @@ def twin_in_half(scorer: T, numbers: str, roundings: int) -> T | None:
 
 
 def facts_of(device: Any, dtype: Any, half: str, *libraries: str, kept: str = "") -> dict[str, Any]:
-    """Return what is to be known of scores computed on `device` with weights of `dtype`, plain JSON. `half`: the type
-    that products of matrices are computed in, "" where it is that of the weights. `kept`: the type of 16 bits that
-    matrices are kept in, which have the same numbers in it (`keep_in_half`)."""
+    """Return the conditions of scores computed on `device` with weights of `dtype`, as plain JSON.
+
+    `half`: the type of matrix products, "" for that of the weights. `kept`: the 16-bit storage type of matrices, with
+    the same numbers (`keep_in_half`).
+    """
     import torch
 
     name = "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
@@ -219,7 +219,6 @@ def computing(device: Any, half: str) -> Iterator[None]:
         torch.cuda.empty_cache()
         raise OutOfMemory from error
     except RuntimeError as error:
-        # What the CPU's allocator says.
         if "not enough memory" in str(error) or "can't allocate memory" in str(error):
             raise OutOfMemory from error
         raise

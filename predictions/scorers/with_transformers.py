@@ -26,7 +26,7 @@ def identity_of(rest: str, model: Any) -> ModelIdentity:
 def steps_of(processor: Any) -> dict[str, Any]:
     """Return the settings of an image processor as plain JSON."""
     steps = {name: value for name, value in processor.to_dict().items() if _is_plain(value)}
-    # Read back, so that it is what JSON makes of it: a tuple is a list.
+    # A round trip through JSON turns tuples into lists.
     plain: dict[str, Any] = json.loads(json.dumps(steps, default=str))
     return plain
 
@@ -55,4 +55,4 @@ def check_nothing_is_missing(rest: str, told: dict[str, Any], which: str) -> Non
     """Raise CannotLoad if weights are missing from the file; `which` says which models can be used."""
     if told["missing_keys"]:
         missing = ", ".join(sorted(told["missing_keys"])[:3])
-        raise CannotLoad(f"{rest} lacks weights that are needed ({missing}). {which}")
+        raise CannotLoad(f"{rest} lacks required weights ({missing}). {which}")

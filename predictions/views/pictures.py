@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from studies.actions.images import original_name
 
-NOTHING = "There is nothing here."
+NOTHING = "There is no such image."
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -23,7 +23,7 @@ def picture(request: HttpRequest, sha256: str) -> HttpResponse:
     """
     if not _is_worker(request):
         has_token = request.headers.get("Authorization")
-        return _told(403, "Not the token of this site.") if has_token else _told(404, NOTHING)
+        return _told(403, "The worker token is wrong.") if has_token else _told(404, NOTHING)
     if not _SHA256.fullmatch(sha256):
         return _told(404, NOTHING)
     try:
@@ -38,7 +38,7 @@ def picture(request: HttpRequest, sha256: str) -> HttpResponse:
 
 def _is_worker(request: HttpRequest) -> bool:
     given = request.headers.get("Authorization", "")
-    # Without a token of the site nobody has it, whatever they send.
+    # A site without a token serves nobody, whatever they send.
     return bool(settings.WORKER_TOKEN) and constant_time_compare(given, f"Bearer {settings.WORKER_TOKEN}")
 
 

@@ -107,7 +107,7 @@ def _shortened(table: Table, most: int) -> Table:
     # The last row may be a total.
     if len(table.rows) <= most:
         return table
-    note = f"The first {most - 1:,} rows and the last of {len(table.rows):,} are shown."
+    note = f"Showing the first {most - 1:,} of {len(table.rows):,} rows, and the last one."
     return replace(table, rows=[*table.rows[: most - 1], table.rows[-1]], notes=[*table.notes, note])
 
 

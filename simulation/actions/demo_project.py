@@ -1,4 +1,4 @@
-"""A demo project of a person's own: drawn scenes, studies, simulated annotators and a model, made by a job."""
+"""Create a demo project for one person: drawn scenes, studies, simulated annotators and a model, made by a job."""
 
 import tempfile
 from collections.abc import Iterator
@@ -47,23 +47,21 @@ from studies.permissions import Role
 KIND = "simulation.demo_project"
 NAME = "Demo: drawn scenes"
 SEED = "demo"
-# Of seven types and subtypes: 42 instances.
 PER_CATEGORY = 6
-# Study -> how many come, in the order in which the studies feed each other.
+# Study -> number of annotators; each study comes after those that feed it.
 STAGES = {SLUG: 5, FILTER_SLUG: 3, BASELINE_SLUG: 4, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 5}
 LEAVE = 0.2
 ACCURACY = 0.9
-# Careful people: both of two right in 94 %, about as in BiVLC (90.40 and 93.00).
+# Gives both answers right in 94 % of cases, about as in BiVLC (90.40 and 93.00).
 ACCURACIES = {BASELINE_SLUG: 0.97}
-# The model that gets the questions of the baseline too.
 MODEL = "onnx:demo"
-# A job that no worker has begun after this long may have none.
+# After this long without a worker, the site may have none.
 SOON = timedelta(seconds=20)
 
 
 @dataclass(frozen=True)
 class DemoProgress:
-    """How far a demo project is. job: None once it is made and its job forgotten."""
+    """How far a demo project is. job: None once it is finished and its job deleted."""
 
     project: Project
     job: Job | None
@@ -77,7 +75,7 @@ class DemoProgress:
         return self.job is not None and self.job.state in (JobState.FAILED, JobState.CANCELLED)
 
     def lacks_worker(self, now: datetime) -> bool:
-        """Whether no worker has begun to make it for so long that there may be none."""
+        """Return whether it has waited so long that there may be no worker."""
         return self.job is not None and self.job.state == JobState.WAITING and self.job.asked_at < now - SOON
 
 
@@ -92,8 +90,8 @@ def demo_of(user: User) -> DemoProgress | None:
 
 @transaction.atomic
 def request_demo(*, by: User, now: datetime) -> tuple[DemoProgress, Job | None]:
-    """Return the demo project of `by`, made anew if there is none, and the job to send, if any."""
-    # A second click waits here, and finds the project of the first.
+    """Return the demo project of `by`, created if there is none, and the job to send, if any."""
+    # A second click waits here, and then finds the project of the first.
     User.objects.select_for_update().get(pk=by.pk)
     found = demo_of(by)
     if found is not None and not found.has_failed:
@@ -114,7 +112,7 @@ def _free_slug(user: User) -> str:
 
 
 def _make(job: RunningJob) -> None:
-    """Make the demo of a job; a later worker leaves what is there and goes on."""
+    """Create the demo of a job; a later worker continues where the earlier one stopped."""
     project = Project.objects.filter(pk=job.arguments["project"], deletion=None).first()
     user = User.objects.filter(pk=job.arguments["user"]).first()
     if project is None or user is None:
@@ -122,7 +120,7 @@ def _make(job: RunningJob) -> None:
     try:
         _Demo(job, project, user).make()
     except (StudyError, ImportRefused, CannotRead, CannotLoad) as error:
-        raise Failed(f"The demo could not be made. {error}") from error
+        raise Failed(f"The demo could not be created. {error}") from error
 
 
 class _Demo:
@@ -132,7 +130,6 @@ class _Demo:
         self.job, self.project, self.user = job, project, user
         self.scenes = list(describe_instances(seed=SEED, per_category=PER_CATEGORY))
         self.finished: list[str] = list(job.step.get("finished", ()))
-        # Drawing counts as one for each scene, and the model as one.
         self.total = len(self.scenes) + sum(STAGES.values()) + 1
 
     def make(self) -> None:
@@ -178,7 +175,7 @@ class _Demo:
         if not Session.objects.filter(study=study).exists():
             told: Any = {"annotators": people, "accuracy": accuracy, "seed": SEED}
             announce_simulation(study=study, by=self.user, now=self.job.now(), **told)
-        # A lapsed session belongs to a visit that was cut off, and can go on.
+        # A lapsed session belongs to an interrupted visit and can continue.
         ended = Session.objects.filter(study=study).exclude(state__in=OPEN_STATES | {SessionState.LAPSED})
         over = set(ended.values_list("provider_session_id", flat=True))
         for person in annotators(count=people, accuracy=accuracy, seed=SEED, leave=LEAVE):
@@ -196,4 +193,4 @@ class _Demo:
             run_in_process(request_run(project=self.project, study=study, spec=MODEL, by=self.user, now=self.job.now()))
 
 
-DEMO = Work(run=_make, unit="steps", trouble="The demo could not be made. Ask for it again.", minutes=15)
+DEMO = Work(run=_make, unit="steps", trouble="The demo could not be created. Request it again.", minutes=15)

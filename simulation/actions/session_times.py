@@ -11,7 +11,7 @@ from annotation.models import Session
 from studies.models import Instance, Study
 
 READING = timedelta(minutes=1)
-# So that no session begins before the study opened.
+# Margin, so that no session begins before the study opened.
 OPEN_BEFORE = timedelta(hours=1)
 
 

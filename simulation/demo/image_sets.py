@@ -1,4 +1,4 @@
-"""Sets of ten similar drawings, and the texts that annotators may write about each. Pure.
+"""Draw sets of ten similar images, and write the texts that annotators may give about each. Pure.
 
 A still set is one scene with ten variations of its details. A video is one scene over which something small flies in an
 arc.
@@ -18,9 +18,9 @@ Point = tuple[float, float]
 # Field of a drawn set's source with texts that simulated annotators may write, by image key.
 TEXTS = "made_up_texts"
 COUNTED = (1, 2, 3)
-# Above a still set, in one of two colours; so it is none of the other things in the set.
+# A thing above a still set, in one of two colours that no other thing in the set has.
 IN_THE_SKY = "kite"
-# The arc of a video in fractions of the image: margin at both sides, and height.
+# The arc of a video, in fractions of the image: margin at both sides, and height.
 MARGIN = 0.1
 HIGHEST = 0.6
 # Position of the flying thing in the ten images of a video, relative to the thing in the middle.

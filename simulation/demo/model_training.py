@@ -7,7 +7,7 @@
 
 It has an image tower and a text tower, trained like CLIP (Radford et al. 2021): in a batch, each image must find its
 text and each text its image. No batch contains a caption with two words swapped, so that, as in its large relatives,
-the model learns well what is shown, and less well what belongs to what.
+the model learns well which things are shown, and less well which attribute belongs to which thing.
 """
 
 import argparse

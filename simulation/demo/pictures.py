@@ -15,11 +15,10 @@ OVERSAMPLING = 2
 CANVAS = SIDE * OVERSAMPLING
 SOFTNESS = 4
 SOFT_CANVAS = CANVAS // SOFTNESS
-# In radii: farther away, a blur leaves less than one level.
+# In radii: beyond this, a blur changes less than one level.
 BLUR_REACH = 4
 
 Colour = tuple[int, int, int]
-# A level of a mask, or a colour.
 Paint = int | Colour
 Point = tuple[float, float]
 
@@ -230,7 +229,7 @@ def _umbrella_ribs(pen: Pen, paint: Paint) -> None:
     pen.line([(50, 11), (96, 57)], _mix(_colour(paint), DARK, 0.35), 1)
 
 
-# Kind -> parts behind its body, the body with the thing's colour and pattern, parts in front.
+# Kind -> parts behind its body, the body with the thing's colour and pattern, and parts in front.
 FORMS: dict[str, tuple[Part, Part, Part]] = {
     "ball": (_nothing, _ball, _nothing),
     "balloon": (_balloon_string, _balloon, _nothing),
@@ -376,7 +375,7 @@ class Spot:
 
 GROUND = 0.86
 SIZE_FACTORS = {"": 1.0, "tiny": 0.5, "huge": 1.4}
-# In fractions of the image: things of one kind stand side by side, all of them inside.
+# In fractions of the image: two things of one kind are beside each other, inside the image.
 WIDEST_ROW = 0.54
 MARGIN = 0.02
 
@@ -424,7 +423,6 @@ def draw_scene(scene: Scene, *, seed: str, at: Point | None = None) -> Image.Ima
     if at is not None:
         subject = Spot(*at, subject.side, flies=at[1] < GROUND)
     if scene.extra is not None:
-        # Above something: use the middle of the sky.
         x = rng.uniform(0.1, 0.16) if scene.relation == ABOVE else rng.uniform(0.4, 0.6)
         _put(picture, scene.extra, Spot(x, rng.uniform(0.27, 0.31), 0.2, flies=True))
     _put(picture, scene.other, other)

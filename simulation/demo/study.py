@@ -1,8 +1,8 @@
-"""The demo's study files.
+"""Write the demo's study files.
 
-Small versions of BiVLC's step 3, step 4 and baseline, and studies of what step 3 chose: fidelity, true statements,
-preference to the original. Then small versions of ImageCoDe's two studies, over drawn image sets. The first file is
-written from the scenes: it practises on two of them and asks about the others.
+Small versions of BiVLC's step 3, step 4 and baseline, and studies of the images chosen in step 3: fidelity, true
+statements, preference over the original. Then small versions of ImageCoDe's two studies, over drawn image sets. The
+first file depends on the scenes: two of them are practice, the others are asked about.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ SLUG = "drawn-scenes"
 _STUDY = """\
 # BiVLC's step 3 in small: choose the image that shows the description, among four drawn candidates.
 study: drawn-scenes
-title: Which picture shows what the description says?
+title: Which image shows what the description says?
 contact: whoever started this demo
 kind: best_of_n
 ask: {caption: negative_caption, images: candidate, becomes: negative_image}
@@ -25,10 +25,10 @@ recruitment: {prolific: true, invite: true}
 time: {estimated_minutes: 5, limit_minutes: 60}
 pay: {currency: USD, per_session: "1.00"}
 consent: |
-  You are about to take part in a **demonstration**. You will look at drawn pictures and choose the one that fits a
+  You are about to take part in a **demonstration**. You will look at drawn images and choose the one that fits a
   description.
 
-  We keep which pictures you choose and how long it takes. We keep neither your name nor your address on the network.
+  We keep which images you choose and how long it takes. We keep neither your name nor your address on the network.
   You can stop at any time, without giving a reason.
 practice:
   pass: 2
@@ -39,10 +39,10 @@ practice:
 
 FILTER_SLUG = "drawn-scenes-filter"
 FILTER_FILE = """\
-# BiVLC's step 4 in small: does only the original picture fit the original description? Asks about what the first study
+# BiVLC's step 4 in small: does only the original image fit the original description? Asks about what the first study
 # has accepted, as soon as it is accepted.
 study: drawn-scenes-filter
-title: Which of two pictures fits the description?
+title: Which of two images fits the description?
 contact: whoever started this demo
 kind: ambiguity
 instances: {from: drawn-scenes}
@@ -55,7 +55,7 @@ BASELINE_SLUG = "drawn-scenes-baseline"
 BASELINE_FILE = """\
 # BiVLC's human baseline in small: four questions about each instance of a sample, in two parts, to two people each.
 study: drawn-scenes-baseline
-title: Match pictures and descriptions
+title: Match images and descriptions
 contact: whoever started this demo
 parts:
   - kind: image_to_text
@@ -71,10 +71,10 @@ pay: {currency: USD, per_session: "1.00"}
 
 RATING_SLUG = "drawn-scenes-ratings"
 RATING_FILE = """\
-# How well the chosen pictures show their descriptions: three people rate each on a scale of five steps. It collects,
+# How well the chosen images show their descriptions: three people rate each on a scale of five steps. It collects,
 # and decides nothing.
 study: drawn-scenes-ratings
-title: How well does the picture show what the description says?
+title: How well does the image show what the description says?
 contact: whoever started this demo
 kind: rating
 ask: {caption: negative_caption, images: [negative_image], steps: 5, lowest: not at all, highest: perfectly}
@@ -87,12 +87,12 @@ pay: {currency: USD, per_session: "1.00"}
 """
 CHECK_SLUG = "drawn-scenes-statements"
 CHECK_FILE = """\
-# What is true of the chosen pictures: two people check both descriptions and a statement that is made of all of them.
+# What is true of the chosen images: two people check both descriptions and a statement that is made of all of them.
 study: drawn-scenes-statements
-title: What is true of the picture?
+title: What is true of the image?
 contact: whoever started this demo
 kind: check
-ask: {image: negative_image, captions: [caption, negative_caption], statements: [Something in the picture is blue.]}
+ask: {image: negative_image, captions: [caption, negative_caption], statements: [Something in the image is blue.]}
 instances: {from: drawn-scenes}
 answers: 2
 surveys: {size: 8}
@@ -104,9 +104,9 @@ pay: {currency: USD, per_session: "1.00"}
 
 COMPARE_SLUG = "drawn-scenes-preferences"
 COMPARE_FILE = """\
-# Whether the original or the chosen picture fits the chosen one's description better, and which is nicer to look at.
+# Whether the original or the chosen image fits the chosen one's description better, and which is nicer to look at.
 study: drawn-scenes-preferences
-title: Which picture is better?
+title: Which image is better?
 contact: whoever started this demo
 kind: compare
 ask:
@@ -127,7 +127,7 @@ DESCRIBE_FILE = """\
 # ImageCoDe's describers in small: three images of each set, drawn by lot, are told apart in words. A description is
 # accepted once the next study has found its image; when it has not, somebody else describes the image.
 study: drawn-sets-describe
-title: Describe one of ten similar pictures
+title: Describe one of ten similar images
 contact: whoever started this demo
 kind: describe
 ask: {targets: 3}
@@ -142,7 +142,7 @@ eligibility:
 time: {estimated_minutes: 10, limit_minutes: 60}
 pay: {currency: USD, per_session: "2.00"}
 consent: |
-  You are about to take part in a **demonstration**. You will describe drawn pictures so that others find them.
+  You are about to take part in a **demonstration**. You will describe drawn images so that others find them.
 
   We keep what you write and how long it takes. We keep neither your name nor your address on the network.
   You can stop at any time, without giving a reason.
@@ -151,9 +151,9 @@ RETRIEVE_SLUG = "drawn-sets-retrieve"
 RETRIEVE_FILE = """\
 # ImageCoDe's retrievers in small, as for its validation split: two people look for what each description is about, a
 # third only where one of the two found it. Nobody meets a set that they have described. Whoever comes while nothing is
-# ready waits in the lobby: describe a picture in another window, and see the description arrive.
+# ready waits in the lobby: describe an image in another window, and see the description arrive.
 study: drawn-sets-retrieve
-title: Which picture is described?
+title: Which image is described?
 contact: whoever started this demo
 kind: retrieve
 instances: {from: drawn-sets-describe}
@@ -173,8 +173,8 @@ pay: {currency: USD, per_session: "1.00"}
 
 def _feedback(instance: SceneInstance) -> str:
     if instance.right is None:
-        return "Every picture gets a detail wrong, so None of these is the right answer here."
-    return "Only this picture shows every thing with its colour, its number and its place."
+        return "Every image gets a detail wrong, so None of these is the right answer here."
+    return "Only this image shows every thing with its colour, its number and its place."
 
 
 def practice_instances(instances: Sequence[SceneInstance]) -> list[SceneInstance]:

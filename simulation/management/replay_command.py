@@ -11,7 +11,7 @@ from simulation.replay.script import CannotReplay
 from studies.models import Project
 from studies.names import problem_with_slug
 
-# Longer names would not fit into the names of the studies.
+# Study names contain the project's name.
 LONGEST_NAME = 40
 RESEARCHER = "replay"
 

@@ -33,7 +33,7 @@ FORMAT = "bivlc-manifest"
 CAPTION_RULE = "bivlc-release-v1"
 STEP_3, STEP_4, BASELINE = "bivlc-step-3", "bivlc-step-4", "bivlc-baseline"
 PHOTO = "image"
-# A small replay has at least this many surveys and samples, and enough rows for the surveys that pairs answer.
+# A small replay still has this many surveys and samples, and enough rows for the surveys of pairs.
 SMALLEST_SURVEY = 8
 SMALLEST_REPLAY = SMALLEST_SURVEY * len(PAIR_KAPPAS)
 
@@ -90,7 +90,6 @@ def _choose_outcomes(setting: Setting) -> dict[str, Outcome]:
     """Check the manifest against the other files first, and choose the outcome of each instance."""
     try:
         with setting.manifest.open("rb") as stream:
-            # The import reports what is wrong with a row.
             records = [item for item in get_importer(FORMAT)(stream) if isinstance(item, Record)]
     except OSError as error:
         raise CannotReplay(f"{setting.manifest} cannot be read ({error.strerror}). Check the name.") from error

@@ -19,7 +19,6 @@ GENERATOR = "replay stand-in"
 SOURCE = "Drawn by the replay in place of an image that the manifest names but nobody has put there."
 WIDTH, HEIGHT = 4, 2
 BATCH = 200
-# Fields of a placeholder's use.
 PLACE = ("image", "source", "licence", "generator")
 T = TypeVar("T")
 
@@ -49,7 +48,6 @@ def fill_with_placeholders(*, project: Project, progress: ProgressBars, most: in
         use.image = images[use.filename]
         use.source, use.licence, use.generator = SOURCE, "", GENERATOR
     for batch in _batches(uses):
-        # An upsert of existing rows: one statement without a case for each of them.
         InstanceImage.objects.bulk_create(batch, update_conflicts=True, unique_fields=["id"], update_fields=PLACE)
         progress.step(len(batch))
     return len(drawn)
@@ -84,6 +82,6 @@ def make_placeholder(filename: str) -> Image:
     data = buffer.getvalue()
     sha256 = hashlib.sha256(data).hexdigest()
     if not is_stored(sha256):
-        # Without renditions: pages create them on demand.
+        # Pages create renditions on demand.
         default_storage.save(original_name(sha256), ContentFile(data))
     return Image(sha256=sha256, width=WIDTH, height=HEIGHT, format="PNG", byte_size=len(data))

@@ -1,6 +1,6 @@
-"""Play annotators through the platform's real code: arrival, consent, instructions, answers.
+"""Simulate annotators through the platform's real code: arrival, consent, instructions, answers.
 
-Requests no pages, so that thousands of answers take seconds; each answer has the same effects as one from a browser.
+Requests no pages, so thousands of answers take seconds; each answer has the same effects as one from a browser.
 """
 
 import random
@@ -25,13 +25,11 @@ from studies.kinds import get_kind
 from studies.models import Question, Study
 from studies.progress_bars import ProgressBars
 
-# Annotators at work in one study at the same time.
 AT_ONCE = 8
-# Answers between two checks whether the next study has enough to ask about.
+# Number of answers between two checks for new work in the next study.
 LOOK_EVERY = 25
-# Every answer is determined in advance.
-_DICE = random.Random(0)  # noqa: S311 (nothing is left to chance)
-NOTE = "Settled by the replay, so that what was published comes out."
+_DICE = random.Random(0)  # noqa: S311 (all answers are determined in advance)
+NOTE = "Settled by the replay to match the published result."
 
 Choose = Callable[[Question, Seat], str | Mapping[str, str]]
 """The answer of whoever has a place: the key of an option, or the posted fields."""

@@ -1,4 +1,4 @@
-"""Published numbers of BiVLC: inputs of the replay, and values to compare its tables with.
+"""List BiVLC's published numbers: inputs of the replay, and values to compare its tables with.
 
 Source: Miranda et al. 2024, "BiVLC: Extending vision-language compositionality evaluation with text-to-image
 retrieval", NeurIPS Datasets and Benchmarks: table 1 (counts), table 7 (kappas), table 3 (humans).

@@ -1,4 +1,4 @@
-"""Models' result files: imported as predictions, with tables of what predictions do not hold."""
+"""Import models' result files as predictions, and make tables of the results that predictions cannot hold."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from studies.progress_bars import ProgressBars
 
 DETECTORS = "BiVLC_Classifier_CORRECT_"
 TEXT_DETECTORS = "SUGARCREPE_Classifier_"
-# Prefix of a file's name, before the model's -> its format.
+# Prefix of a file name, before the model's name -> its format.
 FORMATS = {"BiVLC_": "bivlc-results", "SUGARCREPE_CORRECT_": "sugarcrepe-results"}
 
 
@@ -46,7 +46,7 @@ def import_results(replay: Replay, folder: Path, *, progress: ProgressBars) -> N
                 file=path,
                 format=format,
                 model=ModelName(model),
-                # A small replay has few of the files' instances.
+                # A small replay has only a few of the files' instances.
                 skip_unknown=not replay.is_whole,
                 by=replay.setting.by,
                 now=timezone.now(),

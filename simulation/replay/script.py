@@ -1,4 +1,4 @@
-"""Answers of every simulated annotator of a replay, from the published results and a seed. Pure."""
+"""Determine the answers of every simulated annotator of a replay from the published results and a seed. Pure."""
 
 import csv
 import random
@@ -20,9 +20,8 @@ CANDIDATES = ("candidate-0", "candidate-1", "candidate-2", "candidate-3")
 NOT_ORIGINAL = ("both", "generated")
 # The paper does not give the number of instances removed in step 4. Here it is one for every seven kept, per category.
 KEPT_PER_AMBIGUOUS = 7
-# Of the questions for which both of a pair chose an image, every fourth gets two different ones.
+# Of a pair's questions on which both chose an image, every fourth gets two different images.
 OTHER_IMAGE_EVERY = 4
-# Largest tried distance from an even split of a pair's disagreements.
 UNEVEN = 4
 
 
@@ -175,7 +174,7 @@ def baseline_mistakes(keys: Sequence[str], *, seed: str) -> dict[str, set[Asked]
     dealt = list(keys)
     _random(seed, "baseline").shuffle(dealt)
     mistakes: dict[str, set[Asked]] = {key: set() for key in keys}
-    # Both directions right: the first `group`. After them only T2I, then only I2T, then neither.
+    # Order: both directions right (the first `group`), only T2I, only I2T, neither.
     neither = dealt[i2t + t2i - group :]
     _mark_mistakes(mistakes, dealt[group:t2i] + neither, IMAGE_TO_TEXT)
     _mark_mistakes(mistakes, dealt[t2i : i2t + t2i - group] + neither, TEXT_TO_IMAGE)

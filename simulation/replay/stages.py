@@ -1,4 +1,4 @@
-"""What both replays do: time their stages, import files, and launch the studies."""
+"""Share the steps of both replays: time their stages, import files, and launch the studies."""
 
 import time
 from collections.abc import Iterator

@@ -28,23 +28,24 @@ def report(replay: Replay, facts: ProjectFacts, found: list[Check], results: Pat
 def _inputs(replay: Replay) -> Table:
     rows: list[Sequence[str]] = [
         ("which instances are kept", "published: accepted.csv"),
-        ("what pairs of annotators disagree on", "made up, so that their kappas are the published ones"),
-        ("what people get wrong in the baseline", "made up, so that I2T, T2I and Group are the published ones"),
-        ("which of the four images is best", "made up: not published"),
+        ("what pairs of annotators disagree on", "simulated, with the published kappas"),
+        ("what people get wrong in the baseline", "simulated, with the published I2T, T2I and Group"),
+        ("which of the four images is best", "simulated: not published"),
         (
-            "how many instances step 4 takes away",
-            f"made up: one for every {KEPT_PER_AMBIGUOUS} kept, in each category",
+            "how many instances step 4 removes",
+            f"simulated: one for every {KEPT_PER_AMBIGUOUS} kept, in each category",
         ),
-        ("how long people take", "not played: times and wages are those of a machine that thinks about nothing"),
+        ("how long people take", "not simulated: times and wages do not apply to people"),
     ]
     if replay.stand_ins:
         drawn = f'{replay.stand_ins:,} stand-ins of {WIDTH} by {HEIGHT} pixels, labelled "{GENERATOR}"'
         rows.append(("images", f"not the paper's: {drawn}"))
     notes = [
-        "These are inputs and no findings. What is shown is that the platform carries them through: every answer went "
-        "through the code that an annotator's browser reaches, and every table is computed from what was stored."
+        "These are inputs, not findings. The replay shows that the platform works at this size: every answer "
+        "went through "
+        "the code that an annotator's browser reaches, and every table is computed from stored data."
     ]
-    return Table("inputs", "What is put in", [Column("What"), Column("From where")], rows, notes)
+    return Table("inputs", "Inputs", [Column("What"), Column("From where")], rows, notes)
 
 
 def _people(replay: Replay) -> Table:
@@ -54,7 +55,7 @@ def _people(replay: Replay) -> Table:
         (name, played.people, played.answers, played.turned_away, played.settled)
         for name, played in replay.played.items()
     ]
-    return Table("played", "Who was played", columns, rows)
+    return Table("played", "Simulated people", columns, rows)
 
 
 def last_line(replay: Replay) -> str:

@@ -252,7 +252,7 @@ def test_one_whose_workers_are_always_lost_is_given_up() -> None:
         begun(job=job, now=now)
         now += 4 * SECOND
     assert run_now(job, now=now).state == JobState.FAILED
-    assert "It was begun 5 times and ended each time before it got anywhere." in job.error
+    assert "It was started 5 times and never made progress." in job.error
     assert counted() == []
 
 

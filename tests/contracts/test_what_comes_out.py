@@ -352,9 +352,9 @@ def test_simulated_annotators_rank_rightly_as_often_as_they_are_told_to() -> Non
     study = launched("rank_texts", answers=1, surveys={"size": 3})
     out = StringIO()
     call_command("simulate", study.slug, annotators=1, accuracy=1.0, stdout=out)
-    assert "As the reference says: 3 of 3 (100.0%)" in out.getvalue()
+    assert "Right answers: 3 of 3 (100.0%)" in out.getvalue()
     assert "Mean score: 1.000, n = 3" in out.getvalue()
-    assert "made up" not in out.getvalue()
+    assert "Random answers" not in out.getvalue()
     assert study_progress(study).rates == [Rate("Mean score", 3.0, 3)]
 
 
@@ -362,7 +362,7 @@ def test_simulated_annotators_without_skill_rank_wrongly() -> None:
     study = launched("rank_texts", answers=1, surveys={"size": 3})
     out = StringIO()
     call_command("simulate", study.slug, annotators=1, accuracy=0.0, stdout=out)
-    assert "As the reference says: 0 of 3 (0.0%)" in out.getvalue()
+    assert "Right answers: 0 of 3 (0.0%)" in out.getvalue()
 
 
 def test_the_right_ranking_of_an_instance_goes_before_that_of_the_study() -> None:

@@ -25,7 +25,7 @@ def test_captions_join_as_released_and_as_in_the_source(row: Described) -> None:
 def test_a_row_that_differs_anywhere_is_about_no_instance(other: dict[str, str]) -> None:
     joined = join([(4, replace(RELEASED, **other))], [CAT, BIRD])
     assert (joined.instances, joined.unclear) == ({}, {})
-    assert joined.unknown[4].startswith("The project has no instance like this: 'A cat on a dj.' and 'A dog on a")
+    assert joined.unknown[4].startswith("The project has no such instance: 'A cat on a dj.' and 'A dog on a")
 
 
 def test_as_many_twins_on_both_sides_are_joined_in_order() -> None:
@@ -41,14 +41,14 @@ def test_the_photo_tells_twins_apart_whatever_the_order() -> None:
 def test_other_numbers_of_rows_than_of_instances_and_rows_that_say_nothing_are_unclear() -> None:
     assert join([(3, RELEASED)], [CAT, TWIN]).unclear == {
         3: "The row fits 2 instances (7, 9): 'A cat on a dj.' and 'A dog on a dj.', type replace, subtype obj. "
-        "Say in a column key which row is about which."
+        "Add a column `key` with the instance of each row."
     }
     joined = join([(3, RELEASED), (6, RELEASED)], [CAT])
     assert joined.instances == {}
     assert list(joined.unclear) == [3, 6]
-    assert joined.unclear[6].startswith("The records 3, 6 are alike and fit 1 instance (7): ")
+    assert joined.unclear[6].startswith("The records 3, 6 are identical and fit 1 instance (7): ")
     assert join([(2, Described("", "", "", ""))], [CAT]).unclear == {
-        2: "The row has neither captions nor a key, so it cannot be told what it is about."
+        2: "The row has neither captions nor a key, so its instance is unknown. Add one of them."
     }
 
 

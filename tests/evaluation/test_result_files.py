@@ -57,7 +57,7 @@ def test_a_byte_order_mark_missing_derived_columns_and_no_records_do_no_harm(tmp
     path.write_text(",".join(NEWER), encoding="utf-8")
     assert len(read_outcomes(path).outcomes) == 0
     twice = outcome_row("1111", RELEASED) | {"Ipos_2T": "False"}
-    with pytest.raises(ResultsFileError, match=r"text_score_i0 and Ipos_2T say the same thing. Keep one."):
+    with pytest.raises(ResultsFileError, match=r"text_score_i0 and Ipos_2T mean the same. Keep only one."):
         read_outcomes(write(path, [twice]))
 
 
@@ -93,7 +93,7 @@ def test_correct_answers_are_read_or_the_first_twenty_problems_of_a_hundred_show
         (b"caption,correct\na\n", "Record 1 .line 2.: it has 1 values for 2 columns"),
         (b'caption,correct\n"a"b,1\n', "Record 1 .line 2.: it is not valid CSV"),
         (b"caption,right\na,1\n", "has no column correct; it has caption, right"),
-        (b"caption,correct,correct\na,1,0\n", r"a.csv has the column 'correct' more than once. Keep one."),
+        (b"caption,correct,correct\na,1,0\n", r"a.csv has the column 'correct' more than once. Keep only one."),
         (b"\xff\xfe\x00", "not UTF-8"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_crowd_of_stated_skill_gives_exactly_the_answers_wanted() -> None:
     # A binomial share of 180 at 0.8 has a standard deviation of sqrt(0.8 * 0.2 / 180) = 0.030; four of them to each
     # side hold 99.99 % of all seeds.
     assert 0.681 < right / 180 < 0.919
-    assert f"As the reference says: {right} of 180" in said.getvalue()
+    assert f"Right answers: {right} of 180" in said.getvalue()
     # Whoever came tenth found nothing left, and nobody came after that.
     assert "Turned away: 1 (" in said.getvalue()
 
@@ -72,7 +72,7 @@ def test_annotators_over_http_do_the_same(live_server: LiveServer) -> None:
     call_command("simulate", study.slug, annotators=2, accuracy=1.0, url=live_server.url, stdout=said)
 
     assert Response.objects.filter(study=study).count() == 20
-    assert re.search(r"As the reference says: 20 of 20 ", said.getvalue())
+    assert re.search(r"Right answers: 20 of 20 ", said.getvalue())
     for decision in Decision.objects.select_related("question__instance"):
         right = decision.question.instance.reference["right"]
         assert decision.winner == ("" if right == "none" else right)

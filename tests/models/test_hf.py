@@ -121,7 +121,7 @@ def test_scores_of_blip_are_its_probabilities_as_log_odds(tmp_path: Path, pictur
         assert 1 / (1 + exp(-score)) == pytest.approx(probability, abs=1e-5)
     # Without its matching head it is refused.
     BlipModel(BlipConfig.from_pretrained(blip)).save_pretrained(blip)
-    with pytest.raises(CannotLoad, match="lacks weights that are needed"):
+    with pytest.raises(CannotLoad, match="lacks required weights"):
         scorer_of(f"hf:{blip}")
 
 

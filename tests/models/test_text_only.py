@@ -63,8 +63,8 @@ def test_a_text_has_the_same_score_in_any_company(tmp_path: Path) -> None:
     ("spec", "sentence"),
     [
         ("text-only:hf:/nowhere/gpt", "/nowhere/gpt cannot be loaded as a language model"),
-        ("text-only:ngrams", "computed by the site: ask for it with `predict`"),
-        ("image-only:colour-and-gradient", "The site computes it: ask for it with `predict`"),
+        ("text-only:ngrams", "computed by the site: request it with `predict`"),
+        ("image-only:colour-and-gradient", "so the site computes it. Request it with `predict`"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_in_words(spec: str, sentence: str) -> None:

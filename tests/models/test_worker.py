@@ -133,7 +133,7 @@ def test_a_real_model_is_loaded_and_scores_by_messages_alone(
     assert again["contents"] == ["one", "two"]
     assert again["conditions"]["dtype"] == "float32"
     one, two, gone = answer["answer"]["results"]
-    assert gone["error"].startswith("The picture eeeeeeeeeeee cannot be read on the worker")
+    assert gone["error"].startswith("The image eeeeeeeeeeee cannot be read on the worker")
 
     model, _, transform = open_clip.create_model_and_transforms(ARCHITECTURE, pretrained=str(checkpoint))
     model.eval()

@@ -97,7 +97,7 @@ def test_a_disk_that_fails_says_nothing_about_its_pictures(
 def test_what_is_not_there_or_not_the_picture_is_told_in_a_sentence(tmp_path: Path) -> None:
     gone = "a" * 64
     (tmp_path / "images").mkdir()
-    with pytest.raises(NoPicture, match=r"The picture aaaaaaaaaaaa cannot be read on the worker \(No such file"):
+    with pytest.raises(NoPicture, match=r"The image aaaaaaaaaaaa cannot be read on the worker \(No such file"):
         open_in(str(tmp_path), gone)
     keep(tmp_path, picture("blue"), gone)
     with pytest.raises(NoPicture, match="has other bytes than those imported"):
@@ -112,14 +112,14 @@ def test_what_is_not_there_or_not_the_picture_is_told_in_a_sentence(tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "A" * 64, "a" * 63, "", "a" * 64 + "/x"])
 def test_what_is_no_sha256_is_never_looked_for(tmp_path: Path, name: str) -> None:
-    with pytest.raises(NoPicture, match="is no SHA-256 of a picture"):
+    with pytest.raises(NoPicture, match="is not the SHA-256 of an image"):
         open_in(str(tmp_path), name)
 
 
 @pytest.mark.parametrize(
     ("where", "token", "sentence"),
     [
-        ("https://lineup.example", "", "gives pictures to nobody without a token"),
+        ("https://lineup.example", "", "which requires a token"),
         ("gopher://x", TOKEN, "LINEUP_IMAGES is 'gopher://x'"),
         ("s3:///media", "", "names no bucket"),
     ],
@@ -136,7 +136,7 @@ def test_the_site_gives_pictures_to_who_has_the_token_and_is_asked_again_when_it
     assert [(each.path, each.headers["authorization"]) for each in site.requests] == [(path, f"Bearer {TOKEN}")] * 2
 
 
-NOT_THERE, DOWN = "Import the picture", "Check that the site runs"
+NOT_THERE, DOWN = "Import the image", "Check that the site runs"
 
 
 @pytest.mark.parametrize(
@@ -230,8 +230,8 @@ def test_a_bucket_gives_pictures_to_who_signs_and_is_asked_again_when_it_is_busy
 
 def test_what_a_bucket_does_not_give_is_told_with_what_to_do(storage: Account) -> None:
     with pytest.raises(
-        NoPicture, match=r"the bucket birds answered 404\. Copy the picture there, or check the worker's LINEUP_IMAGES"
+        NoPicture, match=r"the bucket birds answered 404\. Copy the image there, or check the worker's LINEUP_IMAGES"
     ):
         open_in("s3://birds/elsewhere", NAME, account=storage)
-    with pytest.raises(SourceUnavailable, match=r"The bucket birds answered 403\. Check .* and what it has of AWS_"):
+    with pytest.raises(SourceUnavailable, match=r"The bucket birds answered 403\. Check .* and its AWS_"):
         open_in("s3://birds/media", NAME, account=replace(storage, secret="of another one"))

@@ -106,7 +106,7 @@ def test_what_is_too_large_for_16_bits_is_scored_again(too_large: float) -> None
     chunk, _ = scored(EXACT, HALF | {"d": too_large}, question("large", "c", "d"))
     assert chunk["results"][0]["scores"] == {"c": 0.20, "d": 0.80}
     chunk, _ = scored(EXACT | {"d": too_large}, HALF | {"d": too_large}, question("large", "c", "d"))
-    assert chunk["results"][0]["error"] == "The model gave something that is not a number. Check its weights."
+    assert chunk["results"][0]["error"] == "The model's score is not a number. Check its weights."
 
 
 def test_a_picture_that_cannot_be_had_is_not_asked_for_again() -> None:

@@ -216,9 +216,7 @@ def test_what_a_worker_cannot_do_is_told_in_words(workers: Path, project: Projec
     assert broken.error == BROKEN
     assert (run.stored, run.wrong) == (INSTANCES - 1, 1)
     ((sentence, count),) = progress_of(run, now=timezone.now()).problems
-    assert sentence.startswith(
-        f"row-3: The picture {lost[:12]} cannot be read on the worker (No such file or directory"
-    )
+    assert sentence.startswith(f"row-3: The image {lost[:12]} cannot be read on the worker (No such file or directory")
     assert count == 1
 
 
@@ -304,11 +302,11 @@ def test_a_second_worker_takes_vectors_from_the_folder_and_opens_no_picture(tmp_
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("LINEUP_IMAGES", "https://lineup.example", "LINEUP_IMAGES is the address of a site, which gives pictures to "),
+        ("LINEUP_IMAGES", "https://lineup.example", "LINEUP_IMAGES is the address of a site, which requires a token. "),
         ("AWS_ENDPOINT_URL", "storage.example", "AWS_ENDPOINT_URL is 'storage.example'. Write an address, such as"),
         ("IMAGE_MAX_PIXELS", "many", "IMAGE_MAX_PIXELS is 'many'. Write a whole number, 1 or more."),
         ("LINEUP_VECTORS_MB", "0", "LINEUP_VECTORS_MB is '0'. Write a whole number, 1 or more."),
-        ("LINEUP_VECTORS", "/dev/null/a", "Vectors cannot be kept in /dev/null/a (Not a directory). Name another"),
+        ("LINEUP_VECTORS", "/dev/null/a", "Vectors cannot be kept in /dev/null/a (Not a directory). Choose another"),
         ("LINEUP_PRECISION", "half", "LINEUP_PRECISION is 'half'. Write one of auto, float32, float16, bfloat16."),
         ("LINEUP_WORKER_TOKEN_FILE", "/no/such/file", "LINEUP_WORKER_TOKEN_FILE names /no/such/file, which cannot be"),
     ],

@@ -253,7 +253,7 @@ def test_the_scenes_can_be_drawn_alone_to_try_every_step_oneself(
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 
-    with pytest.raises(CommandError, match=r"file cannot be written .*Name another folder"):
+    with pytest.raises(CommandError, match=r"file cannot be written .*Choose another folder"):
         call_command("demo", draw=tmp_path / "file")
 
 
@@ -277,7 +277,7 @@ def test_the_study_file_is_a_design_and_practises_on_a_right_picture_and_on_none
 
 
 def test_the_demo_serves_its_links_and_stops_in_good_order(shown: Shown) -> None:
-    for page, words in zip(shown.pages, ("demonstration", "Which picture shows"), strict=True):
+    for page, words in zip(shown.pages, ("demonstration", "Which image shows"), strict=True):
         assert words in page
     # The stylesheet is served as in production: named by its content, for ever cacheable.
     assert ["immutable" in sheet["Cache-Control"] for sheet in shown.sheets] == [True, True]

@@ -52,14 +52,14 @@ def test_a_perfect_annotator_consents_practises_answers_as_the_reference_says_an
     assert session.practice_answers.filter(is_right=True).count() == 2
     assert Response.objects.filter(session=session).count() == _right_answers() == 14
     assert said.startswith("1 sessions, 14 answers, ")
-    assert "As the reference says: 14 of 14 (100.0%)" in said
+    assert "Right answers: 14 of 14 (100.0%)" in said
 
 
 def test_no_answer_of_an_annotator_without_skill_is_the_reference(study: Study) -> None:
     said = _simulate(study, annotators=1, accuracy=0.0)
 
     assert _right_answers() == 0
-    assert "As the reference says: 0 of 14 (0.0%)" in said
+    assert "Right answers: 0 of 14 (0.0%)" in said
 
 
 def test_whoever_comes_when_nothing_is_left_ends_the_simulation_kindly(study: Study) -> None:
@@ -84,8 +84,8 @@ def test_questions_without_a_reference_are_answered_at_random_and_counted_as_suc
     said = _simulate(study, annotators=1)
 
     assert Response.objects.count() == 6
-    assert "As the reference says" not in said
-    assert "Without a known right answer, made up by the kind: 6" in said
+    assert "Right answers" not in said
+    assert "Random answers, right answer unknown: 6" in said
 
 
 def test_who_leaves_answers_half_and_the_next_one_takes_the_rest(study: Study) -> None:
@@ -194,7 +194,7 @@ def test_what_is_written_is_what_the_source_knows_and_something_else_where_that_
 
     # Three images, of each of which the same three things could be said: each is said once.
     assert sorted(response.answer["text"] for response in Response.objects.all()) == sorted(texts)
-    assert "  Written as the source has it: 3" in said
+    assert "  Texts from the source: 3" in said
 
 
 @pytest.mark.django_db

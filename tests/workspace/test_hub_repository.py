@@ -89,7 +89,7 @@ def test_a_token_for_one_repository_need_not_be_able_to_make_any(hub: Hub, tmp_p
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (401, "The Hub does not know this token, or it has expired."),
+        (401, "The Hub rejected the token: it is unknown or expired. Use a new one."),
         (403, "The Hub does not let this token write to lab/vases."),
         (404, "The Hub has no lab/vases that this token may write to."),
         (400, "The Hub answered 400: No … here"),

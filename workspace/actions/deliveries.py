@@ -72,7 +72,7 @@ def _attempt(delivery: Delivery, now: Clock) -> bool:
     except (AddressRefused, NotReached) as error:
         problem = str(error)
     if answer is not None and not 200 <= answer.status < 300:
-        problem = f"The answer was {answer.status}, and only 200 to 299 means that the message was accepted."
+        problem = f"The receiver answered {answer.status}. It must answer 200 to 299."
     _record_result(delivery, answer, problem, now())
     return not problem
 

@@ -91,7 +91,7 @@ def change_key(*, webhook: Webhook, hours: int, by: User, now: datetime) -> str:
     Older keys are deleted: at most two are valid at once. Raises WebhookRefused.
     """
     if hours not in OVERLAPS:
-        raise WebhookRefused("Choose how long the previous key also signs.")
+        raise WebhookRefused("Choose how long the previous key stays valid.")
     locked = Webhook.objects.select_for_update().get(pk=webhook.pk)
     WebhookKey.objects.filter(webhook=locked).exclude(expires_at=None).delete()
     before = WebhookKey.objects.filter(webhook=locked)

@@ -12,11 +12,11 @@ from studies.permissions import Verb
 
 class Command(ActionCommand):
     refusals = (CannotPredict,)
-    help = "Delete a model of a project and all that it predicted there. Frozen releases stay what they are."
+    help = "Delete a model of a project and its predictions. Frozen releases do not change."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_model(parser)
-        parser.add_argument("--dry-run", action="store_true", help="Say what would go, delete nothing.")
+        parser.add_argument("--dry-run", action="store_true", help="Report what would be deleted; delete nothing.")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -24,7 +24,7 @@ class Command(ActionCommand):
         by = actor_named(options, Verb.MANAGE_MODELS, project)
         model = model_called(project, options)
         if options["dry_run"]:
-            self.stdout.write(f"{model} would go, with {holding(model)}.")
+            self.stdout.write(f"{model} would be deleted, with {holding(model)}.")
             return
         went = delete_model(project=project, model=model, by=by, now=timezone.now())
         self.stdout.write(f"{model} is deleted, with {went}.")

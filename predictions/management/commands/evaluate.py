@@ -34,7 +34,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="SPEC",
-            help="file:PATH, a scorer's spec, or a blind baseline's; as often as wanted.",
+            help="file:PATH, a scorer's spec, or a blind baseline's; may be repeated.",
         )
         parser.add_argument("--data", required=True, type=Path, metavar="FOLDER", help="The benchmark's own files.")
         parser.add_argument("--images", type=Path, metavar="FOLDER", help="Its images, if they are not in --data.")
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["benchmark"] not in PROTOCOLS:
-            raise CommandError(f"There is no benchmark {options['benchmark']!r}. It is one of {', '.join(PROTOCOLS)}.")
+            raise CommandError(f"Unknown benchmark {options['benchmark']!r}. Choose one of {', '.join(PROTOCOLS)}.")
         if not (options["model"] or options["pairs"] or options["prepare"]):
             raise CommandError("Name a model with --model, or write the pairs to be scored with --pairs.")
         protocol, folder = get_protocol(options["benchmark"]), options["data"]
@@ -79,7 +79,7 @@ class Command(BaseCommand):
             if options["answers"]:
                 scored = scored_by(only_scorer(options["model"], loaded, pictures), protocol.blocks(data))
                 options["answers"].write_text(protocol.answers(data, scored) + "\n", encoding="utf-8")
-                self.stdout.write(f"What {called(options['model'][0])} chooses is in {options['answers']}.")
+                self.stdout.write(f"What {called(options['model'][0])} chooses was written to {options['answers']}.")
                 return
             lines = [
                 Line(called(spec), evaluated_from_file(protocol, data, spec))
@@ -112,7 +112,7 @@ class Command(BaseCommand):
             for block in protocol.blocks(data):
                 writer.writerows((image, text, "") for image in block.images for text in block.texts)
                 count += len(block.images) * len(block.texts)
-        self.stdout.write(f"{count:,} pairs are in {path}; write their scores into its third column.")
+        self.stdout.write(f"{count:,} pairs were written to {path}. Write their scores into its third column.")
 
 
 def called(spec: str) -> str:
@@ -129,7 +129,10 @@ def file_of(spec: str) -> Path:
 
 
 def only_scorer(specs: Sequence[str], loaded: Mapping[str, ScoresPairs], pictures: Pictures) -> Scorer:
-    """Return the scorer of the only spec. Raises BenchmarkError for several specs, or one that does not score pairs."""
+    """Return the scorer of the only spec.
+
+    Raises BenchmarkError for several specs, or for one that does not score pairs.
+    """
     if len(specs) != 1 or fitted_baseline(specs[0]):
         raise BenchmarkError("--answers is for one model. Name a scorer or a file of scores with --model.")
     (spec,) = specs

@@ -12,7 +12,7 @@ from studies.management.arguments import project_called
 
 
 class Command(BaseCommand):
-    help = "Compare all pictures of a project anew with all others and with the known test sets, here and now."
+    help = "Compare all images of a project again with all others and with the known test sets, without a worker."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="The project's slug.")
@@ -24,6 +24,6 @@ class Command(BaseCommand):
         job.refresh_from_db()
         if job.state != JobState.DONE:
             raise CommandError(
-                job.error or "A worker is already doing this. The page of the project shows its progress."
+                job.error or "A worker is already comparing the images. The project's page shows its progress."
             )
-        self.stdout.write(f"{near_duplicates_of(project).count():,} pairs of pictures are nearly the same.")
+        self.stdout.write(f"Near-duplicate pairs: {near_duplicates_of(project).count():,}.")

@@ -19,14 +19,13 @@ class Command(BaseCommand):
         parser.add_argument("project", help="The project's slug.")
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--format", required=True, help=f"One of {', '.join(FORMATS)}.")
-        parser.add_argument("--model", required=True, metavar="NAME", help="What the model is called in tables.")
-        # Plain --version is Django's own.
+        parser.add_argument("--model", required=True, metavar="NAME", help="The model's name in tables.")
         parser.add_argument("--model-version", default="", metavar="VERSION")
         parser.add_argument("--weights", default="", help="Tag or hash that identifies the model's weights.")
         parser.add_argument(
             "--skip-unknown", action="store_true", help="Skip rows about instances that the project does not have."
         )
-        parser.add_argument("--dry-run", action="store_true", help="Check everything, import nothing.")
+        parser.add_argument("--dry-run", action="store_true", help="Check all rows; import nothing.")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

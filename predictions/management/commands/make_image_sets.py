@@ -20,13 +20,12 @@ from predictions.image_sets.text_detection import NOT_LOOKED_FOR, program
 from studies.management.arguments import ActionCommand, add_by, importer_named, project_to_fill
 from studies.progress_bars import ProgressBars
 
-# Consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than 0.03. A photo that was
-# saved again, smaller and as a poorer JPEG, is 0.003 from itself (of 60 photos the most was 0.008), and photos of one
-# burst are 0.03 from each other at least. Both by colour and gradient: distances of another embedding say nothing
-# about these.
+# By colour and gradient: consecutive frames of real sets of video frames are 0.01 to 0.11 apart, half of them less than
+# 0.03. A photo that was saved again, smaller and as a poorer JPEG, is 0.003 from itself (of 60 photos the most was
+# 0.008), and photos of one burst are at least 0.03 apart. Distances of another embedding need other bounds.
 LEAST_DISTANCE, SAME_BELOW = 0.02, 0.01
 # Of 46,056 pairs of 304 real photos, 6 in 100 are closer than this, nearly all of them photos of one thing. Frames of
-# one shot have no such bound: in real sets they are up to 0.68 from each other.
+# one shot have no such bound: in real sets they are up to 0.68 apart.
 MOST_DISTANCE = 0.4
 
 
@@ -35,11 +34,16 @@ class Command(ActionCommand):
     help = "Make image sets of ten from photos or videos, and import them into a project."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("project", help="The project's slug; a project that does not exist is made.")
+        parser.add_argument("project", help="The project's slug; the project is created if it does not exist.")
         of_what = parser.add_mutually_exclusive_group(required=True)
-        of_what.add_argument("--photos", type=Path, metavar="DIR", help="Each photo and the nine most like it.")
         of_what.add_argument(
-            "--videos", type=Path, metavar="DIR", help="Frames of each shot of videos, or of folders of frames."
+            "--photos", type=Path, metavar="DIR", help="Sets of each photo and the nine most similar ones."
+        )
+        of_what.add_argument(
+            "--videos",
+            type=Path,
+            metavar="DIR",
+            help="Sets of the frames of each shot, from videos or folders of frames.",
         )
         parser.add_argument(
             "--out", type=Path, metavar="DIR", help="Folder for the sets; an unfinished one is continued."
@@ -48,30 +52,31 @@ class Command(ActionCommand):
             "--embedding",
             default="",
             metavar="MODEL",
-            help="A contrastive model on this machine, FAMILY:NAME as for predict; else by colour and gradient.",
+            help="A contrastive model on this machine, FAMILY:NAME as for predict (default: colour and gradient).",
         )
         parser.add_argument(
             "--least-distance",
             type=float,
-            help=f"Least distance between frames of a set, 0 to 2 (default {LEAST_DISTANCE}; with a model none).",
+            help=f"Least distance between frames of a set, 0 to 2 (default {LEAST_DISTANCE}; required with a model).",
         )
         parser.add_argument(
             "--same-below",
             type=float,
-            help=f"Photos closer than this are the same, never in one set (default {SAME_BELOW}; with a model none).",
+            help=f"Photos closer than this count as the same and are never in one set (default {SAME_BELOW}; "
+            "required with a model).",
         )
         parser.add_argument(
             "--most-distance",
             type=float,
             help="Most distance between photos or frames of a set, 0 to 2, as 1 - cosine (default "
-            f"{MOST_DISTANCE} for photos; {MOST:g}, which is no bound, for frames and with a model).",
+            f"{MOST_DISTANCE} for photos; {MOST:g}, no bound, for frames and with a model).",
         )
         parser.add_argument(
             "--split",
             default="",
             metavar="SHARES",
-            help="Put the sets into splits, such as train=.8,valid=.1,test=.1. Sets of one video, or with nearly the "
-            "same picture, stay in one split.",
+            help="Split the sets, such as train=.8,valid=.1,test=.1. Sets of one video, or with near-duplicate "
+            "images, stay in one split.",
         )
         parser.add_argument(
             "--seed",
@@ -81,7 +86,7 @@ class Command(ActionCommand):
         parser.add_argument(
             "--seconds", type=float, default=0.5, help="Seconds between two frames that are examined (default 0.5)."
         )
-        parser.add_argument("--owner", metavar="USERNAME", help="Who becomes the owner of a project that is made.")
+        parser.add_argument("--owner", metavar="USERNAME", help="Owner of the project, if it is created.")
         parser.add_argument("--only-make", action="store_true", help="Import nothing.")
         add_by(parser)
 
@@ -131,8 +136,8 @@ class Command(ActionCommand):
             self.stdout.write(f"Splits: {_counts(summary.splits)}.")
         if summary.splits != summary.wanted:
             self.stdout.write(
-                f"Wanted: {_counts(summary.wanted)}. Sets of one video, or with nearly the same picture, stay in one "
-                "split, so these counts were not reached."
+                f"Wanted: {_counts(summary.wanted)}. Sets of one video, or with near-duplicate images, stay in "
+                "one split, so these counts were not reached."
             )
         self.stdout.write(f"Distances within each set: {out / TABLE}.")
 
@@ -142,13 +147,16 @@ def _counts(splits: Mapping[str, int]) -> str:
 
 
 def _wishes(options: Mapping[str, Any]) -> Wishes:
-    """Return what the sets are made by, without the embedding. Raises CommandError where a model is named, whose
-    distances nobody knows, without a bound, and for bounds that leave nothing between them."""
+    """Return the parameters of the sets, without the embedding.
+
+    Raises CommandError if a model is named without a bound, because its distances are unknown, and for bounds that
+    exclude every distance.
+    """
     flag = "same_below" if options["photos"] else "least_distance"
     if options["embedding"] and options[flag] is None:
         raise CommandError(
-            f"Say {_flag(flag)}: how far pictures are from each other by {options['embedding']} is not known "
-            "beforehand. Make sets with 0 and --only-make, and look at the distances in sets.csv."
+            f"Give {_flag(flag)}: the distances between images by {options['embedding']} are not known "
+            "in advance. Use 0 with --only-make, and choose a bound from the distances in sets.csv."
         )
     least = _given(options["least_distance"], LEAST_DISTANCE)
     same = _given(options["same_below"], SAME_BELOW)
@@ -171,7 +179,7 @@ def _wishes(options: Mapping[str, Any]) -> Wishes:
 
 
 def _near_below(options: Mapping[str, Any], wishes: Wishes) -> float:
-    """Return how close pictures are that may not be in two splits."""
+    """Return the distance below which images must be in the same split."""
     bound = wishes.same_below if options["photos"] else wishes.least_distance
     return bound if options["embedding"] else max(bound, NEAR_BELOW)
 

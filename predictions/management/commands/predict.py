@@ -22,7 +22,7 @@ LOOK_EVERY_SECONDS = 1.0
 
 class Command(ActionCommand):
     refusals = (CannotPredict, StudyError)
-    help = "Ask a model for its scores: a worker with models computes them, and only those that are missing."
+    help = "Request a model's missing scores from a worker with models."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="The project's slug.")
@@ -30,11 +30,13 @@ class Command(ActionCommand):
             "--model", required=True, metavar="SPEC", help="FAMILY:NAME, such as open_clip:ViT-B-32/openai."
         )
         about = parser.add_mutually_exclusive_group(required=True)
-        about.add_argument("--study", default="", metavar="SLUG", help="The questions that this study asks people.")
+        about.add_argument("--study", default="", metavar="SLUG", help="Ask the model the questions of this study.")
         about.add_argument(
-            "--kind", default="", help=f"Its usual questions about all instances; one of {', '.join(KINDS)}."
+            "--kind",
+            default="",
+            help=f"Ask the model this kind's default questions about all instances; one of {', '.join(KINDS)}.",
         )
-        parser.add_argument("--variant", default="", help="With --kind: only these of its questions.")
+        parser.add_argument("--variant", default="", help="With --kind: ask only this variant.")
         parser.add_argument("--wait", action="store_true", help="Wait for the run to end and print its result.")
         add_by(parser)
 
@@ -61,7 +63,7 @@ class Command(ActionCommand):
             time.sleep(LOOK_EVERY_SECONDS)
             run.refresh_from_db()
         if run.state != Run.State.DONE:
-            raise CommandError(run.error or "It was cancelled.")
+            raise CommandError(run.error or "The run was cancelled.")
         self.stdout.write(
             f"{run.stored:,} newly scored, {run.already_there:,} already scored, {run.wrong:,} could not be scored, "
             f"{run.left_out:,} left out."

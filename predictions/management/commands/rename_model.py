@@ -13,12 +13,12 @@ from studies.permissions import Verb
 
 class Command(ActionCommand):
     refusals = (CannotPredict,)
-    help = "Rename a model in every table. Its computation and its weights do not change."
+    help = "Rename a model in every table. Its predictions and weights do not change."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_model(parser)
-        parser.add_argument("--name", help="The new name; by default only the version changes.")
-        parser.add_argument("--new-version", metavar="VERSION", help="The new version; by default it does not change.")
+        parser.add_argument("--name", help="The new name (default: unchanged).")
+        parser.add_argument("--new-version", metavar="VERSION", help="The new version (default: unchanged).")
         add_by(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,7 +27,7 @@ class Command(ActionCommand):
         model = model_called(project, options)
         name, version = options["name"], options["new_version"]
         if name is None and version is None:
-            raise CommandError("Say what to call it with --name or --new-version.")
+            raise CommandError("Nothing to rename. Give --name or --new-version.")
         renamed = rename_model(
             project=project,
             model=model,

@@ -83,8 +83,8 @@ def powered_table(baselines: Sequence[Baseline], project: ProjectFacts) -> Table
         "Estimate: the score of people on the whole dataset. A model that answered every instance predicts the rest, "
         "corrected by its errors on the instances that people answered. This is only as good as those "
         "instances are a random sample of the dataset.",
-        "Each instance counts once, the answers of several people to it averaged first; so people alone is over "
-        "instances here, and over people in the other tables. An instance counts where one person answered all four.",
+        "Each instance counts once, with the mean of its answers. So “People alone” is over instances here, and over "
+        "people in the other tables. An instance counts if one person answered all four questions.",
     ]
     slugs = [baseline.study.slug for baseline in baselines]
     return Table("powered", "Estimates: people on all of the dataset", columns, rows, notes, slugs)

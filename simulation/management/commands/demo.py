@@ -1,4 +1,4 @@
-"""`demo`: a small project with drawn scenes, simulated annotators, and the site on this machine."""
+"""Serve a small project with drawn scenes and simulated annotators on this machine."""
 
 import os
 import secrets
@@ -52,12 +52,11 @@ from studies.permissions import Role
 
 USER = "researcher"
 PROJECT, SETS_PROJECT = "demo", "demo-sets"
-# With seven types and subtypes, 70 instances.
 PER_CATEGORY = 10
-# Fills about half of the first study's 8 places; its fifth annotator stops half way.
+# Fills about half of the first study's 8 places; its fifth annotator stops halfway.
 STAGES = {SLUG: 5, FILTER_SLUG: 2, BASELINE_SLUG: 4, RATING_SLUG: 4, CHECK_SLUG: 3, COMPARE_SLUG: 6}
-# Still sets, and as many videos, of ten images each. Two people describe three images of two sets each, and leave a
-# third set to the user of the demo; four people search for the descriptions, and leave some of them too.
+# Still sets and as many videos, of ten images each. Two people describe three images of two sets each and leave a third
+# set to the user of the demo. Four people search for the descriptions and leave some of them, too.
 SETS_OF_EACH = 3
 SET_STAGES = {DESCRIBE_SLUG: 2, RETRIEVE_SLUG: 4}
 # Extensions of styles, scripts and similar files, which other sites compress.
@@ -66,12 +65,13 @@ COMPRESSED = ("css", "html", "js", "svg", "txt")
 
 class Command(BaseCommand):
     help = (
-        "Make a small project with drawn scenes and simulated annotators, then serve it on http://127.0.0.1:8000 "
-        "until Ctrl-C. DEMO_PORT and DEMO_DIR move its port and its data; a second run goes on with what is there."
+        "Create a small project with drawn scenes and simulated annotators, then serve it on http://127.0.0.1:8000 "
+        "until Ctrl-C. DEMO_PORT and DEMO_DIR move its port and its data; a second run continues with the "
+        "existing data."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--no-serve", action="store_true", help="make the data only")
+        parser.add_argument("--no-serve", action="store_true", help="create the data without serving the site")
         parser.add_argument(
             "--draw",
             type=Path,
@@ -102,15 +102,14 @@ class Command(BaseCommand):
             for slug, text in (study_files(instances) | image_set_study_files()).items():
                 (folder / f"{slug}.yaml").write_text(text, encoding="utf-8")
         except OSError as error:
-            raise CommandError(f"{folder} cannot be written ({error.strerror}). Name another folder.") from error
+            raise CommandError(f"{folder} cannot be written ({error.strerror}). Choose another folder.") from error
         self.stdout.write(f"Drew {len(instances)} scenes with four candidates each; {manifest} lists them.")
         self.stdout.write(f"Drew {2 * SETS_OF_EACH} sets of ten similar scenes; {sets} lists them.")
 
     def _make_site(self) -> str:
-        """Create what is missing, and return the researcher's password."""
+        """Create missing data, and return the researcher's password."""
         call_command("migrate", verbosity=0)
         if not settings.WHITENOISE_USE_FINDERS:
-            # Compression takes seconds, and helps only over a network.
             left_as_they_are = (*Compressor.SKIP_COMPRESS_EXTENSIONS, *COMPRESSED)
             with override_settings(WHITENOISE_SKIP_COMPRESS_EXTENSIONS=left_as_they_are):
                 call_command("collectstatic", interactive=False, verbosity=0)
@@ -161,7 +160,7 @@ class Command(BaseCommand):
             stretch_sessions(study)
 
     def _import(self, what: str, project: Project, manifest: Path, format: str, draw: Callable[[], object]) -> None:
-        """Import what `draw` draws, unless the project has instances; draw it unless it is there."""
+        """Import the images of `draw`, unless the project has instances; draw them unless they exist."""
         if project.instances.exists():
             return
         if not manifest.exists():
@@ -174,7 +173,6 @@ class Command(BaseCommand):
         file = folder / f"{slug}.yaml"
         files = study_files(list(_scenes())) | image_set_study_files()
         file.write_text(files[slug], encoding="utf-8")
-        # Suppress its advice to launch the study, which comes next anyway.
         call_command("create_study", str(file), project=project.slug, stdout=StringIO())
 
     def _serve(self, port: int, password: str) -> None:
@@ -187,7 +185,7 @@ class Command(BaseCommand):
                     check_all_run(processes)
                     time.sleep(LOOK_EVERY_SECONDS)
         except KeyboardInterrupt:
-            self.stdout.write("The demo has stopped. Its data stays; the next run goes on with it.")
+            self.stdout.write("The demo has stopped. Its data stays for the next run.")
 
 
 def _demo_port() -> int:
@@ -249,7 +247,7 @@ def _page(project: str, slug: str) -> str:
 def _welcome(site: str, password: str) -> str:
     studies = {study.slug: study for study in Study.objects.filter(project__slug__in=[PROJECT, SETS_PROJECT])}
     takes = {slug: site + reverse("take", args=[study.entry_name]) for slug, study in studies.items()}
-    # Each visit is a new person, with ids of Prolific's form.
+    # Each visit is a new person, with ids in Prolific's form.
     person, session = secrets.token_hex(12), secrets.token_hex(12)
     ids = urlencode({"PROLIFIC_PID": person, "STUDY_ID": "demo", "SESSION_ID": session})
     invites = {slug: f"{takes[slug]}?{urlencode({'invite': study.invite_token})}" for slug, study in studies.items()}
@@ -258,20 +256,20 @@ The demo runs on {site}
 
   As an annotator whom Prolific sends:  {takes[SLUG]}?{ids}
   As an annotator by invite link:       {invites[SLUG]}
-  ... who describes a picture:          {invites[DESCRIBE_SLUG]}
-  ... who looks for what is described:  {invites[RETRIEVE_SLUG]}
+  ... who describes an image:           {invites[DESCRIBE_SLUG]}
+  ... who finds a described image:      {invites[RETRIEVE_SLUG]}
 
   As the researcher:                    {site}/
     user name {USER}, password {password}
   The project:                          {site}/projects/{PROJECT}/
   The study:                            {site}{_page(PROJECT, SLUG)}
-  ... and those that follow from it:    {site}{_page(PROJECT, FILTER_SLUG)}
+  Studies about its images:             {site}{_page(PROJECT, FILTER_SLUG)}
                                         {site}{_page(PROJECT, BASELINE_SLUG)}
                                         {site}{_page(PROJECT, RATING_SLUG)}
                                         {site}{_page(PROJECT, CHECK_SLUG)}
                                         {site}{_page(PROJECT, COMPARE_SLUG)}
-  What a model says to the same:        {site}{reverse("project_models", args=[PROJECT])}
-  ... and people beside it:             {site}{reverse("project_results", args=[PROJECT])}
+  The model's predictions:              {site}{reverse("project_models", args=[PROJECT])}
+  People and the model compared:        {site}{reverse("project_results", args=[PROJECT])}
   The project of image sets:            {site}/projects/{SETS_PROJECT}/
   Its studies:                          {site}{_page(SETS_PROJECT, DESCRIBE_SLUG)}
                                         {site}{_page(SETS_PROJECT, RETRIEVE_SLUG)}

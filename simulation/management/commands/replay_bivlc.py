@@ -1,4 +1,4 @@
-"""`replay_bivlc`: the whole BiVLC paper in one command, at its full size."""
+"""Replay the whole BiVLC paper at its full size."""
 
 from argparse import ArgumentParser
 from contextlib import closing
@@ -24,7 +24,8 @@ from studies.progress_bars import ProgressBars
 class Command(ActionCommand):
     refusals = (CannotReplay, ImportRefused, DesignRefused, StudyError, PredictionsRefused, ResultsFileError)
     help = (
-        "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with made-up "
+        "Replay BiVLC: import its manifest, run step 3 with step 4 live behind it and the human baseline with "
+        "simulated "
         "annotators through the real code, and print the paper's tables."
     )
 
@@ -36,12 +37,16 @@ class Command(ActionCommand):
         images = parser.add_mutually_exclusive_group()
         images.add_argument("--images", type=Path, metavar="DIR", help="the folder with the images of the manifest")
         images.add_argument(
-            "--images-later", action="store_true", help="draw pictures that stand in for the images (the default)"
+            "--images-later", action="store_true", help="draw placeholders for missing images (the default)"
         )
         parser.add_argument("--results", type=Path, metavar="DIR", help="the folder with the result files of models")
-        parser.add_argument("--seed", default="bivlc", metavar="S", help="the same seed is the same replay")
-        parser.add_argument("--project", default="bivlc", metavar="NAME", help="the project to make (default bivlc)")
-        parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
+        parser.add_argument("--seed", default="bivlc", metavar="S", help="seed: the same seed gives the same replay")
+        parser.add_argument(
+            "--project", default="bivlc", metavar="NAME", help="slug of the new project (default bivlc)"
+        )
+        parser.add_argument(
+            "--owner", metavar="USERNAME", help="owner of the project (default: a user who cannot sign in)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         results: Path | None = options["results"]
@@ -57,7 +62,7 @@ class Command(ActionCommand):
 
     def _report(self, replay: Replay, results: Path | None) -> None:
         with replay.timed("report"):
-            # The launches have declared which study keeps its dataset.
+            # The launches have marked the study that has its dataset.
             replay.setting.project.refresh_from_db()
             facts = project_facts(replay.setting.project)
             found = checks(replay, facts)

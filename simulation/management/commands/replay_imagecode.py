@@ -1,4 +1,4 @@
-"""`replay_imagecode`: ImageCoDe's released descriptions, found by made-up retrievers, at their full size."""
+"""Replay ImageCoDe's released descriptions with simulated retrievers, at full size."""
 
 from argparse import ArgumentParser
 from contextlib import closing
@@ -27,12 +27,14 @@ from studies.progress_bars import ProgressBars
 class Command(ActionCommand):
     refusals = (CannotReplay, ImportRefused, DesignRefused, StudyError)
     help = (
-        "Replay ImageCoDe: import its released descriptions, let made-up annotators of a stated accuracy look for "
+        "Replay ImageCoDe: import its released descriptions, let simulated annotators of a stated accuracy look for "
         "their images through the real code, and print the paper's tables."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("project", nargs="?", default="imagecode", help="the project to make (default imagecode)")
+        parser.add_argument(
+            "project", nargs="?", default="imagecode", help="slug of the new project (default imagecode)"
+        )
         parser.add_argument("--train", required=True, type=Path, metavar="FILE", help="train_data.json")
         parser.add_argument("--valid", required=True, type=Path, metavar="FILE", help="valid_data.json")
         parser.add_argument("--split", required=True, type=Path, metavar="FILE", help="annotator_split_valid.json")
@@ -40,7 +42,7 @@ class Command(ActionCommand):
         parser.add_argument(
             "--images-later",
             action="store_true",
-            help="draw pictures that stand in for the images (what happens in any case: the files name no images)",
+            help="draw placeholders for the images (always on: the files name no images)",
         )
         parser.add_argument(
             "--accuracy",
@@ -49,15 +51,19 @@ class Command(ActionCommand):
             metavar="P",
             help=f"chance to find an image (default {ACCURACY}, which gives the paper's accuracy and alpha)",
         )
-        parser.add_argument("--seed", default="imagecode", metavar="S", help="the same seed is the same replay")
+        parser.add_argument(
+            "--seed", default="imagecode", metavar="S", help="seed: the same seed gives the same replay"
+        )
         parser.add_argument(
             "--described",
             type=int,
             default=60,
             metavar="N",
-            help="how many sets describers get too, in the project PROJECT-written (default 60; 0 for none)",
+            help="number of sets that are also described, in the project PROJECT-written (default 60; 0 for none)",
         )
-        parser.add_argument("--owner", metavar="USERNAME", help="who owns it; by default a user who cannot sign in")
+        parser.add_argument(
+            "--owner", metavar="USERNAME", help="owner of the project (default: a user who cannot sign in)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         setting = Setting(

@@ -1,4 +1,4 @@
-"""`simulate STUDY --annotators N --accuracy P --seed S`: annotators of stated skill answer through the real pages."""
+"""Let simulated annotators of a given accuracy answer a study through the real pages."""
 
 import argparse
 import time
@@ -43,30 +43,36 @@ def read_count(text: str) -> int:
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number.") from error
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1: somebody has to come.")
+        raise argparse.ArgumentTypeError(f"{text} is less than 1.")
     return number
 
 
 class Command(ActionCommand):
     refusals = (CannotRead,)
-    help = "Let made-up annotators of stated skill answer a study through its real entry, page and submit code."
+    help = "Let simulated annotators of a given accuracy answer a study through the real pages."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("slug", help=STUDY_HELP)
-        parser.add_argument("--annotators", type=read_count, default=1, metavar="N", help="how many come (default 1)")
+        parser.add_argument(
+            "--annotators", type=read_count, default=1, metavar="N", help="number of annotators (default 1)"
+        )
         parser.add_argument(
             "--accuracy",
             type=read_share,
             default=0.9,
             metavar="P",
-            help="chance of the reference's answer (default 0.9)",
+            help="probability of the right answer (default 0.9)",
         )
-        parser.add_argument("--seed", default="1", metavar="S", help="the same seed is the same people (default 1)")
         parser.add_argument(
-            "--leave", type=read_share, default=0.0, metavar="P", help="share of them who give up half way (default 0)"
+            "--seed", default="1", metavar="S", help="seed: the same seed gives the same people (default 1)"
+        )
+        parser.add_argument(
+            "--leave", type=read_share, default=0.0, metavar="P", help="share of them who stop halfway (default 0)"
         )
         add_by(parser)
-        parser.add_argument("--url", help="ask a running site at this address, which uses the same database")
+        parser.add_argument(
+            "--url", help="address of a running site with the same database (default: no server needed)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_called(options["slug"])
@@ -104,13 +110,13 @@ class Command(ActionCommand):
         known = sum(sitting.by_reference for sitting in sittings)
         if known:
             right = sum(sitting.right for sitting in sittings)
-            self.stdout.write(f"  As the reference says: {right} of {known} ({right / known:.1%})")
+            self.stdout.write(f"  Right answers: {right} of {known} ({right / known:.1%})")
         if scores := [score for sitting in sittings for score in sitting.scores]:
             self.stdout.write(f"  Mean score: {sum(scores) / len(scores):.3f}, n = {len(scores)}")
         written = sum(sitting.written for sitting in sittings)
         if written:
-            self.stdout.write(f"  Written as the source has it: {written}")
+            self.stdout.write(f"  Texts from the source: {written}")
         if answers > known + written:
-            self.stdout.write(f"  Without a known right answer, made up by the kind: {answers - known - written}")
+            self.stdout.write(f"  Random answers, right answer unknown: {answers - known - written}")
         for said, count in Counter(sitting.turned_away for sitting in sittings if sitting.turned_away).items():
             self.stdout.write(f"  Turned away: {count} ({said})")

@@ -14,22 +14,23 @@ from simulation.demo.model_card import evaluate, model_card
 from simulation.demo.scenes import describe_instances
 from simulation.management.commands.demo import PER_CATEGORY
 
-# Enough to be far better than chance, and clearly worse than people.
 SCENES, EPOCHS, SEED = 4_000, 12, "training"
 PYTHON = Path(".venv-models") / "bin" / "python"
 
 
 class Command(BaseCommand):
     help = (
-        "Train the small model that the demo asks, on drawn scenes of other seeds than the demo's, and write it with a "
-        "card that says how good it is. Takes minutes on two cores."
+        "Train the demo's small model on drawn scenes of other seeds than the demo's, and write it with a model card. "
+        "Takes minutes on two cores."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", type=Path, default=DEMO_FILE, metavar="FILE", help="Usually the demo's own.")
-        parser.add_argument("--scenes", type=int, default=SCENES, help="How many to draw and train on.")
-        parser.add_argument("--epochs", type=int, default=EPOCHS, help="How often it sees each of them.")
-        parser.add_argument("--seed", default=SEED, help="Of the scenes; another than the demo's.")
+        parser.add_argument(
+            "--out", type=Path, default=DEMO_FILE, metavar="FILE", help="File of the model (default: the demo's own)."
+        )
+        parser.add_argument("--scenes", type=int, default=SCENES, help="Number of training scenes.")
+        parser.add_argument("--epochs", type=int, default=EPOCHS, help="Number of passes over the scenes.")
+        parser.add_argument("--seed", default=SEED, help="Seed of the scenes; it must differ from the demo's.")
         parser.add_argument(
             "--python",
             type=Path,
@@ -40,7 +41,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["out"].resolve()
         if options["seed"] == SEED_OF_THE_DEMO:
-            raise CommandError(f"{SEED_OF_THE_DEMO!r} is the seed of the demo's own scenes. Name another.")
+            raise CommandError(f"{SEED_OF_THE_DEMO!r} is the seed of the demo's own scenes. Choose another.")
         _train(options["python"], file, options)
         instances = [
             instance
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             scorer = scorer_of(f"onnx:{file}")
         except CannotLoad as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("Asking it about the demo's scenes ...")
+        self.stdout.write("Testing it on the demo's scenes ...")
         with tempfile.TemporaryDirectory() as folder:
             outcomes = evaluate(scorer, instances, Path(folder))
         told = f"on {options['scenes']:,} scenes of the seed `{options['seed']}`, {options['epochs']} times each"

@@ -1,4 +1,4 @@
-"""Describers of the replay, in a project of their own with some of the sets.
+"""Replay the describers, in a project of their own with some of the sets.
 
 The sets come without descriptions. People write them again, and others search for the images at the same time.
 """
@@ -22,7 +22,6 @@ from studies.models import Instance, Project, Question
 from studies.progress_bars import ProgressBars
 
 DESCRIBE, RETRIEVE = "imagecode-describe", "imagecode-retrieve-test"
-# Form fields of a describing study.
 TEXT, NOT_POSSIBLE = "text", {"text": "", "not_possible": "yes"}
 
 Texts = Mapping[tuple[str, int], str]
@@ -88,7 +87,7 @@ def describe_again(
     }
     _import_without_descriptions(project, [instance.key for instance in sample], by)
     fill_with_placeholders(project=project, progress=progress, most=PICTURES)
-    # Every image with a published text must be asked about, and these are not a random sample.
+    # Sampled sets are not random: every image with a published text must be asked about.
     describe = launch_from(
         DESCRIBE,
         project=project,

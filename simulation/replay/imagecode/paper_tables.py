@@ -102,8 +102,8 @@ def language_table(texts: Mapping[str, Sequence[str]]) -> Table:
         length, sentences = (_mean(each.mean) for each in (language.length, language.sentences))
         rows.append((split, language.texts, length, published[0], sentences, published[1]))
     notes = [
-        "Published: over all three splits, tokens and sentences by spaCy's en_core_web_sm, which counts otherwise. So "
-        "these are near each other and not the same."
+        "Published: over all three splits, tokens and sentences by spaCy's en_core_web_sm, which counts "
+        "differently, so the values are close but not equal."
     ]
     return Table("language", "Length of descriptions", columns, rows, notes)
 
@@ -124,12 +124,12 @@ def people_table(described: Mapping[str, DescriptionStudy], *, valid: str, chanc
     notes = [
         "Published: of the validation split, over all answers to accepted descriptions, static and video sets together "
         f"(annotator_agreement.py in McGill-NLP/imagecode). Only the share filtered out ({FILTERED_OUT} %) is of all "
-        "descriptions that were written. The released descriptions had passed, so here it is only the simulated "
-        "mistakes.",
+        "descriptions that were written. The released descriptions had passed, so here only simulated "
+        "mistakes are filtered out.",
         f"With a chance of {chance:.1%} for each answer, {100 * (3 - 2 * chance) / (4 - 3 * chance):.1f} % of the "
         "answers after acceptance are expected to be right; a replay of the whole split is within 0.8 of it for 19 of "
-        "20 seeds. Simulated mistakes fall on any other image, those of people near the target, which is why their "
-        "alpha for intervals is higher.",
+        "20 seeds. Simulated mistakes fall on any other image. People's mistakes are near the target, so their alpha "
+        "for intervals is higher.",
     ]
     return Table("people", "Agreement and accuracy of retrievers", columns, rows, notes)
 

@@ -21,7 +21,6 @@ from studies.progress_bars import ProgressBars
 
 # Split -> its shipped study file for retrievers.
 RETRIEVE = {TRAIN: "imagecode-retrieve-train", VALID: "imagecode-retrieve-test"}
-# Suffix of the describers' project.
 WRITTEN = "written"
 
 
@@ -82,7 +81,7 @@ def run(setting: Setting, *, progress: ProgressBars) -> Replay:
                     f"No image set is in the split {split}. The names of the files must begin with train and valid, as "
                     "the released ones do."
                 )
-            # Imported descriptions have no authors here, so nobody is kept from their sets.
+            # Imported descriptions have no authors here, so nobody is excluded from their sets.
             replay.studies[split] = launch_from(
                 RETRIEVE[split],
                 project=setting.project,

@@ -1,4 +1,4 @@
-"""Published numbers of ImageCoDe, which the replay prints beside its own.
+"""List ImageCoDe's published numbers, which the replay prints beside its own.
 
 Source: Krojer et al. 2022, "Image Retrieval from Contextual Descriptions", ACL (arXiv 2203.15867), and the released
 files in McGill-NLP/imagecode.
@@ -36,7 +36,7 @@ PHENOMENA = {
     "img": ("meta", 12.0),
 }
 # Language of all 21,202 descriptions, as counted by spaCy's en_core_web_sm. Taken from overviews that quote the paper,
-# and not compared with its text.
+# not checked against its text.
 TOKENS_PER_DESCRIPTION, SENTENCES_PER_DESCRIPTION = 23.3, 1.6
 # Krippendorff's alpha of the validation split, over all answers to accepted descriptions (annotator_agreement.py);
 # percent of the answers to accepted descriptions that are right; percent of all written descriptions that were

@@ -15,15 +15,15 @@ from studies.shipped_designs import shipped_designs
 
 FORMAT = "imagecode"
 TRAIN, VALID = "train", "valid"
-# Number of different placeholders; those of one set all differ. Each is a file, and 83,560 of them would take as long
-# to store as all answers.
+# Number of different placeholders; all images of one set differ. 83,560 files would take as long to store as all
+# answers.
 PICTURES = 1000
 
 
 def launch_from(name: str, *, project: Project, slug: str, by: User, seed: str, **changed: Any) -> Study:
     """Launch the shipped study file `name` as `slug`, with a contact, no lobby, and values of `changed`."""
     design: dict[str, Any] = yaml.safe_load(shipped_designs()[name].source)
-    # Simulated people never come too early, since the replay decides when they come.
+    # No lobby: the replay decides when people arrive.
     design.pop("lobby", None)
     design |= {"study": slug, "contact": "whoever runs the replay"} | changed
     source = yaml.safe_dump(design, sort_keys=False, allow_unicode=True)

@@ -46,24 +46,25 @@ def _inputs(replay: Replay) -> Table:
     )
     rows: list[Sequence[str]] = [
         ("descriptions, their images, authors and phenomena", "published: the released files"),
-        ("who wrote which description", "not published, so that retrievers are kept from none"),
+        ("who wrote which description", "not published, so no retriever is excluded"),
         (
             "what describers write",
-            "published: what was written about the image; where nothing was, that it is not possible",
+            "published: the text about the image; without one, that it is not possible",
         ),
         (
             "what retrievers answer",
-            f"made up: right with a chance of {replay.setting.accuracy:.1%}, else any other image, each as likely",
+            f"simulated: right with a probability of {replay.setting.accuracy:.1%}, else a random other image",
         ),
-        ("how long people take", "not played: times and wages are those of a machine that thinks about nothing"),
+        ("how long people take", "not simulated: times and wages do not apply to people"),
         ("images", f"not the paper's: {drawn}"),
     ]
     notes = [
-        "What retrievers do is an input and no finding, and so is all that follows from it: agreement, accuracy, and "
-        "how many descriptions are filtered out. What is shown is that the platform carries it through: every answer "
-        "went through the code that an annotator's browser reaches, and every table is computed from what was stored."
+        "The retrievers' answers are inputs, not findings. So are agreement, accuracy and the share filtered "
+        "out, which "
+        "follow from them. The replay shows that the platform works at this size: every answer went through the code "
+        "that an annotator's browser reaches, and every table is computed from stored data."
     ]
-    return Table("inputs", "What is put in", [Column("What"), Column("From where")], rows, notes)
+    return Table("inputs", "Inputs", [Column("What"), Column("From where")], rows, notes)
 
 
 def _played_lines(replay: Replay) -> Table:
@@ -73,7 +74,7 @@ def _played_lines(replay: Replay) -> Table:
     if replay.written:
         crowds |= {"describers": replay.written.describers, "their retrievers": replay.written.retrievers}
     rows = [(who, played.people, played.answers, played.turned_away) for who, played in crowds.items()]
-    return Table("played", "Who was played", columns, rows)
+    return Table("played", "Simulated people", columns, rows)
 
 
 def _description_lines(replay: Replay, facts: ProjectFacts | None) -> Iterator[Table]:

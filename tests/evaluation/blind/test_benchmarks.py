@@ -116,9 +116,9 @@ def test_images_alone_are_told_by_where_the_right_ones_of_others_stand(tmp_path:
 @pytest.mark.parametrize(
     ("benchmark", "part", "sentence"),
     [
-        ("imagecode", "text", "ImageCoDe asks for no choice between texts, which is all that is seen."),
-        ("sugarcrepe", "image", "SugarCrepe asks for no choice between images, which is all that is "),
-        ("rococo", "text", "RoCOCO asks for one of all its images and texts at once, so nothing is left"),
+        ("imagecode", "text", "ImageCoDe has no choice between texts, the only part that the baseline sees."),
+        ("sugarcrepe", "image", "SugarCrepe has no choice between images, the only part that "),
+        ("rococo", "text", "RoCOCO compares all its images and texts at once, so there are no other"),
     ],
 )
 def test_where_nothing_can_be_asked_that_is_said(tmp_path: Path, benchmark: str, part: Part, sentence: str) -> None:
@@ -126,5 +126,5 @@ def test_where_nothing_can_be_asked_that_is_said(tmp_path: Path, benchmark: str,
     with pytest.raises(BenchmarkError, match=sentence):
         blind(benchmark, tmp_path, First(), part=part)
     # A single question has no others to learn from.
-    with pytest.raises(BenchmarkError, match="There are not two groups of questions"):
+    with pytest.raises(BenchmarkError, match="The baseline needs at least two groups of questions"):
         blind("sugarcrepe", sugarcrepe(tmp_path / "one", ["a dog."], ["a dog"]), Ngrams())

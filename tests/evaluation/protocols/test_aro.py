@@ -84,7 +84,7 @@ def test_without_a_tagger_two_orders_are_not_made_and_the_others_are_asked_alone
     folder = write(tmp_path, orders(["A cat.", None, None, "cat A.", ". A cat"]))
     came_out = evaluated("aro", folder, matrices([[3, 2, 4]]))
     assert plain(came_out.whole) == {"COCO-Order": None, "COCO-Order, ties wrong": None}
-    assert came_out.whole.cells["COCO-Order"].reason == "Not made: no tagger (en_core_web_sm of spaCy)."
+    assert came_out.whole.cells["COCO-Order"].reason == "Not created: there is no tagger (en_core_web_sm of spaCy)."
     (part,) = came_out.parts
     assert plain(part) == {
         "nouns and adjectives (1 of 2)": None,

@@ -95,7 +95,7 @@ NOT_A_NUMBER = "s.csv: Record 1: a score is missing, or not a number."
     [
         (f"{MATRIX}a.jpg,0.1,high\n", NOT_A_NUMBER),
         (f"{MATRIX}a.jpg,0.1\n", NOT_A_NUMBER),
-        (f"{MATRIX}a.jpg,1,2\na.jpg,1,2\n", "s.csv: It names an image or a text twice."),
+        (f"{MATRIX}a.jpg,1,2\na.jpg,1,2\n", "s.csv: An image or a text occurs twice."),
         ("image,A cat.\na.jpg,1\n", "s.csv has no score of the image 'b.jpg'."),
         (f"{HEADER}a.jpg,A cat.,1\n", "s.csv has no score of a.jpg and 'A dog.'."),
         ("score,image,texts\n", "s.csv lacks text; it has score, image, texts."),
@@ -104,7 +104,7 @@ NOT_A_NUMBER = "s.csv: Record 1: a score is missing, or not a number."
         (named(["a.jpg"], ["A cat."], [[0.0]]), "s.npz has no score of the image 'b.jpg'."),
         ({"scores": np.zeros((2, 2))}, "s.npz lacks images, texts."),
         (named(["a"], ["b"], np.zeros((2, 2))), "s.npz has scores of shape (2, 2) for 1 images and 1 texts."),
-        (named(["a", "a"], ["b"], np.zeros((2, 1))), "s.npz names an image or a text twice."),
+        (named(["a", "a"], ["b"], np.zeros((2, 1))), "s.npz has an image or a text twice."),
         (named(["a"], ["b"], [["x"]]), "The scores of s.npz are not numbers."),
         (np.zeros((2, 4)), "s.npy has the shape (2, 4), not blocks x images x texts."),
         (np.zeros((2, 1, 2)), "s.npy has blocks of 1 images x 2 texts, and block 1 of the benchmark has 2 x 2."),

@@ -42,7 +42,7 @@ def test_a_caption_must_beat_the_negative_one_and_micro_and_macro_differ(tmp_pat
         ("swap_att", 1, {"Micro": (1, 1)}),
     ]
     assert came_out.notes == [
-        "Not there, and not counted: replace_att.json, replace_rel.json, swap_obj.json, add_obj.json, add_att.json."
+        "Missing, so not counted: replace_att.json, replace_rel.json, swap_obj.json, add_obj.json, add_att.json."
     ]
 
 

@@ -12,7 +12,7 @@ from tests.evaluation.protocols.written import write
 
 NO_ORDER = '[{"caption_options": ["a", null, null, null, null], "image": "1.jpg"}]'
 FIELD_MISSING = "Record 1, image_path: The field is missing."
-NO_ROW = "accepted.csv: Record 1: it names no row of BiVLC_negative_imgs.csv and place in the release."
+NO_ROW = "accepted.csv: Record 1: it does not name a row of BiVLC_negative_imgs.csv and a place in the release."
 
 
 def accepted(text: str) -> dict[str, str]:
@@ -26,10 +26,10 @@ def described(content: object) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("benchmark", "files", "sentence"),
     [
-        ("aro", {}, "holds nothing of the benchmark: one of visual_genome_relation.json"),
+        ("aro", {}, "has no data of the benchmark: one of visual_genome_relation.json"),
         ("aro", {"visual_genome_relation.json": '[{"relation_name": "on"}]'}, FIELD_MISSING),
         ("aro", {"coco_order.json": NO_ORDER}, "has no order"),
-        ("bivlc", {}, "holds nothing of the benchmark: bivlc.jsonl, bivlc.csv, data/test-*.parquet, or BiVLC_neg"),
+        ("bivlc", {}, "has no data of the benchmark: bivlc.jsonl, bivlc.csv, data/test-*.parquet, or BiVLC_neg"),
         ("bivlc", {"bivlc.csv": "image,caption\na.jpg,A cat.\n"}, "The file: It lacks the columns negative_image"),
         ("bivlc", accepted("index,accepted,release_row\n7,true,0\n"), NO_ROW),
         ("bivlc", accepted("index,accepted\n0,true\n"), "accepted.csv: The file: It lacks the column release_row."),
@@ -40,7 +40,7 @@ def described(content: object) -> dict[str, str]:
             described({"open-images-1_a": {"10": "A deer."}}),
             "'10' is not an index of one of the ten images",
         ),
-        ("rococo", {}, "holds nothing of the benchmark: one of same_concept.json"),
+        ("rococo", {}, "has no data of the benchmark: one of same_concept.json"),
         ("rococo", {"danger.json": "{}"}, "danger.json: The file: It is not a JSON list of objects."),
         (
             "rococo",

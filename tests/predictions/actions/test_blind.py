@@ -268,7 +268,7 @@ def test_questions_that_all_hang_together_are_told_to_be_too_few(project: Projec
     project.instances.exclude(key="row-1").delete()
     run = computed(ask(draft(project)))
     assert run.state == Run.State.FAILED
-    assert run.error.startswith("There are not two groups of questions")
+    assert run.error.startswith("The baseline needs at least two groups of questions")
 
 
 def test_a_broken_picture_costs_its_question_and_nothing_is_noted(project: Project) -> None:
@@ -280,7 +280,7 @@ def test_a_broken_picture_costs_its_question_and_nothing_is_noted(project: Proje
     assert (run.stored, run.wrong) == (INSTANCES - 1, 1)
     assert not BlindScore.objects.exists()
     (told,) = (problem for chunk in Chunk.objects.all() for problem in chunk.problems)
-    assert told == f"row-3: The picture {lost[:12]} cannot be read. Import it again."
+    assert told == f"row-3: The image {lost[:12]} cannot be read. Import it again."
 
 
 def unpaired(project: Project) -> Project:

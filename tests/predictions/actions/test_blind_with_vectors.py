@@ -89,7 +89,7 @@ class Worker:
 
     def open(self, name: str) -> Any:
         if name not in self.drawn:
-            raise NoPicture(f"The picture {name[:12]} is not on the worker.")
+            raise NoPicture(f"The image {name[:12]} is not on the worker.")
         return self.drawn[name]
 
     @property
@@ -190,7 +190,7 @@ def test_a_picture_that_is_not_on_the_worker_costs_its_question(project: Project
     run = sent(ask(project))
     assert (run.state, run.stored, run.wrong) == ("done", INSTANCES - 1, 1)
     (problem,) = (problem for chunk in Chunk.objects.all() for problem in chunk.problems)
-    assert problem == f"row-3: The picture {lost[:12]} is not on the worker."
+    assert problem == f"row-3: The image {lost[:12]} is not on the worker."
     assert not BlindScore.objects.exists()
 
 

@@ -158,4 +158,4 @@ def test_pictures_of_known_test_sets_are_found(project: Project, settings: Setti
         call_command("find_near_duplicates", "birds", stdout=said)
     found = NearDuplicate.objects.get()
     assert (found.image_id, found.other_id, found.known) == (seen, None, "coco: 139.jpg")
-    assert said.getvalue().startswith("1 pairs of pictures are nearly the same.")
+    assert said.getvalue().startswith("Near-duplicate pairs: 1.")

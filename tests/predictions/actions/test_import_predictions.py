@@ -283,7 +283,7 @@ def test_the_corrected_row_replaces_a_mismatched_one(project: Project, tmp_path:
     ("options", "sentence"),
     [
         ({"format": "csv"}, f"The format 'csv' is unknown. Use one of {', '.join(FORMATS)}"),
-        ({"model": ModelName(" ")}, "The model has no name. Say what tables are to call it."),
+        ({"model": ModelName(" ")}, "The model has no name. Give the name for tables."),
         ({"model": ModelName("x" * 101)}, "The model's name has 101 characters; at most 100 fit."),
         ({"model": ModelName("x", "1\x00")}, "The model's version '1\\x00' cannot be used. Its character 2 (U+0000)"),
         ({"file": Path("nowhere.csv")}, "nowhere.csv cannot be read (No such file or directory). Check the na"),

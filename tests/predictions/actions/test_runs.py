@@ -288,7 +288,7 @@ def test_a_question_that_cannot_be_scored_costs_itself_only_and_can_be_gone_on_w
     }
     for result, scores in zip(answer["results"], [*no_numbers, *others.values()], strict=False):
         result["scores"] = scores
-    answer["results"][10] = {"content": answer["results"][10]["content"], "error": "The picture is gone."}
+    answer["results"][10] = {"content": answer["results"][10]["content"], "error": "The image is gone."}
     store(chunk, answer)
     run.refresh_from_db()
     assert (run.state, run.stored, run.wrong) == (Run.State.DONE, 1, 11)
@@ -296,7 +296,7 @@ def test_a_question_that_cannot_be_scored_costs_itself_only_and_can_be_gone_on_w
     did_not = "The worker did not answer the question"
     expected = [f"row-{at}: {store_scores.NOT_A_NUMBER}" for at in range(1, 8)]
     expected += [f"row-{at}: {did_not}: {problem} (its options: " for at, problem in enumerate(others, start=8)]
-    expected += ["row-11: The picture is gone."]
+    expected += ["row-11: The image is gone."]
     assert [found[: len(start)] for found, start in zip(chunk.problems, expected, strict=True)] == expected
     assert set(progress_of(run, now=NOON).problems) < {(problem, 1) for problem in chunk.problems}
     resume_run(run=run, by=TESTS, now=NOON)
@@ -408,7 +408,7 @@ def test_an_instance_that_lacks_something_and_a_kind_that_asks_otherwise_are_lef
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
-        ({"spec": "no-colon", "kind": "best_of_n"}, "'no-colon' names no model. Write FAMILY:NAME"),
+        ({"spec": "no-colon", "kind": "best_of_n"}, "'no-colon' does not name a model. Write FAMILY:NAME"),
         ({"spec": "nobody:x", "kind": "best_of_n"}, "The family 'nobody' of models is unknown. Use one of open_clip"),
         ({"spec": "hf:" + "x" * 300, "kind": "best_of_n"}, "The model's name has 303 characters; at most 300 fit."),
         ({"spec": "text-only:trigrams", "kind": "image_to_text"}, "There is no blind baseline 'text-only:trigrams'"),

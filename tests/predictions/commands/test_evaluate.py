@@ -135,7 +135,7 @@ def test_captions_are_altered_with_the_model_that_is_named(tmp_path: Path, score
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"benchmark": "winoground", "model": ["file:a.csv"]}, "There is no benchmark 'winoground'. It is one of"),
+        ({"benchmark": "winoground", "model": ["file:a.csv"]}, "Unknown benchmark 'winoground'. Choose one of"),
         ({}, "Name a model with --model, or write the pairs to be scored with --pairs"),
         ({"model": ["file:absent.csv"]}, "There is no file absent.csv"),
         ({"model": ["no:such"]}, "There are no weights of no:such. Download them"),

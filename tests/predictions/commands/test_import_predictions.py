@@ -24,7 +24,7 @@ def import_rows(folder: Path, *numbers: int, options: Sequence[str] = ()) -> tup
 def test_it_says_what_it_did_and_which_rows_it_left_out(tmp_path: Path) -> None:
     said, left_out = import_rows(tmp_path, 1, 5, options=["--model-version=2", "--weights=abc", "--skip-unknown"])
     assert said == "results.csv: 2 rows of CLIP 2 (abc): 4 predictions added, 0 already there. 1 row left out.\n"
-    assert left_out[0].startswith("Record 2: The project has no instance like this: 'A cat on 5 roofs.'")
+    assert left_out[0].startswith("Record 2: The project has no such instance: 'A cat on 5 roofs.'")
     assert (Prediction.objects.count(), Model.objects.get().version) == (4, "2")
 
 

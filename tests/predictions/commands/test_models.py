@@ -14,16 +14,16 @@ def test_a_model_is_named_by_as_much_as_tells_it_apart(capsys: pytest.CaptureFix
     project = make_project("birds")
     for version, weights in (("1", "aa"), ("2", "ab"), ("2", "ba")):
         make_model(project, "CLIP", version=version, weights=weights)
-    with pytest.raises(CommandError, match=r"several models like that: CLIP 1 \(aa\), CLIP 2 \(ab\), CLIP 2 \(ba\)"):
+    with pytest.raises(CommandError, match=r"several such models: CLIP 1 \(aa\), CLIP 2 \(ab\), CLIP 2 \(ba\)"):
         call_command("rename_model", "birds", "CLIP", name="SigLIP")
-    with pytest.raises(CommandError, match=r"birds has no model like that. It has CLIP 1 \(aa\)"):
+    with pytest.raises(CommandError, match=r"birds has no such model. It has CLIP 1 \(aa\)"):
         call_command("delete_model", "birds", "clip")
     call_command("rename_model", "birds", "CLIP", model_version="2", weights="b", new_version="")
     call_command("delete_model", "birds", "CLIP", model_version="1", dry_run=True)
     call_command("delete_model", "birds", "CLIP", model_version="2")
     assert capsys.readouterr().out.splitlines() == [
         "CLIP 2 (ba) is called CLIP (ba) now.",
-        "CLIP 1 (aa) would go, with 0 predictions about 0 instances.",
+        "CLIP 1 (aa) would be deleted, with 0 predictions about 0 instances.",
         "CLIP 2 (ab) is deleted, with 0 predictions about 0 instances.",
     ]
     assert set(Model.objects.values_list("version", "weights")) == {("1", "aa"), ("", "ba")}
@@ -31,10 +31,10 @@ def test_a_model_is_named_by_as_much_as_tells_it_apart(capsys: pytest.CaptureFix
 
 def test_what_cannot_be_done_is_said() -> None:
     project = make_project("birds")
-    with pytest.raises(CommandError, match="No model has answered there yet"):
+    with pytest.raises(CommandError, match="The project has no models yet"):
         call_command("delete_model", "birds", "CLIP")
     make_model(project, "CLIP")
-    with pytest.raises(CommandError, match="Say what to call it with --name or --new-version"):
+    with pytest.raises(CommandError, match=r"Nothing to rename\. Give --name or --new-version"):
         call_command("rename_model", "birds", "CLIP")
     make_model(project, "SigLIP")
     with pytest.raises(CommandError, match="another model of this name"):

@@ -57,7 +57,7 @@ def test_frames_become_video_sets_and_what_was_not_looked_for_is_said(tmp_path: 
     frames_of(tmp_path / "films/roll", [ball(10 * number) for number in range(11)])
     said = run("--videos", str(tmp_path / "films"), out=tmp_path / "out")
     assert "1 sets of ten from 11 frames" in said
-    assert "Text in frames was not looked for: install tesseract-ocr." in said
+    assert "Frames full of text were not detected. Install tesseract-ocr to detect them." in said
     assert list(Instance.objects.values_list("key", "type")) == [("video-roll-1-shot0_0", "video")]
 
 
@@ -128,7 +128,7 @@ def test_the_shots_of_one_video_are_in_one_split_and_the_counts_that_were_wanted
     assert len(found) == 4
     assert len(of_walk) == len(of_run) == 1
     assert of_walk.isdisjoint(of_run)
-    assert "Wanted: train 2, test 2. Sets of one video, or with nearly the same picture, stay in one split" in said
+    assert "Wanted: train 2, test 2. Sets of one video, or with near-duplicate images, stay in one split" in said
 
 
 @pytest.mark.usefixtures("_owner")
@@ -155,11 +155,11 @@ def test_photos_that_are_too_unlike_are_left_out_with_the_reason(tmp_path: Path)
         Image.new("RGB", (160, 120), colour).save(photos / f"plain-{number}.png")
     said = run("--photos", str(photos), "--only-make", out=tmp_path / "out")
     assert "1 sets of ten from 14 photos" in said
-    assert "Left out: 1 (the same as a photo that is in a set), 3 (too few photos are alike)." in said
+    assert "Left out: 1 (the same as a photo that is in a set), 3 (too few similar photos)." in said
     with (tmp_path / "out/left_out.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["photo"]: row["reason"] for row in rows if "plain" in row["photo"]} == dict.fromkeys(
-        ("plain-0.png", "plain-1.png", "plain-2.png"), "too few photos are alike"
+        ("plain-0.png", "plain-1.png", "plain-2.png"), "too few similar photos"
     )
     assert {row["nearest_distance"] for row in rows if row["reason"].startswith("the same")} == {"0.0"}
 

@@ -70,7 +70,7 @@ def test_photos_stand_with_those_that_look_like_them(tmp_path: Path) -> None:
     summary = make(photos, tmp_path / "out")
     assert (summary.sets, summary.looked_at) == (2, 8)
     (problem,) = summary.problems
-    assert problem.startswith("broken.png cannot be read as a picture")
+    assert problem.startswith("broken.png cannot be read as an image")
     colours = []
     for directory, images in sets_in(tmp_path / "out").items():
         # The paper's scripts take a set for static by "open-images" in its name (`'open-images' in img_dir` of
@@ -139,7 +139,9 @@ def test_frames_stand_in_the_order_of_time_far_enough_from_each_other(tmp_path: 
     # Not "open-images", by which the paper's scripts tell sets of photos.
     name = "video-open_images_walk-1-shot0_0"
     assert sets_in(tmp_path / "out") == {name: [f"{name}/img{number}.jpg" for number in (0, 12, 16, 20)]}
-    assert summary.problems == ("zoom has two frames of the number that other0.png ends in. Name them apart.",)
+    assert summary.problems == (
+        "zoom has two frames with the same number, which other0.png ends in. Give each frame its own number.",
+    )
 
 
 def test_blurred_frames_and_frames_full_of_text_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

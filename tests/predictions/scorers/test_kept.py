@@ -171,7 +171,7 @@ def test_a_damaged_vector_is_left_out_with_a_sentence_and_made_anew(
     file.close()
     with caplog.at_level(logging.WARNING):
         (left,) = vectors.get(SPACE, names)
-    assert caplog.messages == [f"1 kept vectors in {tmp_path} are damaged; they are made anew."]
+    assert caplog.messages == [f"1 kept vectors in {tmp_path} are damaged; they are computed again."]
     (lost,) = set(names) - {left}
     vectors.put(SPACE, {lost: numbered(names)[lost]})
     assert same(vectors.get(SPACE, names), numbered(names))
@@ -220,7 +220,7 @@ def test_what_goes_wrong_without_damage_leaves_the_file_as_it_is(
     other.execute("BEGIN EXCLUSIVE")
     with caplog.at_level(logging.WARNING):
         vectors.put(SPACE, numbered(["lost"]))
-    assert caplog.messages == [f"Vectors are neither kept in {tmp_path} nor read there for now (database is locked)."]
+    assert caplog.messages == [f"Cannot store or read vectors in {tmp_path} for now (database is locked)."]
     other.execute("ROLLBACK")
     other.close()
     vectors.put(SPACE, numbered(["after"]))

@@ -35,13 +35,13 @@ def test_a_worker_gets_the_bytes_that_were_imported_and_changes_nothing() -> Non
 )
 def test_whoever_has_another_token_learns_only_that(authorization: str) -> None:
     there, not_there = get(draw_image(1).sha256, authorization), get("a" * 64, authorization)
-    assert there == not_there == (403, b"Not the token of this site.")
+    assert there == not_there == (403, b"The worker token is wrong.")
 
 
 def test_whoever_has_no_token_learns_nothing_and_without_one_of_the_site_nobody_has_it(settings: Settings) -> None:
     image = draw_image(1)
     researcher = signed_in(make_person("root", superuser=True))
-    nothing = (404, b"There is nothing here.")
+    nothing = (404, b"There is no such image.")
     assert get(image.sha256, "") == get("a" * 64, "") == get(image.sha256, "", researcher) == nothing
     settings.WORKER_TOKEN = ""
     assert [get(image.sha256, sent)[0] for sent in ("", "Bearer ", "Bearer", f"Bearer {TOKEN}")] == [404, 403, 403, 403]

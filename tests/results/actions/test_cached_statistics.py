@@ -212,4 +212,4 @@ def test_a_long_table_is_shown_without_its_middle() -> None:
     table = page_table(Table("pairs", "Pairs", [Column("n", "count")], rows))
     assert len(table.cells) == MOST_ROWS
     assert [table.cells[0][0].text, table.cells[-1][0].text] == ["0", "204"]
-    assert table.notes == ["The first 199 rows and the last of 205 are shown."]
+    assert table.notes == ["Showing the first 199 of 205 rows, and the last one."]

@@ -50,8 +50,8 @@ def test_pictures_that_have_not_come_stand_before_the_study_that_is_not_there_ye
     # The page says it with its button.
     client.force_login(researcher)
     page = client.get("/projects/vases/").content.decode()
-    assert "2 pictures</a> of an import are missing" in page
-    assert 'href="/projects/vases/imports/new/">Upload pictures</a>' in page
+    assert "2 images</a> of an import are missing" in page
+    assert 'href="/projects/vases/imports/new/">Upload images</a>' in page
 
 
 def test_a_study_goes_from_its_draft_to_a_release(researcher: User) -> None:

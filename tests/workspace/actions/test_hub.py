@@ -92,7 +92,7 @@ def test_twice_is_once(hub: Hub, release: Release) -> None:
 
 def test_a_token_that_the_hub_does_not_know_is_said_and_forgotten(hub: Hub, release: Release) -> None:
     push = done(ask(release, token="hf_another"))
-    assert push.error == "The Hub does not know this token, or it has expired."
+    assert push.error == "The Hub rejected the token: it is unknown or expired. Use a new one."
     assert (push.sealed_token, push.finished_at is not None) == ("", True)
     # And another can be given.
     assert done(ask(release)).error == ""

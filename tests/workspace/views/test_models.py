@@ -282,7 +282,7 @@ def test_a_model_that_the_site_offers_is_asked_about_a_study_and_about_all_insta
     ("posted", "said"),
     [
         ({"model": "hf:/srv/models/ours", "about": "kind:image_to_text"}, "does not offer the model"),
-        ({"about": "kind:image_to_text"}, "needs to be told which model"),
+        ({"about": "kind:image_to_text"}, "needs the name of a model"),
         ({"model": SPEC, "about": "study:nowhere"}, "has no study called nowhere"),
         ({"model": SPEC, "about": "kind:dance"}, "is unknown"),
         ({"model": SPEC}, "Name either a study or a kind of question."),

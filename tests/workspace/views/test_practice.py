@@ -73,12 +73,12 @@ def test_a_right_answer_must_be_one_of_the_question(editor: Client) -> None:
 def test_nothing_is_practised_twice(editor: Client) -> None:
     picked = {"pick": number("vase-1"), "right": "candidate-0"}
     editor.post(ADDRESS, picked)
-    assert "It is practised already" in editor.get(ADDRESS, {"pick": picked["pick"]}).content.decode()
+    assert "It is already a practice question" in editor.get(ADDRESS, {"pick": picked["pick"]}).content.decode()
     # Another tab does not know yet, and keeps what was written there.
     refused = editor.post(ADDRESS, picked | {"right": "none", "feedback": "No handles."})
     assert refused.status_code == 409
     page = refused.content.decode()
-    assert "vase-1 is practised already. Take it out to choose another answer." in page
+    assert "vase-1 is already a practice question. Take it out to choose another answer." in page
     assert "No handles.</textarea>" in page
     assert practised() == [("vase-1", "candidate-0", "")]
 

@@ -64,7 +64,7 @@ def test_the_project_page_shows_studies_instances_and_commands(client: Client, s
     answer(sit_down(study, "one"), questions(study)[0], "none")
     page = words_of(client.get("/projects/birds/"))
     assert "1 of 4 answers, 25 %" in page
-    assert "4 pictures</a> of an import are missing." in page
+    assert "4 images</a> of an import are missing." in page
     assert "python manage.py import_instances birds FILE --format bivlc-manifest --images DIR" in page
     assert "python manage.py create_study FILE.yaml --project birds" in page
 

@@ -65,7 +65,7 @@ def test_what_is_refused_is_said_and_what_was_written_stays(owner: Client) -> No
     ("status", "answer", "said"),
     [
         (200, "<b>thanks</b>", ["Taken", "&lt;b&gt;thanks&lt;/b&gt;"]),
-        (500, "oops", ["The answer was 500, and only 200 to 299 means that the message was accepted.", "oops"]),
+        (500, "oops", ["The receiver answered 500. It must answer 200 to 299.", "oops"]),
     ],
 )
 def test_a_message_that_is_tried_shows_what_came_of_it(

@@ -19,7 +19,7 @@ from workspace.models import Token
 SCHEME = "Bearer"
 FAILURES = 30
 FAILURE_WINDOW = timedelta(minutes=15)
-OPENS_NOTHING = "This token opens nothing: it is misspelled, expired or revoked. Make another one on /tokens/."
+OPENS_NOTHING = "This token is not valid: it is misspelled, expired or revoked. Create a new one on /tokens/."
 
 
 class PersonalToken(BaseAuthentication):

@@ -216,7 +216,7 @@ def delete(request: HttpRequest, study: Study) -> HttpResponse:
             messages.success(request, f"The draft {slug} is deleted.")
             return redirect("project", project)
     elif study.state != StudyState.DRAFT:
-        messages.info(request, "The study was launched, so it stays. It can be closed.")
+        messages.info(request, "The study was launched, so it cannot be deleted. Close it instead.")
         return redirect("study", study.project.slug, study.slug)
     context = {"study": study, "problems": problems}
     return render(request, "workspace/drafts/delete.html", context, status=409 if problems else 200)

@@ -81,7 +81,7 @@ def _chosen_question(request: HttpRequest, study: Study) -> dict[str, Any]:
     why_not = "" if options and kind.has_one_label else "A question of this kind has no one right answer to practise."
     # Keep what was typed after an error.
     if request.method != "POST" and _is_practised(study, found):
-        why_not = "It is practised already. Take it out above to choose another answer."
+        why_not = "It is already a practice question. Take it out above to choose another answer."
     shown = kind.shown(built.content)
     right = request.POST.get("right") or built.right_option
     return {
@@ -128,7 +128,7 @@ def _add_practice(request: HttpRequest, study: Study) -> dict[str, str]:
     if found is None:
         raise StudyError("Pick an instance first.")
     if _is_practised(study, found):
-        raise StudyError(f"{found.key} is practised already. Take it out to choose another answer.")
+        raise StudyError(f"{found.key} is already a practice question. Take it out to choose another answer.")
     right = request.POST.get("right", "")
     if not right:
         raise StudyError("Say which answer is right.")
