@@ -38,9 +38,9 @@ def send_invitation(invitation: Invitation, secret: str, *, to: str) -> bool:
     project, by = invitation.project.name, invitation.made_by.get_full_name() or invitation.made_by.get_username()
     text = (
         f"{by} invites you to {project} on Lineup, as {with_article(Role(invitation.role))}.\n\n"
-        f"Follow this link to join; it works once, until {invitation.expires_at:%-d %B %Y, %H:%M} UTC:\n\n"
+        f"Use this link to join. It works once, until {invitation.expires_at:%-d %B %Y, %H:%M} UTC:\n\n"
         f"{invitation_link(secret)}\n\n"
-        "If you do not know what this is about, do nothing.\n"
+        "If you did not expect this, ignore this mail.\n"
     )
     return _send(f"Invitation to {project}", text, to=to, about=f"invitation {invitation.pk}")
 

@@ -191,7 +191,8 @@ def expected_alpha(
     rarer label, above 0 and at most a half. It is that of a table with as many questions of each kind as there will be
     on average, when people agree on the share `alpha` of questions and answer the others by chance.
 
-    Undefined below two answers, and where the table would have one label only. Raises ValueError for numbers outside.
+    Undefined below two answers, where the table would have one label only, and where no interval could be relied on.
+    Raises ValueError for numbers outside.
     """
     if questions < 1 or not 0 <= alpha <= 1 or not 0 < rare <= 1 / 2:
         raise ValueError(
@@ -202,6 +203,8 @@ def expected_alpha(
         return ExpectedInterval(None, None, "Agreement needs two answers to a question.")
     ratings = _typical(questions, answers, alpha, rare)
     found = agreement_over_units(KrippendorffAlpha(), ratings, rng=np.random.default_rng(seed), method="BCa")
+    if found.warning:
+        return ExpectedInterval(None, None, found.warning)
     return ExpectedInterval(found.low, found.high, found.reason and TOO_FEW)
 
 

@@ -66,7 +66,7 @@ class PlannedStudy:
 
 def expected_precision_table(planned: PlannedStudy) -> Table:
     """Return the expected intervals of the human score and of agreement, as planned and with other numbers."""
-    columns = [Column("What"), Column("With"), Column("People", "count"), Column("Questions", "count")]
+    columns = [Column("Measure"), Column("Design"), Column("People", "count"), Column("Questions", "count")]
     columns += [Column("Answers", "count"), Column("Expected 95 % interval", "coefficient")]
     columns.append(Column("Width", "coefficient"))
     rows: list[Sequence[Cell]] = []
@@ -89,7 +89,7 @@ def expected_precision_table(planned: PlannedStudy) -> Table:
         notes.append(
             "Simulated with the same code as the intervals of the results. Other assumptions give other widths."
         )
-    return Table("outlook", "What this study will be able to tell", columns, rows, notes)
+    return Table("outlook", "Expected precision", columns, rows, notes)
 
 
 def _scores(planned: PlannedStudy, name: str, units: int) -> Iterable[Sequence[Cell]]:

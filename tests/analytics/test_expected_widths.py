@@ -62,6 +62,21 @@ def test_one_person_and_one_answer_to_a_question_will_tell_nothing() -> None:
     assert expected_alpha(100, 1).reason == "Agreement needs two answers to a question."
 
 
+@pytest.mark.parametrize(
+    ("questions", "reason"),
+    [
+        (19, "Fewer than 20 questions: no interval can be relied on."),
+        # Both give the rarer label in .6 * .2 + .4 * .04 = .136 of 20 questions, so 3 times, and one of the two in .128
+        # of them, so twice: 8 of 40 answers.
+        (20, "Fewer than 10 answers differ from the commonest one: no interval can be relied on."),
+        (40, None),
+    ],
+)
+def test_no_agreement_is_expected_that_results_would_leave_out(questions: int, reason: str | None) -> None:
+    found = expected_alpha(questions, 2, alpha=0.6, rare=0.2)
+    assert (found.reason, found.width is None) == (reason, reason is not None)
+
+
 def test_four_times_the_questions_halve_the_width_of_an_agreement() -> None:
     narrow, wide = (expected_alpha(questions, 2).width or 0 for questions in (1600, 400))
     assert 0 < narrow == pytest.approx(wide / 2, rel=0.1)

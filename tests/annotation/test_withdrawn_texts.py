@@ -158,8 +158,8 @@ def test_an_answer_from_a_browser_that_was_offline_until_the_sitting_ended_is_ke
     assert (receipt.stored, receipt.late, receipt.state) == (True, True, SessionState.FINISHED)
     page = look(session)
     assert "Your answer is saved." in page
-    assert "1 answer arrived after its question had been withdrawn" in page
-    assert "paid like the others" in page
+    assert "1 answer arrived after its question had been removed or had gone to somebody else" in page
+    assert "It is saved and counts towards your pay." in page
     assert Response.objects.filter(session=session, slot=None, is_current=True).count() == 1
 
 

@@ -123,7 +123,7 @@ def test_a_webhook_is_made_by_keyboard_and_what_leaves_the_site_is_accessible(
     Membership.objects.update(role="owner")
     now, page = timezone.now(), signed_in
     page.goto(f"{live_server.url}/projects/birds/webhooks/")
-    page.get_by_label("Its address").focus()
+    page.get_by_label("URL").focus()
     # Nothing is looked up for an address in numbers.
     page.keyboard.type("https://93.184.215.14/news")
     page.keyboard.press("Enter")

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -41,6 +43,16 @@ def test_the_results_of_a_study_are_its_own_answers(client: Client) -> None:
     ]
     assert table(client, STUDY, "times")[0][:5] == ["best_of_n", "8", "4.20", "4.20", "4.20"]
     assert sum(int(row[2]) for row in table(client, STUDY, "places")[1:]) == 5
+
+
+@pytest.mark.usefixtures("step_3")
+def test_no_table_has_the_name_of_a_section_for_screen_readers(client: Client) -> None:
+    page = client.get(STUDY).content.decode()
+    assert '<div class="scroll report" role="region" aria-label="Table: Decisions by category" tabindex="0">' in page
+    sections = re.findall(r'<section aria-labelledby="[^"]+">\s*<h2 id="[^"]+">([^<]+)</h2>', page)
+    tables = re.findall(r'role="region" aria-label="([^"]+)"', page)
+    assert "The dataset" in sections
+    assert len({*sections, *tables}) == len(sections) + len(tables)
 
 
 @pytest.mark.usefixtures("step_3")

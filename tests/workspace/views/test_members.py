@@ -156,7 +156,7 @@ def test_a_viewer_sees_who_is_a_member_and_no_invitation() -> None:
     invited(browser_of())
     page = browser_of("viewer").get(MEMBERS).content.decode()
     assert "owner" in page
-    assert "Not used yet" not in page
+    assert "Open invitations" not in page
     assert "Invite somebody" not in page
 
 

@@ -260,10 +260,10 @@ def test_launching_says_first_what_it_will_do_and_cost(client: Client, draft: St
 
 
 def test_launching_says_first_how_wide_the_intervals_will_be(client: Client, draft: Study) -> None:
-    assert "What this study will be able to tell" not in text(client, f"{PAGE}launch/")
+    assert "Expected precision" not in text(client, f"{PAGE}launch/")
     pairs = make_study(draft.project, "pairs", answers=2)
     shown = text(client, f"/studies/birds/{pairs.slug}/launch/").replace("&#x27;", "'")
-    assert "What this study will be able to tell" in shown
+    assert "Expected precision" in shown
     # The table is as wide as its page: how wide an interval will be stands in its last columns.
     assert '<article class="card wide">' in client.get(f"/studies/birds/{pairs.slug}/launch/").content.decode()
     # Four questions with two answers each, and twice as many.
