@@ -20,6 +20,8 @@ OTHER_TYPES = {
 }
 # The folder for the answers of annotators and the predictions of models.
 ANNOTATIONS = "annotations"
+# The folder for the images of data that names them, in a release.
+IMAGES = "images"
 
 
 def add_papers(folder: Path, writer: Writer, card: DatasetCard, others: Sequence[Writer] = ()) -> None:
@@ -33,9 +35,14 @@ def add_papers(folder: Path, writer: Writer, card: DatasetCard, others: Sequence
     # These have no records.
     files += [replace(_data_file(path, folder, writer), columns=()) for path in named]
     files += [_data_file(folder / ANNOTATIONS / other.filename, folder, other) for other in others]
-    (folder / DESCRIPTION).write_text(croissant(card, files), encoding="utf-8", newline="\n")
+    (folder / DESCRIPTION).write_text(croissant(card, files, images=_images_in(folder)), encoding="utf-8", newline="\n")
     text = card_text(card, writer.splits([path.name for path in data]), writer.features, files)
     (folder / CARD).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _images_in(folder: Path) -> str:
+    """Return the pattern of the image files beside the data, "" if there are none."""
+    return f"{IMAGES}/*" if any((folder / IMAGES).glob("*")) else ""
 
 
 def describe_files(

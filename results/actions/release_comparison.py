@@ -15,7 +15,7 @@ from results.models import Release
 # What can change in an item -> the fields of its stored row that are compared.
 ASPECTS: Mapping[str, Sequence[str]] = {
     "captions": ("captions", "original_captions", "caption_rule"),
-    "pictures": ("images",),
+    "pictures": ("images", "pair"),
     "type": ("type", "subtype"),
     "split": ("split",),
     "decision": ("decision", "winner", "settled", "rule"),
@@ -120,7 +120,10 @@ class _Stored:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "_Stored":
-        hashes = (hash(json.dumps([row.get(field) for field in fields], sort_keys=True)) for fields in ASPECTS.values())
+        hashes = (
+            hash(json.dumps([row.get(field) or None for field in fields], sort_keys=True))
+            for fields in ASPECTS.values()
+        )
         return cls(row["key"], (row["split"], row["type"], row["subtype"]), tuple(hashes))
 
     def item(self, name: str, changed: Sequence[str] = ()) -> ComparedItem:

@@ -20,7 +20,7 @@ from django.db import transaction
 
 from annotation.models import Removal
 from results.actions.atomic_files import stored_bytes, why_not, written_whole
-from results.actions.dataset_documents import ANNOTATIONS, add_papers
+from results.actions.dataset_documents import ANNOTATIONS, IMAGES, add_papers
 from results.actions.pseudonyms import name_for_release
 from results.actions.row_progress import Report, WrittenFile, write_rows
 from results.errors import CannotExport
@@ -28,6 +28,7 @@ from results.exporting import FORMATS, Writer, get_writer
 from results.exporting.base import RowType
 from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.release_rows import read_row, row_line
+from results.exporting.rows import AcceptedInstance
 from results.exporting.spreadsheets import cell
 from results.models import Release, ReleasePseudonym
 from results.models.releases import LONGEST_LICENCE
@@ -251,13 +252,27 @@ def write_release(*, release: Release, format: str, folder: Path, report: Report
 
 
 def _write_data(release: Release, writer: Writer, unfinished: Path, report: Report) -> int:
+    path = unfinished
     if not writer.is_folder:
         unfinished.mkdir()
-        unfinished = unfinished / writer.filename
-    with writer.open(unfinished, stored_bytes) as write:
+        path = unfinished / writer.filename
+    rows = _frozen_rows(release, writer.rows)
+    if not writer.is_folder and writer.rows == "instances":
+        rows = _with_images(rows, unfinished / IMAGES)
+    with writer.open(path, stored_bytes) as write:
         is_counted = writer.rows == "instances"
         total = release.instances if is_counted else sum(1 for _ in _frozen_rows(release, writer.rows))
-        return write_rows(write, _frozen_rows(release, writer.rows), total, report)
+        return write_rows(write, rows, total, report)
+
+
+def _with_images(rows: Iterable[AcceptedInstance], folder: Path) -> Iterator[AcceptedInstance]:
+    """Yield `rows` after writing their images into `folder`, each once, as stored."""
+    folder.mkdir()
+    for row in rows:
+        for image in row.images:
+            if image.sha256 and not (path := folder / image.file).exists():
+                path.write_bytes(stored_bytes(image.sha256))
+        yield row
 
 
 def check_offered(release: Release) -> None:

@@ -68,7 +68,7 @@ class Writer(ABC):
     """What a description of the data says of it; empty when there is none of this format."""
     data_files = ""
     """The data files in its folder, as a pattern; "" when the file is the data."""
-    features: Mapping[str, Mapping[str, str]] = {}
+    features: Mapping[str, Any] = {}
     """How the `datasets` library reads its columns; empty where it finds out by itself."""
 
     @abstractmethod

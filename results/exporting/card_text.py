@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from results.exporting.base import Column
 from results.exporting.croissant import DataFile
@@ -94,7 +95,7 @@ def dataset_card(
 def card_text(
     card: DatasetCard,
     splits: Mapping[str, str],
-    features: Mapping[str, Mapping[str, str]],
+    features: Mapping[str, Any],
     files: Sequence[DataFile],
 ) -> str:
     """Return README.md.

@@ -48,10 +48,20 @@ INSTANCE = (
     ),
     Column("source_file", "sc:Text", "The file it was imported from."),
     Column("source_row", "sc:Integer", "The number of its record in that file, from 1."),
-    Column("images", NESTED, "All its images: role, position, name, SHA-256, size, source, licence and generator."),
+    Column(
+        "images",
+        NESTED,
+        "All its images: role, position, name, SHA-256, size, source, licence, generator, and the name of the file in "
+        "the folder images of a release.",
+    ),
     Column("captions", NESTED, "All its captions, by role."),
+    Column(
+        "pair_roles",
+        NESTED,
+        "The roles of what the columns image, caption, negative_image and negative_caption hold, by the studies.",
+    ),
+    Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
 )
-TYPED_INSTANCE = tuple(column for column in INSTANCE if column.type != NESTED)
 
 # How a text was written; None if it was not recorded, or the browser did not report it.
 WRITING = (

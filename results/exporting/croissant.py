@@ -51,11 +51,13 @@ class FileDescription:
         return str(self.file["@id"])
 
 
-def croissant(card: DatasetCard, files: Sequence[DataFile], others: Sequence[FileDescription] = ()) -> str:
+def croissant(
+    card: DatasetCard, files: Sequence[DataFile], others: Sequence[FileDescription] = (), *, images: str = ""
+) -> str:
     """Return the description of a dataset of these files as JSON-LD.
 
     Files with the same columns are parts of one record set, in order, unless `about` separates them. `others` have
-    descriptions already; all are sorted by name.
+    descriptions already; all are sorted by name. images: pattern of the image files beside the data, or "".
     """
     text = render(
         "croissant.json.jinja",
@@ -64,6 +66,7 @@ def croissant(card: DatasetCard, files: Sequence[DataFile], others: Sequence[Fil
         version=version_of(card.release),
         files=files,
         parts=_parts(files),
+        images=images,
     )
     metadata = json.loads(text)
     if others:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from results.exporting.rows import CAPTION_ROLES, IMAGE_ROLES, AcceptedInstance
+from results.exporting.rows import CAPTION_COLUMNS, IMAGE_COLUMNS, AcceptedInstance
 
 CAPTION_OF_IMAGE, IMAGE_OF_CAPTION = "i2t", "t2i"
 
@@ -13,8 +13,8 @@ CAPTION_OF_IMAGE, IMAGE_OF_CAPTION = "i2t", "t2i"
 class Choice:
     """A question with a right answer: a caption for a picture (`i2t`) or a picture for a caption (`t2i`).
 
-    `about`: role of the subject. `images` (by SHA-256) and `captions`: in displayed order. `right`: index of the right
-    option, 0 or 1.
+    `about`: column of the subject. `images` (by SHA-256) and `captions`: in displayed order. `right`: index of the
+    right option, 0 or 1.
     """
 
     about: str
@@ -25,17 +25,16 @@ class Choice:
 
 
 def pictures_of(row: AcceptedInstance) -> dict[str, str]:
-    """Return role of a pair -> SHA-256 of its first image, for roles with one."""
-    firsts = row.first_images
-    return {role: sha256 for role in IMAGE_ROLES if role in firsts and (sha256 := firsts[role].sha256)}
+    """Return column of a pair -> SHA-256 of its image, for columns with one."""
+    return {column: image.sha256 for column, image in row.pair_images.items() if image.sha256}
 
 
 def matched(row: AcceptedInstance) -> Iterator[tuple[str, str, str]]:
-    """Yield role, SHA-256 and caption of each picture of a pair."""
-    pictures = pictures_of(row)
-    for image, caption in zip(IMAGE_ROLES, CAPTION_ROLES, strict=True):
-        if image in pictures and row.captions.get(caption):
-            yield image, pictures[image], row.captions[caption]
+    """Yield column, SHA-256 and caption of each picture of a pair."""
+    pictures, captions = pictures_of(row), row.pair_captions
+    for image, caption in zip(IMAGE_COLUMNS, CAPTION_COLUMNS, strict=True):
+        if image in pictures and captions[caption]:
+            yield image, pictures[image], captions[caption]
 
 
 def choices(row: AcceptedInstance) -> Iterator[Choice]:
@@ -45,18 +44,18 @@ def choices(row: AcceptedInstance) -> Iterator[Choice]:
     only for the first. The order follows from the SHA-256 of the question's name, so that half of the right answers
     come first.
     """
-    pictures, captions = pictures_of(row), [row.captions.get(role, "") for role in CAPTION_ROLES]
+    pictures, captions = pictures_of(row), list(row.pair_captions.values())
     if not all(captions):
         return
-    for place, role in enumerate(IMAGE_ROLES):
+    for place, role in enumerate(IMAGE_COLUMNS):
         if role in pictures:
             right = _drawn(row.key, role)
             shown = (captions[place], captions[1 - place])
             yield Choice(role, CAPTION_OF_IMAGE, (pictures[role],), _ordered(shown, right), right)
-    if len(pictures) == len(IMAGE_ROLES):
-        for place, role in enumerate(CAPTION_ROLES):
+    if len(pictures) == len(IMAGE_COLUMNS):
+        for place, role in enumerate(CAPTION_COLUMNS):
             right = _drawn(row.key, role)
-            found = (pictures[IMAGE_ROLES[place]], pictures[IMAGE_ROLES[1 - place]])
+            found = (pictures[IMAGE_COLUMNS[place]], pictures[IMAGE_COLUMNS[1 - place]])
             yield Choice(role, IMAGE_OF_CAPTION, _ordered(found, right), (captions[place],), right)
 
 

@@ -1,17 +1,20 @@
 """Exported rows, and their records by column."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from results.exporting.columns import DECISION, INSTANCE, PREDICTION, RESPONSE, WRITING, names
 from studies.descriptions import SET_SIZE
 
-# Roles whose first image or caption has its own columns, as in the released BiVLC.
-CAPTION_ROLES = ("caption", "negative_caption")
-IMAGE_ROLES = ("image", "negative_image")
+# The columns of a pair, as in the released BiVLC. `AcceptedInstance.pair` says which roles fill them.
+CAPTION_COLUMNS = ("caption", "negative_caption")
+IMAGE_COLUMNS = ("image", "negative_image")
+_ENDING = re.compile(r"\.[a-z0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,12 @@ class ExportedImage:
     source: str = ""
     licence: str = ""
     generator: str = ""
+
+    @property
+    def file(self) -> str:
+        """Name of its file beside the data: its SHA-256 and the ending of its name; "" while it is missing."""
+        ending = PurePosixPath(self.filename).suffix.lower()
+        return f"{self.sha256}{ending if _ENDING.fullmatch(ending) else ''}" if self.sha256 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,9 @@ class AcceptedInstance:
     theirs; `answers` counts the answers to all of them; `settled` is True if a researcher decided one. `task`, `winner`
     and `votes` are those of its only question; if there are several, `task` is the key and the others are empty.
     `simulated` is True if a counted answer behind it, in this study or upstream, is simulated; None if unknown.
+    `pair`: column -> the role that fills it, "" for none; {} if every column has the role of its own name, and in
+    releases frozen by an older version. `target`: the right answer that the source file names, as JSON unless it is
+    text; "" for none.
     """
 
     task: str
@@ -81,6 +93,8 @@ class AcceptedInstance:
     simulated: bool | None = None
     item: str = ""
     questions: Sequence[AcceptedQuestion] = ()
+    pair: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
 
     @property
     def name(self) -> str:
@@ -88,9 +102,28 @@ class AcceptedInstance:
         return f"{self.key}/{self.item}" if self.item else self.key
 
     @property
-    def first_images(self) -> dict[str, ExportedImage]:
-        """Return role -> its first image."""
-        return {image.role: image for image in reversed(self.images) if image.position == 0}
+    def pair_images(self) -> dict[str, ExportedImage]:
+        """Return column of a pair -> its image, the first in the role; only columns with one."""
+        firsts = {image.role: image for image in reversed(self.images) if image.position == 0}
+        roles = {column: self.pair.get(column, column) for column in IMAGE_COLUMNS}
+        return {column: firsts[role] for column, role in roles.items() if role in firsts}
+
+    @property
+    def pair_captions(self) -> dict[str, str]:
+        """Return column of a pair -> its caption, "" for none."""
+        return {column: self.captions.get(self.pair.get(column, column), "") for column in CAPTION_COLUMNS}
+
+    @property
+    def other_images(self) -> list[ExportedImage]:
+        """Return the images that no column of the pair holds."""
+        held = list(self.pair_images.values())
+        return [image for image in self.images if image not in held]
+
+    @property
+    def pair_roles(self) -> dict[str, str]:
+        """Return column of a pair -> its role; only columns that hold something."""
+        held = [*self.pair_images, *(column for column, caption in self.pair_captions.items() if caption)]
+        return {column: self.pair.get(column, column) for column in sorted(held)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,17 +310,16 @@ DECISION_COLUMNS, PREDICTION_COLUMNS = names(DECISION), names(PREDICTION)
 def instance_record(row: AcceptedInstance) -> dict[str, Any]:
     """Return `row` under INSTANCE_COLUMNS, in that order.
 
-    An image column holds the source's file name, empty without an image in that role; a caption column is empty without
-    such a caption.
+    An image column holds the source's file name, empty without such an image; a caption column is empty without such a
+    caption.
     """
-    firsts = row.first_images
+    shown = row.pair_images
     record: dict[str, Any] = dict.fromkeys(INSTANCE_COLUMNS, "")
     record |= {name: getattr(row, name) for name in INSTANCE_COLUMNS if hasattr(row, name)}
-    record |= {role: row.captions.get(role, "") for role in CAPTION_ROLES}
-    for role in IMAGE_ROLES:
-        if role in firsts:
-            record[role] = firsts[role].filename
-            record[f"{role}_sha256"] = firsts[role].sha256 or ""
+    record |= row.pair_captions
+    for column, image in shown.items():
+        record[column] = image.filename
+        record[f"{column}_sha256"] = image.sha256 or ""
     for name in ("original_captions", "captions"):
         record[name] = dict(sorted(getattr(row, name).items()))
     record["votes"] = dict(sorted(row.votes.items()))
@@ -302,8 +334,8 @@ def question_record(question: AcceptedQuestion) -> dict[str, Any]:
 
 
 def image_record(image: ExportedImage) -> dict[str, Any]:
-    """Return an image of an instance with all known fields, None while its file is missing."""
-    return {name: getattr(image, name) for name in ExportedImage.__slots__}
+    """Return an image of an instance with all known fields and the name of its file; None while that is missing."""
+    return {name: getattr(image, name) for name in (*ExportedImage.__slots__, "file")}
 
 
 def response_record(row: GivenResponse) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from studies.kinds.base import (
     InstanceFacts,
     LabelGrouping,
     Option,
+    PairRoles,
     Roles,
     ask_schema_of,
     gettext_noop,
@@ -44,6 +45,9 @@ Read the description and look at both images. Choose the **image that shows what
 
     def roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(captions=[ask["caption"]], images=[ask["original"], ask["generated"]])
+
+    def pair_roles(self, ask: Mapping[str, Any]) -> PairRoles:
+        return PairRoles(caption=ask["caption"], image=ask["original"], negative_image=ask["generated"])
 
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset({ORIGINAL, GENERATED, BOTH})

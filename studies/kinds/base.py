@@ -91,6 +91,19 @@ class Roles:
 
 
 @dataclass(frozen=True)
+class PairRoles:
+    """Roles of a caption and the image it describes, and of a caption and an image that must not fit them.
+
+    "" for a role that a kind does not name. Without the last two, the first two may be either side of a pair.
+    """
+
+    caption: str = ""
+    image: str = ""
+    negative_caption: str = ""
+    negative_image: str = ""
+
+
+@dataclass(frozen=True)
 class NewQuestion:
     """A question about an instance, not saved yet.
 
@@ -286,6 +299,10 @@ class Kind(ABC):
     def adds_roles(self, ask: Mapping[str, Any]) -> Roles:
         """Return the roles that an accepted answer fills in its instance."""
         return Roles()
+
+    def pair_roles(self, ask: Mapping[str, Any]) -> PairRoles:
+        """Return which caption role belongs to which image role in an accepted instance, as far as `ask` says so."""
+        return PairRoles()
 
     def suggested_ask(self, ask: Mapping[str, Any], instance: InstanceFacts) -> Mapping[str, Any]:
         """Return options for a new study, of `ask`, which fits `instance`: with names for what its answers add."""

@@ -9,6 +9,7 @@ from studies.kinds.base import (
     InstanceFacts,
     LabelGrouping,
     Option,
+    PairRoles,
     Roles,
     ask_schema_of,
     gettext_noop,
@@ -50,6 +51,9 @@ Read the description, look at all the images, and pick the **one image that show
 
     def adds_roles(self, ask: Mapping[str, Any]) -> Roles:
         return Roles(images=[ask["becomes"]])
+
+    def pair_roles(self, ask: Mapping[str, Any]) -> PairRoles:
+        return PairRoles(caption=ask["caption"], image=ask["becomes"])
 
     def suggested_ask(self, ask: Mapping[str, Any], instance: InstanceFacts) -> Mapping[str, Any]:
         # What fits the caption itself is its image, and no image of a negative caption.

@@ -15,6 +15,7 @@ from studies.kinds.base import (
     NewQuestion,
     NotAnAnswer,
     Option,
+    PairRoles,
     QuestionContent,
     Roles,
     Text,
@@ -93,6 +94,11 @@ class MatchingChoice(SingleChoice):
                 f"{self.offered[:-1]} of each {self.asked[:-1]} stands at the same place.",
             )
 
+    def pair_roles(self, ask: Mapping[str, Any]) -> PairRoles:
+        captions, images = ask["captions"], ask["images"]
+        other = _place_of_negative(captions, images)
+        return PairRoles(captions[0], images[0], *("".join(roles[other : other + 1]) for roles in (captions, images)))
+
     def common_options(self, ask: Mapping[str, Any]) -> frozenset[str]:
         return frozenset(ask[self.offered])
 
@@ -101,6 +107,14 @@ class MatchingChoice(SingleChoice):
 
     def right_option(self, ask: Mapping[str, Any], variant: str) -> str:
         return str(ask[self.offered][ask[self.asked].index(variant)])
+
+
+def _place_of_negative(captions: Sequence[str], images: Sequence[str]) -> int:
+    """Return the place of the other side of the pair: of the usual negative roles, else the second."""
+    for roles, usual in ((captions, "negative_caption"), (images, "negative_image")):
+        if usual in roles[1:]:
+            return roles.index(usual)
+    return 1
 
 
 class SeveralChoices(Kind):

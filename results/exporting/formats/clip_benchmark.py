@@ -61,7 +61,7 @@ class ClipBenchmark(Writer):
 
         def write(row: AcceptedInstance) -> int:
             pairs = list(matched(row))
-            captions = [text for text in (row.captions.get("caption"), row.captions.get("negative_caption")) if text]
+            captions = [text for text in row.pair_captions.values() if text]
             about = {name: getattr(row, name) for name in ("key", "type", "subtype", "split", "simulated")}
             shown = []
             for role, sha256, own in pairs:

@@ -1,7 +1,8 @@
-"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and four more.
+"""`hf`: a Hugging Face dataset folder with the images inside, in the columns of the released BiVLC and some more.
 
 `datasets.load_dataset(folder)` opens it. Images are embedded in Parquet shards as they are stored, one set of shards
-per split; instances without a split are "test". `key` is what answers and decisions call the instance, too.
+per split; instances without a split are "test". `key` is what answers and decisions call the instance, too. Images that
+are in no column of the pair are in the list `other_images`, with their roles.
 """
 
 import json
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.base import DEFAULT_SPLIT, Column, ReadImage, Write, Writer, once_per_item
-from results.exporting.rows import IMAGE_ROLES, AcceptedInstance, ExportedImage
+from results.exporting.columns import NESTED
+from results.exporting.rows import IMAGE_COLUMNS, AcceptedInstance, ExportedImage
 from results.exporting.shards import Shards
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+OTHER_IMAGES = "other_images"
 COLUMNS = (
     Column("image", "sc:ImageObject", "The image that the caption describes."),
     Column("caption", "sc:Text", "The caption."),
@@ -29,12 +32,32 @@ COLUMNS = (
     Column("simulated", "sc:Boolean", "Whether a program gave one of the counted answers."),
     Column("item", "sc:Text", "The part of the instance that was accepted, such as one image of a set; else empty."),
     Column("captions", "sc:Text", "All captions of the instance by role, as a JSON object."),
+    Column(
+        OTHER_IMAGES,
+        NESTED,
+        "All images of the instance that are not in image or negative_image: role, position, file name and image.",
+    ),
+    Column(
+        "pair_roles",
+        "sc:Text",
+        "The roles of what the columns image, caption, negative_image and negative_caption hold, as a JSON object.",
+    ),
+    Column("target", "sc:Text", "The right answer that the source file names; empty if it names none."),
 )
 _DTYPES = {"sc:Text": "string", "sc:Boolean": "bool"}
+_OTHER_IMAGE: Mapping[str, Mapping[str, str]] = {
+    "role": {"dtype": "string", "_type": "Value"},
+    "position": {"dtype": "int32", "_type": "Value"},
+    "filename": {"dtype": "string", "_type": "Value"},
+    "image": {"_type": "Image"},
+}
 # Metadata that tells the `datasets` library which columns hold images.
-FEATURES: Mapping[str, Mapping[str, str]] = {
+FEATURES: Mapping[str, Any] = {
     column.name: {"_type": "Image"}
     if column.type == "sc:ImageObject"
+    # A list of one is how every version of `datasets` reads a list.
+    else [_OTHER_IMAGE]
+    if column.name == OTHER_IMAGES
     else {"dtype": _DTYPES[column.type], "_type": "Value"}
     for column in COLUMNS
 }
@@ -64,7 +87,7 @@ class HuggingFace(Writer):
             if name not in splits:
                 splits[name] = _split(path / "data", name)
             record = _record(row, read_image)
-            splits[name].write(record, sum(len(record[role]["bytes"]) for role in IMAGE_ROLES if record[role]))
+            splits[name].write(record, _size(record))
             return 1
 
         try:
@@ -77,7 +100,7 @@ class HuggingFace(Writer):
 
 
 def _split(folder: Path, name: str) -> Shards:
-    return Shards(folder, name, _schema(), pictures=IMAGE_ROLES)
+    return Shards(folder, name, _schema(), pictures=(*IMAGE_COLUMNS, OTHER_IMAGES))
 
 
 def split_name(split: str) -> str:
@@ -89,12 +112,27 @@ def split_name(split: str) -> str:
 
 
 def _record(row: AcceptedInstance, read_image: ReadImage) -> dict[str, Any]:
-    firsts = row.first_images
-    pictures = {role: _picture(firsts.get(role), read_image) for role in IMAGE_ROLES}
-    captions = {role: row.captions.get(role) or None for role in ("caption", "negative_caption")}
-    about = {"type": row.type, "subtype": row.subtype, "key": row.key, "simulated": row.simulated, "item": row.item}
-    by_role = json.dumps(row.captions, ensure_ascii=False, sort_keys=True)
-    return pictures | captions | about | {"captions": by_role}
+    shown = row.pair_images
+    pictures = {column: _picture(shown.get(column), read_image) for column in IMAGE_COLUMNS}
+    captions = {column: caption or None for column, caption in row.pair_captions.items()}
+    others = [
+        {"role": image.role, "position": image.position, "filename": image.filename}
+        | {"image": _picture(image, read_image)}
+        for image in row.other_images
+    ]
+    about = {name: getattr(row, name) for name in ("type", "subtype", "key", "simulated", "item", "target")}
+    by_role = {name: _json(getattr(row, name)) for name in ("captions", "pair_roles")}
+    return pictures | captions | about | by_role | {OTHER_IMAGES: others}
+
+
+def _json(by_role: Mapping[str, str]) -> str:
+    return json.dumps(by_role, ensure_ascii=False, sort_keys=True)
+
+
+def _size(record: Mapping[str, Any]) -> int:
+    """Return the number of bytes of the images in a record."""
+    pictures = [*(record[column] for column in IMAGE_COLUMNS), *(each["image"] for each in record[OTHER_IMAGES])]
+    return sum(len(picture["bytes"]) for picture in pictures if picture)
 
 
 def _picture(image: ExportedImage | None, read_image: ReadImage) -> dict[str, Any] | None:
@@ -106,10 +144,9 @@ def _picture(image: ExportedImage | None, read_image: ReadImage) -> dict[str, An
 def _schema() -> "pa.Schema":
     import pyarrow as pa
 
-    types: dict[str, Any] = {
-        "sc:ImageObject": pa.struct([("bytes", pa.binary()), ("path", pa.string())]),
-        "sc:Boolean": pa.bool_(),
-    }
+    picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    other = pa.struct([("role", pa.string()), ("position", pa.int32()), ("filename", pa.string()), ("image", picture)])
+    types: dict[str, Any] = {"sc:ImageObject": picture, "sc:Boolean": pa.bool_(), NESTED: pa.list_(other)}
     features = {"info": {"features": FEATURES}}
     return pa.schema(
         [(column.name, types.get(column.type, pa.string())) for column in COLUMNS],

@@ -4,7 +4,7 @@ import json
 from typing import IO, Literal
 
 from results.exporting.base import TextWriter
-from results.exporting.columns import TYPED_INSTANCE
+from results.exporting.columns import INSTANCE
 from results.exporting.rows import AcceptedInstance, instance_record
 
 
@@ -13,7 +13,7 @@ class Jsonl(TextWriter):
     rows: Literal["instances"] = "instances"
     filename = "instances.jsonl"
     content_type = "application/jsonl"
-    columns = TYPED_INSTANCE
+    columns = INSTANCE
 
     def write(self, row: AcceptedInstance, out: IO[str]) -> None:
         out.write(json.dumps(instance_record(row), ensure_ascii=False) + "\n")

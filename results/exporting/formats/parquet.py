@@ -1,6 +1,6 @@
 """`parquet`: accepted instances as one Parquet file with typed columns; images by name and SHA-256.
 
-What the JSONL holds, with votes and captions by role as lists, because a Parquet file has the same columns in
+What the JSONL holds, with votes, roles and captions by role as lists, because a Parquet file has the same columns in
 every row.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from results.exporting.columnar import ParquetWriter
-from results.exporting.columns import TYPED_INSTANCE
+from results.exporting.columns import INSTANCE
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, instance_record
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ class Parquet(ParquetWriter):
     title = "Accepted items, Parquet"
     rows: Literal["instances"] = "instances"
     filename = "instances.parquet"
-    columns = TYPED_INSTANCE
+    columns = INSTANCE
 
     def record(self, row: AcceptedInstance) -> dict[str, Any]:
         record = instance_record(row)
         for name in ("original_captions", "captions"):
             record[name] = [{"role": role, "text": text} for role, text in record[name].items()]
+        record["pair_roles"] = [{"column": column, "role": role} for column, role in record["pair_roles"].items()]
         record["votes"] = _votes(record["votes"])
         record["questions"] = [question | {"votes": _votes(question["votes"])} for question in record["questions"]]
         return record
@@ -37,6 +38,7 @@ class Parquet(ParquetWriter):
             [
                 *((name, pa.string()) for name in ("role", "filename", "sha256", "source", "licence", "generator")),
                 *((name, pa.int32()) for name in ("position", "width", "height")),
+                ("file", pa.string()),
             ]
         )
         votes = pa.list_(pa.struct([("option", pa.string()), ("answers", pa.int32())]))
@@ -54,6 +56,7 @@ class Parquet(ParquetWriter):
             "simulated": pa.bool_(),
             "original_captions": captions,
             "captions": captions,
+            "pair_roles": pa.list_(pa.struct([("column", pa.string()), ("role", pa.string())])),
             "votes": votes,
             "questions": pa.list_(question),
             "images": pa.list_(image),

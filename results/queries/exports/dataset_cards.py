@@ -6,7 +6,6 @@ from dataclasses import fields, replace
 
 from results.exporting.card_text import Origin, PredictedBy, dataset_card
 from results.exporting.dataset_card import About, DatasetCard
-from results.exporting.rows import IMAGE_ROLES
 from results.exporting.table_outline import tables_card
 from results.queries.exports.export_rows import released_predictions
 from results.queries.instances.accepted_items import instances_of_studies
@@ -23,10 +22,13 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
     about = replace(about, kept_by=[study.slug for study in dataset_studies(project)])
     origins: Counter[Origin] = Counter()
     size = 0
+    counted: set[str] = set()
     for item in instances_of_studies(studies):
         size += 1
-        shown = [image for image in item.images if image.role in IMAGE_ROLES and image.position == 0]
-        origins.update(Origin(image.role, image.source, image.licence, image.generator) for image in shown)
+        # Accepted parts of an instance share its other images.
+        images = item.pair_images.values() if item.key in counted else item.images
+        counted |= {item.key} if item.item else set()
+        origins.update(Origin(image.role, image.source, image.licence, image.generator) for image in images)
     names = [field.name for field in fields(PredictedBy)]
     models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
     name = studies[0].slug if len(studies) == 1 else project.slug

@@ -1,20 +1,23 @@
 """Accepted items of a study for exports, streamed: constant memory at any size."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
-from django.db.models import OuterRef
+from django.db.models import F, OuterRef
 
 from analytics.outcomes import WHOLE
 from annotation.models import Decision
 from annotation.models.outcomes import accepted_items
+from results.exporting.pair_roles import resolve_pair
 from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage
 from results.queries.exports.descriptions import Among, Text, texts_of
 from results.queries.exports.task_names import task_name
 from results.queries.studies.simulated_answers import has_simulated_answer
 from studies.actions.questions import origin_of, upstream_studies
-from studies.kinds import get_kind
+from studies.kinds import PairRoles, get_kind
 from studies.models import InstanceImage, Study
 
 CHUNK = 1000
@@ -34,11 +37,13 @@ def accepted_instances(
     # Whether a program gave a counted answer about the instance, here or upstream.
     about = OuterRef("question__instance")
     simulated = has_simulated_answer([study, *upstream_studies(study)], question__instance=about)
-    items = items.annotate(simulated=simulated).order_by("question_id")
+    items = items.annotate(simulated=simulated, target=F("question__instance__reference__right"))
+    items = items.order_by("question_id")
     items = items.select_related("question__instance")
     if not study.design.asks_about_parts:
         # Only descriptions need these columns, which are slow to read.
         items = items.defer("question__source", "question__right_answer", "question__instance__reference")
+    claims = pair_claims(study)
     rows = items.iterator(chunk_size=CHUNK)
     while chunk := list(islice(rows, CHUNK)):
         instances = [decision.question.instance_id for decision in chunk]
@@ -47,7 +52,13 @@ def accepted_instances(
         for decision in chunk:
             instance = decision.question.instance_id
             of_item = [decision, *others.get(instance, ())] if decision.question.item == WHOLE else [decision]
-            yield _accepted_instance(study, of_item, images[instance], texts.get(decision.question_id))
+            yield _accepted_instance(study, of_item, images[instance], texts.get(decision.question_id), claims)
+
+
+def pair_claims(study: Study) -> list[PairRoles]:
+    """Return what the designs of `study` and its upstream studies say about the roles of a pair, the nearest first."""
+    designs = [each.design for each in (study, *upstream_studies(study))]
+    return [get_kind(part.kind).pair_roles(part.ask) for design in designs for part in design.parts]
 
 
 def instances_of_studies(studies: Sequence[Study]) -> Iterator[AcceptedInstance]:
@@ -70,7 +81,11 @@ def _others_of(study: Study, items: Sequence[Decision]) -> dict[int, list[Decisi
 
 
 def _accepted_instance(
-    study: Study, of_item: Sequence[Decision], images: Sequence[ExportedImage], text: Text | None
+    study: Study,
+    of_item: Sequence[Decision],
+    images: Sequence[ExportedImage],
+    text: Text | None,
+    claims: Sequence[PairRoles],
 ) -> AcceptedInstance:
     first, instance = of_item[0], of_item[0].question.instance
     questions = tuple(_question(study, instance.key, decision) for decision in of_item)
@@ -83,6 +98,12 @@ def _accepted_instance(
     if first.question.item != WHOLE and all(image.role != IMAGE for image in images):
         picture = get_kind(first.question.kind).picture_of(first.question.content, first.question.item)
         pictures |= {} if picture is None else {IMAGE: picture.sha256}
+    # Those in roles that the decision assigned come first.
+    images = [
+        *(_find(images, role, sha256, first.winner) for role, sha256 in pictures.items()),
+        *(image for image in images if image.position or image.role not in pictures),
+    ]
+    is_whole = first.question.item == WHOLE
     return AcceptedInstance(
         task=only.task if only else instance.key,
         key=instance.key,
@@ -92,11 +113,7 @@ def _accepted_instance(
         captions=captions,
         original_captions=instance.original_captions,
         caption_rule=instance.caption_rule,
-        # Those in roles that the decision assigned come first.
-        images=[
-            *(_find(images, role, sha256, first.winner) for role, sha256 in pictures.items()),
-            *(image for image in images if image.position or image.role not in pictures),
-        ],
+        images=images,
         study=study.slug,
         kind=_listed(question.kind for question in questions),
         decision=first.state,
@@ -110,7 +127,17 @@ def _accepted_instance(
         simulated=bool(vars(first)["simulated"]),
         item=first.question.item,
         questions=questions,
+        # A part is an image and its description, in the roles of these names.
+        pair=resolve_pair(claims, captions=captions, images={image.role for image in images}) if is_whole else {},
+        target=_text(vars(first)["target"]),
     )
+
+
+def _text(target: Any) -> str:
+    """Return a right answer of a source file: a text as it is, anything else as JSON, "" for none."""
+    if target is None or isinstance(target, str):
+        return target or ""
+    return json.dumps(target, ensure_ascii=False, sort_keys=True)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -153,7 +153,7 @@ def test_the_card_is_written_from_the_studies(pipeline: Project, tmp_path: Path)
             for line in part.instructions.strip().splitlines():
                 assert f"> {line}".rstrip() in body.splitlines()
     assert "| best-vase | best_of_n | survey 1, places 1 and 2 | any image / None | 6 | 100.00 | 1.00 |" in body
-    assert "The licence of 8 images is not stated." in body
+    assert "The licence of 24 images is not stated." in body
     imported = "6 candidates were imported from vases.csv; their captions were formatted by the rule as-is-v1"
     assert f"{imported} (as the source has them)." in body
     assert "2 annotators answered on 2026-11-20; " in body

@@ -17,12 +17,12 @@ import pytest
 
 from results.exporting import columnar, get_writer, shards
 from results.exporting.rows import INSTANCE_COLUMNS, AcceptedInstance, ExportedImage
-from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B
+from tests.results.exporting.test_formats import INSTANCE, SHA_A, SHA_B, SHA_C
 
 # Those of the released BiVLC, and what tells the rows apart.
 COLUMNS = [
     *("image", "caption", "negative_caption", "negative_image", "type", "subtype"),
-    *("key", "simulated", "item", "captions"),
+    *("key", "simulated", "item", "captions", "other_images", "pair_roles", "target"),
 ]
 
 
@@ -32,7 +32,7 @@ def png(shade: int) -> bytes:
     return out.getvalue()
 
 
-PICTURES = {SHA_A: png(10), SHA_B: png(20)}
+PICTURES = {SHA_A: png(10), SHA_B: png(20), SHA_C: png(30)}
 
 
 def numbered(number: int, **fields: Any) -> AcceptedInstance:

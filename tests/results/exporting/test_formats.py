@@ -131,6 +131,13 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         ],
         "source_file": "manifest.csv",
         "source_row": 18,
+        "pair_roles": {
+            "caption": "caption",
+            "image": "image",
+            "negative_caption": "negative_caption",
+            "negative_image": "negative_image",
+        },
+        "target": "",
     }
     assert images[2] == {
         "role": "image",
@@ -142,6 +149,7 @@ def test_jsonl_holds_the_instance_exactly_as_stored() -> None:
         "source": "COCO",
         "licence": "CC BY 4.0",
         "generator": "",
+        "file": f"{SHA_A}.jpg",
     }
     assert len(images) == 3
 
