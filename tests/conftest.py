@@ -1,7 +1,9 @@
 import gc
+import os
 import shutil
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,21 +15,37 @@ if TYPE_CHECKING:
     from tests.databases import Keeper
 
 pytest_plugins = ("tests.services", "tests.database_free", "tests.homes", "tests.halves", "tests.spread")
+ROOT = Path(__file__).resolve().parents[1]
+# What make test leaves out, since it needs torch.
+OUTSIDE = ROOT / "tests" / "models"
 # A busy machine is slow, not wrong.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Look for no garbage while everything is imported, nor ever again among what was: it is there to stay, and looking
     through all of it takes longer than most tests."""
     gc.disable()
     try:
+        if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+            folders = [Path(argument) for argument in session.config.args]
+            import_share(folders, int(worker.removeprefix("gw")), of=int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def import_share(folders: Iterable[Path], number: int, *, of: int) -> None:
+    """Import one of `of` shares of the tests before all of them are looked for: in a fresh clone each worker compiles
+    its own share and reads what the others have compiled, instead of compiling everything at the same time as they."""
+    files = sorted(file for folder in folders for file in folder.resolve().rglob("test_*.py"))
+    for file in [file for file in files if not file.is_relative_to(OUTSIDE)][number::of]:
+        # A file that cannot be imported is named when it is looked for.
+        with suppress(Exception):
+            import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -59,14 +77,16 @@ def django_db_setup(
 ) -> Iterator[None]:
     """Make the database that the tests of one worker share: migrated by the first who needs one, copied by the others,
     since going through all migrations takes ten seconds."""
+    from django.contrib.contenttypes.management import create_contenttypes
     from django.db.models.signals import post_migrate
     from django.test.utils import setup_databases, teardown_databases
 
     from tests.databases import delete_rows_to_empty_tables, migrated_once
 
-    # Nobody's rights rest on Django's own permissions, and whoever empties the database would make them anew, which
-    # takes longer than the rest of most tests.
+    # Nobody's rights rest on Django's own permissions, and Django's list of models is written to where it is read.
+    # Whoever empties the database would make both anew, which takes longer than the rest of most tests.
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
     with django_db_blocker.unblock(), migrated_once():
         made = setup_databases(verbosity=0, interactive=False, keepdb=True)
         delete_rows_to_empty_tables()

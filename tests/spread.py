@@ -55,15 +55,20 @@ TOGETHER = {
         )
     },
 }
-# What one worker is at for half a minute or more; and what takes several seconds.
+# What one worker is at for half a minute or more; and what takes several seconds, as does most of what is run together.
 LONGEST = (
     "tests/background/test_workers.py",
     "tests/config/test_celery_workers.py",
     "tests/predictions/test_worker.py",
     "tests/flows/test_readme_walk.py",
     "tests/simulation/replay/test_whole_paper.py",
+    "tests/upgrades/test_held_answers.py",
+    "tests/upgrades/test_upgrade.py",
+    "tests/workspace/api/test_schema.py",
+    "tests/workspace/views/test_permissions.py",
 )
 LONG = (
+    *TOGETHER,
     "tests/browser/test_describing_in_weather.py",
     "tests/browser/test_image_set_pages.py",
     "tests/browser/test_newcomer.py",
@@ -74,9 +79,12 @@ LONG = (
     "tests/browser/test_uploading.py",
     "tests/browser/test_weather.py",
     "tests/contracts/test_checklists.py",
-    "tests/flows/test_simulated_study.py",
-    "tests/simulation/test_demo.py",
+    "tests/contracts/test_kinds_on_pages.py",
+    "tests/flows/test_*.py",
+    "tests/predictions/test_upgrades.py",
+    "tests/simulation/test_*.py",
     "tests/studies/actions/test_importer.py",
+    "tests/studies/importing/test_any_bytes.py",
 )
 
 
@@ -89,7 +97,7 @@ class Spread(LoadScopeScheduling):  # type: ignore[misc]
     def remove_node(self, node: WorkerController) -> str | None:
         """Hand what `node` has not run to the other workers; return the test at which it crashed, if it did."""
         groups: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
-        unfinished = [(group, test) for group, tests in groups.items() for test, is_run in tests.items() if not is_run]
+        unfinished = [(group, test) for group, tests in groups.items() for test in tests]
         if not unfinished:
             return None
         (_, crashed), *left = unfinished
@@ -115,6 +123,15 @@ class Spread(LoadScopeScheduling):  # type: ignore[misc]
             # A worker begins a test when it knows the next one.
             while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
                 super()._reschedule(node)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget what is finished: xdist 3.8 goes through all that a worker was ever given after each of its tests."""
+        test = self.registered_collections[node][item_index]
+        mine, group = self.assigned_work[node], self._split_scope(test)
+        del mine[group][test]
+        if not mine[group]:
+            del mine[group]
+        self._reschedule(node)
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)

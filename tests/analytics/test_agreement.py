@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from analytics.agreement import (
     Coefficient,
@@ -308,6 +307,8 @@ def test_agreement_on_a_label_nobody_gave_is_undefined() -> None:
 @given(matrices(2, NUMBERS).filter(lambda ratings: len({label for unit in ratings for label in unit}) > 1))
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 def test_kappa_is_that_of_scikit_learn(weights: Weights | None, ratings: list[list[int]]) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     expected = cohen_kappa_score(*zip(*ratings, strict=True), weights=weights)
     assert cohen_kappa(ratings, weights=weights).value == pytest.approx(expected, abs=1e-12)
 
@@ -315,6 +316,8 @@ def test_kappa_is_that_of_scikit_learn(weights: Weights | None, ratings: list[li
 @fifty_examples
 @given(matrices(2, NUMBERS))
 def test_agreement_follows_from_the_confusion_matrix_of_scikit_learn(ratings: list[list[int]]) -> None:
+    from sklearn.metrics import confusion_matrix
+
     first, second = zip(*ratings, strict=True)
     counts = confusion_matrix(first, second, labels=range(5))
     assert percent_agreement(ratings).value == pytest.approx(counts.trace() / counts.sum())

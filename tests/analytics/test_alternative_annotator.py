@@ -2,7 +2,6 @@ from math import atan, pi, sqrt
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from analytics.alternative_annotator import (
     NOBODY,
@@ -86,6 +85,8 @@ def test_two_people_are_too_few_to_leave_one_out() -> None:
 
 
 def test_questions_about_one_thing_are_tested_as_one() -> None:
+    from scipy import stats
+
     # On half of thirty things the model alone agrees with the others, on both questions about each; on the others all
     # do. d is -1 on 30 questions and 0 on 30: mean -.5. By thing 15 lie 1 above and 15 below, 30/29 of 30 over 60^2.
     others = [0] * 60

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from analytics.comparison import holm, mcnemar, people_against
 from benchmarks.coverage import Design, rejections
@@ -46,6 +45,8 @@ def test_mcnemar_refuses_other_lengths_and_what_is_neither_true_nor_false(second
 
 def wilson(share: float, n: float, degrees: float) -> tuple[float, float]:
     """Wilson's interval with Student's t, in the form of Newcombe 1998."""
+    from scipy import stats
+
     t = float(stats.t.ppf(0.975, degrees))
     middle, half = 2 * n * share + t**2, t * sqrt(t**2 + 4 * n * share * (1 - share))
     return (middle - half) / (2 * (n + t**2)), (middle + half) / (2 * (n + t**2))

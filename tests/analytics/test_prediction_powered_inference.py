@@ -3,7 +3,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from analytics.intervals.prediction_powered_inference import (
     SMALL,
@@ -59,6 +58,8 @@ def test_a_model_without_use_is_not_relied_on_and_answers_to_one_instance_are_on
 
 def exact(share: float, n: float) -> tuple[float, float]:
     """Clopper and Pearson's interval from quantiles of the beta distribution."""
+    from scipy import stats
+
     right = share * n
     return float(stats.beta.ppf(0.025, right, n - right + 1)), float(stats.beta.ppf(0.975, right + 1, n - right))
 
@@ -158,6 +159,8 @@ def test_the_interval_covers_as_often_as_it_says_and_is_as_short_as_theory_has_i
 
     The variance of the best estimate is var(Y) / n (1 - rho^2 N / (n + N)) (PPI++).
     """
+    from scipy import stats
+
     n, further, times = 200, 2000, 1000
     rng = np.random.default_rng(20_260)
     covered, halves, errors = 0, [], []

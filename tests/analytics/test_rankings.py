@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 
 from analytics.rankings import kendall_tau, kendall_w, mean_kendall_tau
 
@@ -72,6 +71,8 @@ def test_what_is_no_ranking_is_an_error(ranks: Any) -> None:
 
 @given(st.lists(st.lists(st.integers(1, 4), min_size=4, max_size=4), min_size=2, max_size=5))
 def test_tau_and_concordance_stay_in_range_and_are_scipys_where_two_compare(ranks: list[list[int]]) -> None:
+    from scipy.stats import kendalltau
+
     w, tau = kendall_w(ranks).value, kendall_tau(ranks[0], ranks[1]).value
     assert w is None or -1e-9 <= w <= 1 + 1e-9
     if tau is not None:

@@ -42,17 +42,6 @@ def _database_beside_the_drivers_loop() -> Iterator[None]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _no_list_of_models() -> Iterator[None]:
-    """Only Django's admin reads it, which no test here opens; whoever empties the database would make it anew."""
-    from django.contrib.contenttypes.management import create_contenttypes
-    from django.db.models.signals import post_migrate
-
-    post_migrate.disconnect(create_contenttypes)
-    yield
-    post_migrate.connect(create_contenttypes)
-
-
 @pytest.fixture(autouse=True)
 def _server_at_rest(live_server: LiveServer) -> Iterator[None]:
     """Let the server end what a closed page still asked of it, before the database is emptied under its feet."""

@@ -3,7 +3,6 @@
 from math import sqrt
 
 import pytest
-from scipy.stats import beta
 
 from evaluation.blind.accuracy import blind_accuracy
 
@@ -45,6 +44,8 @@ def test_questions_that_hang_together_tell_less() -> None:
 
 
 def test_where_groups_do_not_differ_each_counts_once() -> None:
+    from scipy.stats import beta
+
     # Each instance is right in one direction and wrong in the other, as a text alone must be on BiVLC.
     found = blind_accuracy([[1.0, 0.0], [0.0, 1.0]] * 10, [0] * 20, [number // 2 for number in range(20)])
     assert found.share == 0.5

@@ -3,7 +3,6 @@
 import io
 from pathlib import Path
 
-import datasets
 import PIL.Image
 import pytest
 from django.core.files.base import ContentFile
@@ -46,6 +45,8 @@ def make_pipeline() -> Study:
 
 
 def test_the_last_study_of_a_pipeline_exports_all_six_columns(tmp_path: Path) -> None:
+    import datasets
+
     step_4 = make_pipeline()
     colours = store_pictures()
     written = write_export(study=step_4, format="hf", folder=tmp_path, report=no_report)

@@ -8,8 +8,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import datasets
-import mlcroissant
 import pandas as pd
 import pytest
 import yaml
@@ -62,6 +60,8 @@ def pipeline(filled: str) -> Project:
 
 
 def described(folder: Path) -> Any:
+    import mlcroissant
+
     with warnings.catch_warnings():
         # Of the libraries that mlcroissant itself stands on.
         warnings.simplefilter("ignore")
@@ -87,6 +87,8 @@ def table(folder: Path, name: str) -> pd.DataFrame:
 
 
 def test_the_datasets_library_opens_the_folder(pipeline: Project, tmp_path: Path) -> None:
+    import datasets
+
     loaded = datasets.load_dataset(str(release(tmp_path)), cache_dir=str(tmp_path / "cache"))
     assert list(loaded) == ["test"]
     assert (len(loaded["test"]), loaded["test"].column_names) == (4, COLUMNS)
@@ -357,6 +359,8 @@ def test_the_release_of_a_filter_in_the_middle_says_nothing_of_later_filters(pip
 
 
 def test_several_shards_are_one_record_set(pipeline: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
     monkeypatch.setattr(columnar, "ROWS_PER_GROUP", 1)
     monkeypatch.setattr(shards, "BYTES_PER_SHARD", 1)
     folder = release(tmp_path)

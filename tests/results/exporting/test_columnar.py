@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pandas as pd
 import PIL.Image
 import pyarrow.parquet as pq
@@ -55,6 +54,8 @@ def digests(path: Path) -> dict[str, str]:
 
 
 def load(folder: Path, cache: Path) -> Any:
+    import datasets
+
     return datasets.load_dataset(str(folder), cache_dir=str(cache))
 
 
@@ -77,6 +78,8 @@ def test_an_awaited_image_is_null_in_parquet(tmp_path: Path) -> None:
 
 
 def test_datasets_loads_the_folder_in_the_columns_of_bivlc_with_images_byte_for_byte(tmp_path: Path) -> None:
+    import datasets
+
     folder = write("hf", tmp_path / "hf", [INSTANCE])
     loaded = load(folder, tmp_path / "cache")
     assert list(loaded) == ["test"]
