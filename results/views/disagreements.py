@@ -32,7 +32,7 @@ from results.queries.instances.disagreements import (
     listed_questions,
     question_lines,
 )
-from results.queries.instances.instance_history import histories
+from results.queries.instances.instance_history import histories, shown_options
 from results.queries.instances.instance_list import categories_of
 from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
@@ -64,19 +64,20 @@ def settle(request: HttpRequest, study: Study, question: int) -> HttpResponse:
     wanted, choice, note = _wanted(request.POST), typed(request.POST, "choice"), typed(request.POST, "note")
     # It may leave the list, and then nothing follows it there.
     following = _List.of(study, wanted).unsettled_after(asked.pk, study)
+    names = {option.key: option.name for option in shown_options(asked)}
     try:
         if asked.decision.settled_choice:
             who = asked.decision.settled_by or "Somebody"
-            raise CannotSettle(f"{who} has already settled this question with {asked.decision.settled_choice}.")
+            raise CannotSettle(f"{who} has already settled this question as {names[asked.decision.settled_choice]}.")
         if not choice:
-            raise CannotSettle("Choose the option that the question is settled with.")
+            raise CannotSettle("Choose an option to settle the question.")
         adjudication.settle(question=asked, choice=choice, by=signed_in(request), note=note, now=timezone.now())
     except CannotSettle as error:
         return _page(request, study, wanted, asked, problem=error.message, note=note)
     last = "" if following else " It was the last unsettled question of the list."
     settled = _address(study, Wanted(SETTLED), asked.pk)
-    said = f"The question about {asked.instance.key} is settled with {choice}.{last}"
-    messages.success(request, format_html('{} <a href="{}">View or undo</a>', said, settled))
+    said = f"The question about {asked.instance.key} is settled as {names[choice]}.{last}"
+    messages.success(request, format_html('{} <a href="{}">Undo</a>', said, settled))
     return redirect(_address(study, wanted, following))
 
 

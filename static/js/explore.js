@@ -53,6 +53,7 @@ if (counted) {
   const all = document.querySelector("[name=which]");
   document.addEventListener("change", ({ target }) => {
     if (target.name === "pick") all.checked = false;
+    if (target === all) for (const item of items) boxOf(item).checked = all.checked;
     count();
   });
   // The boxes are cleared after the event.

@@ -79,9 +79,9 @@ def test_a_question_is_settled_with_the_keyboard_alone(signed_in: Page, live_ser
     page.keyboard.press("k")
     expect(page.get_by_role("article", name="vase-1")).to_be_visible()
     page.keyboard.press("4")
-    expect(page.get_by_role("radio", name="candidate-3")).to_be_checked()
+    expect(page.get_by_role("radio", name="Image 4 (candidate-3)")).to_be_checked()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("The question about vase-1 is settled with candidate-3.")
+    expect(page.get_by_role("status")).to_contain_text("The question about vase-1 is settled as Image 4 (candidate-3).")
     assert Decision.objects.get(settled_choice="candidate-3").question.instance.key == "vase-1"
     # The next one follows by itself.
     expect(page.get_by_role("article", name="vase-2")).to_be_visible()
@@ -120,6 +120,19 @@ def test_instances_are_walked_through_ticked_and_tagged_with_the_keyboard_alone(
     assert [each.key for each in Tag.objects.get().instances.all()] == ["vase-0"]
 
 
+def test_no_picture_is_squeezed_into_another_shape(signed_in: Page, live_server: LiveServer) -> None:
+    draw_all((160, 120))
+    signed_in.goto(f"{live_server.url}/projects/vases/people/")
+    person = signed_in.get_by_role("table").get_by_role("link").first.get_attribute("href")
+    project = ("/projects/vases/", "/projects/vases/instances/", "/projects/vases/instances/vase-1/")
+    studies = ("/studies/vases/step-3/disagreements/", "/studies/vases/step-3/questions/")
+    for address in [*project, *studies, f"{person}?open=all"]:
+        signed_in.goto(f"{live_server.url}{address}")
+        fits = signed_in.locator("main img").evaluate_all("all => all.map(each => getComputedStyle(each).objectFit)")
+        assert fits, address
+        assert set(fits) <= {"contain", "cover"}, address
+
+
 def test_a_selection_is_either_single_instances_or_all_results(signed_in: Page, live_server: LiveServer) -> None:
     page = signed_in
     page.goto(f"{live_server.url}/projects/vases/instances/?type=swap")
@@ -127,9 +140,16 @@ def test_a_selection_is_either_single_instances_or_all_results(signed_in: Page, 
     everything = page.get_by_label("Select all 2 results")
     everything.check()
     expect(selection).to_contain_text("All 2 selected")
-    page.get_by_label("Select vase-2").check()
+    picks = page.get_by_role("checkbox", name="Select vase")
+    expect(picks.and_(page.get_by_role("checkbox", checked=True))).to_have_count(2)
+    page.get_by_label("Select vase-2").uncheck()
     expect(everything).not_to_be_checked()
     expect(selection).to_contain_text("1 selected")
+    everything.check()
+    expect(page.get_by_label("Select vase-2")).to_be_checked()
+    everything.uncheck()
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+    everything.check()
     selection.get_by_role("button", name="Clear selection").click()
     expect(selection).to_be_hidden()
     everything.check()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -39,6 +40,12 @@ class ShownOption:
     right: bool
     letter: str = ""
     is_own: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its label, after the key that settles with it where options differ by an image or a text only."""
+        what = "Image" if self.image else "Text" if self.text else ""
+        return f"{what} {self.digit} ({self.label})" if what and self.shuffled and self.digit else self.label
 
 
 @dataclass(frozen=True)
@@ -283,7 +290,7 @@ def _history(question: Any, responses: Iterable[Response], names: Mapping[int, s
     for response in responses:
         if response.is_counted:
             chosen_by.setdefault(response.choice, []).append(names.get(response.annotator_id, ""))
-    options = list(_options(question, chosen_by))
+    options = list(shown_options(question, chosen_by))
     by_key = {option.key: option for option in options}
     return History(
         question=question,
@@ -314,7 +321,10 @@ def _shown(question: Question) -> QuestionContent:
     return shown if kind.has_one_label else replace(shown, pictures=[*shown.pictures, *compared])
 
 
-def _options(question: Question, chosen_by: Mapping[str, Sequence[str]]) -> Iterable[ShownOption]:
+def shown_options(
+    question: Question, chosen_by: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> Iterable[ShownOption]:
+    """Yield the options of `question`. chosen_by: option key -> who chose it."""
     kind = get_kind(question.kind)
     offered = kind.options(question.content) if kind.has_one_label else ()
     for option, digit in zip(offered, digits_of(offered), strict=True):

@@ -69,6 +69,15 @@ def test_answers_stand_side_by_side_with_who_gave_them(client: Client) -> None:
     ]
 
 
+@pytest.mark.usefixtures("study")
+def test_options_are_named_after_the_keys_that_choose_them(client: Client) -> None:
+    page = words_of(client.get(LIST))
+    for digit, name in enumerate(["candidate-0", "candidate-1", "candidate-2", "candidate-3"], start=1):
+        assert f'Image {digit} ({name}) <kbd aria-hidden="true">{digit}</kbd>' in page
+        assert f"<strong>Image {digit} ({name})</strong>" in page
+    assert 'None of these <kbd aria-hidden="true">0</kbd>' in page
+
+
 def test_a_researcher_settles_a_question(client: Client, study: Study, researcher: User) -> None:
     response = settle(client, "vase-1")
     assert response["Location"] == f"{LIST}?show=conflicting&question={question('vase-2').pk}"
@@ -79,7 +88,7 @@ def test_a_researcher_settles_a_question(client: Client, study: Study, researche
     assert listed(client, "settled") == ["vase-1"]
     assert listed(client, "disagree") == ["vase-1", "vase-2"]
     page = words_of(client.get(LIST, {"show": "settled"}))
-    assert "Settled with <strong>candidate-1</strong> by researcher" in page
+    assert "Settled as <strong>Image 2 (candidate-1)</strong> by researcher" in page
     assert "<q>Clear.</q>" in page
 
 
@@ -106,7 +115,7 @@ def test_a_settlement_can_be_taken_back(client: Client, study: Study) -> None:
 @pytest.mark.parametrize(
     ("key", "choice", "note", "sentence"),
     [
-        ("vase-1", "", "My reason", "Choose the option that the question is settled with."),
+        ("vase-1", "", "My reason", "Choose an option to settle the question."),
         ("vase-1", "candidate-9", "My reason", "candidate-9 is not an option of this question."),
         ("vase-0", "candidate-1", "My reason", "The answers have already decided this question."),
         ("vase-1", "candidate-1", "x" * 2001, "The text has 2,001 characters; at most 2,000 fit."),
@@ -221,7 +230,7 @@ def test_what_was_settled_can_be_undone_from_the_next_question(client: Client) -
     answered = settle(client, "vase-1")
     page = unescape(client.get(answered["Location"]).content.decode())
     way_back = f"{LIST}?show=settled&question={question('vase-1').pk}"
-    assert f'<a href="{way_back}">View or undo</a>' in page
+    assert f'settled as Image 2 (candidate-1). <a href="{way_back}">Undo</a>' in page
     assert f"{question('vase-1').pk}/unsettle/" in client.get(way_back).content.decode()
 
 
@@ -231,7 +240,7 @@ def test_what_somebody_else_has_settled_meanwhile_stays_and_the_note_is_shown(cl
     response = settle(client, "vase-1", choice="candidate-2", note="I see it otherwise.")
     page = response.content.decode()
     assert response.status_code == 409
-    assert "researcher has already settled this question with candidate-1." in page
+    assert "researcher has already settled this question as Image 2 (candidate-1)." in page
     assert "Your note was not saved: <q>I see it otherwise.</q>" in page
     decision = Decision.objects.get(question=question("vase-1"))
     assert (decision.settled_choice, decision.settled_note) == ("candidate-1", "Clear.")
