@@ -110,23 +110,17 @@ def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
     return Origin(question=accepted[-1][0], won=won)
 
 
-def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, list[Question]]:
-    """Make and return all questions about each item, in the order of the parts.
-
-    `wanted`: answers wanted per question of the item. Raises StudyError with all problems.
-    """
+def build_questions(study: Study, asked: Sequence[About]) -> dict[About, list[Question]]:
+    """Return all unsaved questions about each item, in the order of the parts. Raises StudyError with all problems."""
     problems: list[str] = []
-    made: dict[About, list[Question]] = {}
-    for about, asked in unsaved_questions(study, list(wanted)):
-        if isinstance(asked, CannotAsk):
-            problems.append(str(asked))
-            continue
-        for question in asked:
-            question.answers_wanted = wanted[about]
-        made[about] = asked
+    built: dict[About, list[Question]] = {}
+    for about, questions in unsaved_questions(study, asked):
+        if isinstance(questions, CannotAsk):
+            problems.append(str(questions))
+        else:
+            built[about] = questions
     refuse_unaskable(problems)
-    Question.objects.bulk_create((question for asked in made.values() for question in asked), batch_size=BATCH)
-    return made
+    return built
 
 
 def refuse_unaskable(problems: Sequence[str]) -> None:
@@ -136,6 +130,16 @@ def refuse_unaskable(problems: Sequence[str]) -> None:
         tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
         tail.append("Correct these, or choose other instances by type, subtype, split or key.")
         raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
+
+
+def save_questions(built: Mapping[About, list[Question]], wanted: Mapping[About, int]) -> None:
+    """Save the questions about each item in `wanted`. `wanted`: answers wanted per question of the item."""
+    asked = [
+        (question, wanted[about]) for about, questions in built.items() if about in wanted for question in questions
+    ]
+    for question, answers in asked:
+        question.answers_wanted = answers
+    Question.objects.bulk_create((question for question, _ in asked), batch_size=BATCH)
 
 
 def unsaved_questions(study: Study, asked: Sequence[About]) -> Iterator[tuple[About, list[Question] | CannotAsk]]:

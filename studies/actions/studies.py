@@ -2,7 +2,7 @@
 
 import random
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -18,10 +18,11 @@ from studies.actions.projects.datasets import dataset_studies, join_dataset
 from studies.actions.projects.roles import check_roles
 from studies.actions.questions import (
     About,
+    build_questions,
     everything_asked,
     make_practice,
-    make_questions,
     refuse_unaskable,
+    save_questions,
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
@@ -265,10 +266,19 @@ def joins_dataset(study: Study) -> bool:
     return study.purpose == Purpose.FILTER and (not in_dataset or study.fed_by_id in in_dataset)
 
 
-def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> list[Survey]:
-    """Make the planned questions and surveys; return the surveys."""
+def add_surveys(
+    *,
+    study: Study,
+    planned: Sequence[PlannedSurvey[About]],
+    built: Mapping[About, list[Question]] | None = None,
+) -> list[Survey]:
+    """Make the planned questions and surveys; return the surveys.
+
+    built: the unsaved questions about each item, if they were built already. Raises StudyError.
+    """
     wanted = {about: survey.seats for survey in planned for about in survey.items}
-    questions = make_questions(study, wanted)
+    questions = build_questions(study, list(wanted)) if built is None else built
+    save_questions(questions, wanted)
     first = study.surveys.count() + 1
     surveys = [
         Survey(study=study, number=number, seats_planned=survey.seats) for number, survey in enumerate(planned, first)

@@ -1,4 +1,7 @@
-"""More answers are asked for at the moment in which answers arrive: each is decided by what is wanted by then."""
+"""A study is extended at the moment in which answers arrive: each is decided by what is wanted by then."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -6,9 +9,11 @@ from django.db import transaction
 from annotation.actions.answering import responses
 from annotation.actions.deciding.decisions import recount
 from annotation.actions.launching import extend_study
-from annotation.models import Decision, Session
+from annotation.models import Decision, Response, Session
+from studies.actions.questions import About, build_questions
+from studies.models import Study
 from tests.annotation.test_responses import send
-from tests.factories import NOON, TESTS, arrive_at_work, launch_study
+from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance
 from tests.together import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,3 +38,27 @@ def test_answers_that_arrive_meanwhile_are_decided_by_all_that_are_wanted(answer
     assert set(Decision.objects.values_list("state", "answers")) == {("undecided", answers)}
     with transaction.atomic():
         assert recount(questions=list(study.questions.values_list("pk", flat=True)), now=NOON) == []
+
+
+def test_answers_are_stored_while_new_instances_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = launch_study(instances=3, surveys={"size": 1}, recruitment={"sessions_per_annotator": 0})
+    for number in range(3):
+        make_instance(study.project, f"new-{number}")
+    monkeypatch.setattr(extend_study, "CREATED_TOGETHER", 1)
+    seen = list[tuple[int, int]]()
+
+    def answer() -> None:
+        session = arrive_at_work(study, f"person-{len(seen)}")
+        for slot in responses.open_slots(session=session, limit=1):
+            send(session, slot)
+
+    def build(study: Study, asked: Sequence[About]) -> Any:
+        at_once(answer)
+        seen.append((study.questions.count(), Response.objects.count()))
+        return build_questions(study, asked)
+
+    monkeypatch.setattr(extend_study, "build_questions", build)
+    extend_study.add_instances(study=study, by=TESTS, now=NOON)
+    # Between two batches another connection finds nothing locked, and the questions that were added so far.
+    assert seen == [(3, 1), (4, 2), (5, 3)]
+    assert study.questions.count() == 6

@@ -15,7 +15,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.actions.launching.study_jobs import EXTENSION_JOB
+from annotation.actions.launching.extend_study import EXTENSION_JOB
 from background.models import UNFINISHED, Job, JobState
 from predictions.models import Run
 from results.models import Export

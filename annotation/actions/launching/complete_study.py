@@ -8,9 +8,11 @@ from django.db.models import F
 
 from analytics.outcomes import Outcome
 from annotation.actions.arriving import draw_questions
+from annotation.actions.launching.extend_study import EXTENSION_JOB
 from annotation.actions.launching.reopen_studies import reopen_with_open_slots
 from annotation.models import Decision, Response, Slot
 from annotation.models.outcomes import instances_with
+from background.models import UNFINISHED, Job
 from studies.actions.events import Actor, What, record
 from studies.actions.questions import selected_instances
 from studies.actions.studies import change_state
@@ -73,10 +75,12 @@ def _note(study: Study, *, by: Actor, now: datetime) -> CompletedStudy | None:
 def is_complete(*, study: Study, now: datetime) -> bool:
     """Whether all answers of `study` are in and count, and no more will be asked for.
 
-    No undecided question may get another answer. An upstream study must be complete too, with conflicts settled and its
-    results asked about here.
+    No extension may wait or run, and no undecided question may get another answer. An upstream study must be complete
+    too, with conflicts settled and its results asked about here.
     """
     if not Response.objects.counted_in(study).exists():
+        return False
+    if Job.objects.filter(kind=EXTENSION_JOB, key=str(study.pk), state__in=UNFINISHED).exists():
         return False
     # Answers of people who were removed: their slots are filled, but they do not count.
     short = Decision.objects.filter(study=study, question__undone_at=None, settled_choice="")

@@ -3,7 +3,7 @@
 See docs/decisions/0044-growing-a-launched-study.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +17,7 @@ from annotation.actions.deciding.decisions import recount
 from annotation.actions.deciding.undo_acceptance import update_downstream_of_questions
 from annotation.models import Decision, Seat, Slot
 from studies.actions.events import Actor, What, record
-from studies.actions.questions import About, everything_asked, unsaved_questions
+from studies.actions.questions import About, build_questions, everything_asked, unsaved_questions
 from studies.actions.studies import add_surveys, fill_survey
 from studies.actions.table_statistics import refresh_statistics
 from studies.design.model import MOST_ANSWERS
@@ -26,7 +26,11 @@ from studies.kinds import CannotAsk
 from studies.models import UNDER_WAY, Question, Study, Survey, SurveyQuestion
 from studies.survey_plan import CannotPlan, PlannedSurvey, in_parts, plan_surveys
 
+# The job that extends a large study; its key is the id of the study.
+EXTENSION_JOB = "annotation.extension"
 BATCH = 500
+# Questions and places for answers that one transaction of an extension creates: a quarter of a second on SQLite.
+CREATED_TOGETHER = 1_000
 
 
 class ExtensionKind(StrEnum):
@@ -52,6 +56,9 @@ class ExtensionResult:
     decisions: int = 0
     undone: int = 0
     restored: int = 0
+
+
+NOTHING = ExtensionResult()
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ def plan(study: Study, way: ExtensionKind, number: int, beyond: int | None = Non
 def extend(
     *, study: Study, way: ExtensionKind, number: int, by: Actor, now: datetime, beyond: int | None = None
 ) -> ExtensionResult:
-    """Extend a launched study.
+    """Extend a launched study at once: all or nothing.
 
     number: how many more answers, or the new limit; unused for new instances. Raises StudyError.
     """
@@ -102,7 +109,8 @@ def extend(
         case ExtensionKind.UNDECIDED:
             return raise_limit(study=study, to=number, by=by, now=now)
         case ExtensionKind.INSTANCES:
-            return add_instances(study=study, by=by, now=now)
+            with transaction.atomic():
+                return add_instances(study=_locked(study), by=by, now=now)
     assert_never(way)
 
 
@@ -143,26 +151,81 @@ def raise_limit(*, study: Study, to: int, by: Actor, now: datetime) -> Extension
     return grown
 
 
-@transaction.atomic
-def add_instances(*, study: Study, by: Actor, now: datetime) -> ExtensionResult:
+def add_instances(
+    *,
+    study: Study,
+    by: Actor,
+    now: datetime,
+    before: ExtensionResult = NOTHING,
+    store: Callable[[ExtensionResult, int, bool], None] = lambda so_far, total, is_last: None,
+) -> ExtensionResult:
     """Ask about selected instances that a launched study does not ask about yet, in new surveys.
 
-    Instances that cannot be asked about yet, such as those without an image, are left out. Raises StudyError.
+    Instances that cannot be asked about yet, such as those without an image, are left out. Each of several short
+    transactions adds whole surveys, which can be answered from then on, and others can write in between. What an
+    interrupted run did not add is left to the next one.
+
+    before: what earlier runs added. store: called in each transaction with what was added so far, how many questions
+    that will be, and whether it is the last. Raises StudyError.
     """
-    study = _locked(study)
+    _check_under_way(study)
     ready, left_out = _askable(study, _unasked(study))
-    surveys = add_surveys(study=study, planned=_new_surveys(study, ready))
-    seats.open_seats(study=study, surveys=surveys)
-    refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
-    questions = SurveyQuestion.objects.filter(survey__in=[survey.pk for survey in surveys]).count()
-    grown = ExtensionResult(
-        seats=sum(survey.seats_planned for survey in surveys),
-        answers=questions * study.answers,
-        questions=questions,
-        left_out=left_out,
-    )
-    record(project=study.project, study=study, what=What.INSTANCES_TAKEN_UP, by=by, now=now, **asdict(grown))
+    grown, surveys = replace(before, left_out=left_out), _new_surveys(study, ready)
+    total = before.questions + len(ready) * study.design.questions_per_instance
+    batches = list(_batches(surveys, study))
+    for number, batch in enumerate(batches, 1):
+        # Built while others can write.
+        built = build_questions(study, [about for survey in batch for about in survey.items])
+        with transaction.atomic():
+            grown = _add_surveys(_locked(study), batch, built, grown)
+            is_last = number == len(batches)
+            if is_last:
+                refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
+                record(
+                    project=study.project, study=study, what=What.INSTANCES_TAKEN_UP, by=by, now=now, **asdict(grown)
+                )
+            store(grown, total, is_last)
     return grown
+
+
+def _batches(surveys: Sequence[PlannedSurvey[About]], study: Study) -> Iterator[Sequence[PlannedSurvey[About]]]:
+    """Divide surveys into batches of about `CREATED_TOGETHER` questions and places for answers."""
+    batch: list[PlannedSurvey[About]] = []
+    size = 0
+    for survey in surveys:
+        batch.append(survey)
+        size += len(survey.items) * study.design.questions_per_instance * (1 + survey.seats)
+        if size >= CREATED_TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _add_surveys(
+    study: Study,
+    planned: Sequence[PlannedSurvey[About]],
+    built: Mapping[About, list[Question]],
+    before: ExtensionResult,
+) -> ExtensionResult:
+    """Add planned surveys to a locked study; return `before` with what was added.
+
+    Another extension since the plan may have asked about some of their items, or wanted more answers.
+    """
+    items = {about for survey in planned for about in survey.items}
+    asked = _asked(study.questions.filter(instance__in={about.instance for about in items}))
+    left = [tuple(about for about in survey.items if _key(about) not in asked) for survey in planned]
+    surveys = add_surveys(
+        study=study, planned=[PlannedSurvey(each, study.answers) for each in left if each], built=built
+    )
+    seats.open_seats(study=study, surveys=surveys)
+    questions = sum(len(built[about]) for each in left for about in each)
+    return replace(
+        before,
+        seats=before.seats + len(surveys) * study.answers,
+        answers=before.answers + questions * study.answers,
+        questions=before.questions + questions,
+    )
 
 
 def _check_more(study: Study, more: int, beyond: int | None) -> None:
@@ -199,15 +262,20 @@ def _unasked(study: Study) -> list[About]:
     """Return what `study` selects and does not ask about yet. Raises StudyError if there is nothing."""
     if why_not := why_no_new_instances(study):
         raise StudyError(why_not)
-    asked = set(study.questions.order_by().values_list("instance_id", "source_type", "source_id"))
-    new = [
-        about
-        for about in everything_asked(study)
-        if (about.instance, *((about.source.type, about.source.id) if about.source else ("", 0))) not in asked
-    ]
+    asked = _asked(study.questions.all())
+    new = [about for about in everything_asked(study) if _key(about) not in asked]
     if not new:
         raise StudyError("It asks about every instance that it selects already. Import more first.")
     return new
+
+
+def _asked(questions: QuerySet[Question]) -> set[tuple[int, str, int]]:
+    return set(questions.order_by().values_list("instance_id", "source_type", "source_id"))
+
+
+def _key(about: About) -> tuple[int, str, int]:
+    """Return what tells an item from the others that a study asks about."""
+    return about.instance, *((about.source.type, about.source.id) if about.source else ("", 0))
 
 
 def _askable(study: Study, new: Sequence[About]) -> tuple[list[About], int]:

@@ -1,28 +1,38 @@
-"""Launches and extensions of large studies, done by a job: still all or nothing."""
+"""Launches and extensions of large studies, done by a job.
+
+All or nothing, except that new instances are added survey by survey.
+"""
 
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.actions.launching.extend_study import ExtensionKind, ExtensionPlan, extend
+from annotation.actions.launching.extend_study import (
+    EXTENSION_JOB,
+    ExtensionKind,
+    ExtensionPlan,
+    ExtensionResult,
+    add_instances,
+    extend,
+)
 from annotation.actions.launching.launch import launch
 from background.errors import Failed
 from background.jobs import cancel, request_job
 from background.models import Job, JobState
 from background.work import RunningJob, Work
 from studies.actions.drafts import LAUNCH_JOB
-from studies.actions.events import What, record
+from studies.actions.events import TIMETABLE, What, record
 from studies.actions.projects.members import may
 from studies.actions.studies import Plan
 from studies.errors import StudyError
 from studies.models import Event, Study, StudyState
 from studies.permissions import Verb
 
-EXTENSION_JOB = "annotation.extension"
 # Questions and places for answers that a request can create: about two seconds on SQLite.
 DONE_AT_ONCE = 20_000
 EXTENDED = (What.MORE_ANSWERS_WANTED, What.MOST_ANSWERS_RAISED, What.INSTANCES_TAKEN_UP)
@@ -43,6 +53,12 @@ class StudyJob:
     @property
     def error(self) -> str:
         return self.job.error if self.job.state == JobState.FAILED else ""
+
+    @property
+    def added(self) -> int:
+        """Return how many questions an extension had added before it failed or was cancelled."""
+        ended_early = self.job.state in {JobState.FAILED, JobState.CANCELLED}
+        return _added(self.job).questions if ended_early else 0
 
     def lacks_worker(self, now: datetime) -> bool:
         return self.job.state == JobState.WAITING and self.job.asked_at < now - SOON
@@ -102,8 +118,8 @@ def last_study_job(study: Study) -> StudyJob | None:
 
 
 def _is_outdated(job: Job, study: Study) -> bool:
-    """Whether an extension failed and the study was extended since."""
-    if job.kind != EXTENSION_JOB or job.state != JobState.FAILED:
+    """Whether an extension failed or was cancelled and the study was extended since."""
+    if job.kind != EXTENSION_JOB or job.state not in {JobState.FAILED, JobState.CANCELLED}:
         return False
     return Event.objects.filter(study=study, what__in=EXTENDED, at__gt=job.finished_at).exists()
 
@@ -114,8 +130,8 @@ def _checksum(study: Study) -> int:
 
 
 def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], None], *, verb: str) -> None:
-    """Do `act` to the job's study exactly once. `verb`: "launch" or "extend"."""
-    if job.step:
+    """Do `act` to the job's study, unless it is done already. `verb`: "launch" or "extend"."""
+    if job.step.get("is_done"):
         # An earlier worker was lost after it had done it.
         return
     study = Study.objects.select_related("project").filter(pk=job.arguments["study"]).first()
@@ -125,36 +141,73 @@ def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], None], *, ver
     if not may(user, Verb.RUN, study.project):
         raise Failed(f"{user.get_username()} may no longer {verb} studies in this project.")
     try:
-        with transaction.atomic():
-            act(job, study, user)
-            # As late as possible: nobody can cancel from here on.
-            job.advance(step={"is_done": True})
+        act(job, study, user)
     except StudyError as error:
         raise Failed(" ".join(error.problems)) from error
 
 
+@contextmanager
+def _all_or_nothing(job: RunningJob) -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        # As late as possible: nobody can cancel from here on.
+        job.advance(step={"is_done": True})
+
+
 def _launch(job: RunningJob) -> None:
     def act(job: RunningJob, study: Study, user: User) -> None:
-        # Locked before its file is compared, so that nobody changes it in between.
-        locked = Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
-        if locked.state != StudyState.DRAFT:
-            # Somebody has launched it at once, by a script.
-            return
-        if _checksum(locked) != job.arguments["file"]:
-            raise Failed("The draft was changed after its launch was confirmed. Check it and launch it again.")
-        launch(study=study, by=user, now=job.now())
+        with _all_or_nothing(job):
+            # Locked before its file is compared, so that nobody changes it in between.
+            locked = Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
+            if locked.state != StudyState.DRAFT:
+                # Somebody has launched it at once, by a script.
+                return
+            if _checksum(locked) != job.arguments["file"]:
+                raise Failed("The draft was changed after its launch was confirmed. Check it and launch it again.")
+            launch(study=study, by=user, now=job.now())
 
     _run(job, act, verb="launch")
 
 
 def _extend(job: RunningJob) -> None:
-    def act(job: RunningJob, study: Study, user: User) -> None:
-        way = next(way for way in ExtensionKind if way in job.arguments)
-        beyond = job.arguments.get("beyond")
-        extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+    way = next(way for way in ExtensionKind if way in job.arguments)
 
-    _run(job, act, verb="extend")
+    def act(job: RunningJob, study: Study, user: User) -> None:
+        beyond = job.arguments.get("beyond")
+        with _all_or_nothing(job):
+            extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+
+    _run(job, _add_instances if way is ExtensionKind.INSTANCES else act, verb="extend")
+
+
+def _add_instances(job: RunningJob, study: Study, user: User) -> None:
+    """Add the new instances that earlier workers did not."""
+
+    def store(so_far: ExtensionResult, total: int, is_last: bool) -> None:
+        job.advance(step={"added": asdict(so_far), "is_done": is_last}, done=so_far.questions, total=total)
+
+    add_instances(study=study, by=user, now=job.now(), before=_added(job), store=store)
+
+
+def _added(job: Job | RunningJob) -> ExtensionResult:
+    """Return which new instances the workers of an extension have added so far."""
+    return ExtensionResult(**job.step.get("added", {}))
+
+
+def _record_what_was_added(job: Job) -> None:
+    """Record the new instances that were added before an extension failed or was cancelled."""
+    added, study = _added(job), Study.objects.filter(pk=job.arguments["study"]).first()
+    if study is not None and added.questions and not job.step["is_done"]:
+        by, now = job.requested_by or TIMETABLE, job.finished_at or job.asked_at
+        what = What.INSTANCES_TAKEN_UP
+        record(project=study.project, study=study, what=what, by=by, now=now, **asdict(added))
 
 
 LAUNCH = Work(run=_launch, trouble="The study could not be launched, and nothing was changed.", minutes=30)
-EXTENSION = Work(run=_extend, trouble="The study could not be extended, and nothing was changed.", minutes=30)
+EXTENSION = Work(
+    run=_extend,
+    trouble="The study could not be extended.",
+    unit="questions",
+    minutes=30,
+    ended=_record_what_was_added,
+)

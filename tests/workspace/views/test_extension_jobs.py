@@ -1,17 +1,23 @@
-"""The extension of a large study from its page: a job with a bar, all or nothing."""
+"""The extension of a large study from its page: a job with a bar, all or nothing except for new instances."""
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.actions.launching import extend_study, study_jobs
+from annotation.actions.launching import complete_study, extend_study, study_jobs
 from annotation.actions.launching.extend_study import ExtensionKind
-from annotation.models import Seat
+from annotation.models import Seat, Slot
 from background.models import Job, JobState
+from studies.actions.questions import About, build_questions
 from studies.actions.studies import change_state
+from studies.errors import StudyError
 from studies.models import Event, Membership, Study, StudyState
+from studies.survey_plan import plan_surveys
 from tests.annotation.test_pipeline import answer_all
 from tests.factories import NOON, TESTS, arrive_at_work, launch_study, make_instance, make_person
 from tests.jobs import run_now
@@ -109,7 +115,7 @@ def test_pressed_twice_it_is_one_job(editor: Client, sent: list[Job]) -> None:
     confirm(editor)
     for page in (confirm(editor), editor.get(f"{PAGE}more/", follow=True)):
         assert "The study is being extended." in words_of(page)
-    assert Job.objects.filter(kind=study_jobs.EXTENSION_JOB).count() == len(sent) == 1
+    assert Job.objects.filter(kind=extend_study.EXTENSION_JOB).count() == len(sent) == 1
     run_now(sent[0])
     # The first reply was lost, and it is sent again after the job.
     assert "each question gets 3 answers by now, not 1" in words_of(confirm(editor))
@@ -191,6 +197,106 @@ def test_an_extension_that_is_cancelled_while_it_runs_changes_nothing(
     monkeypatch.setattr("annotation.actions.launching.study_jobs.extend", extend_and_be_cancelled)
     assert run_now(sent[0]).state != JobState.DONE
     assert (Seat.objects.count(), Study.objects.get().answers) == (1, 1)
+
+
+@pytest.fixture
+def stop_after_one(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Add three instances, each a batch; return what has something done once, between the first and the second."""
+    for number in range(3):
+        make_instance(study.project, f"new-{number}")
+    monkeypatch.setattr(extend_study, "CREATED_TOGETHER", 1)
+    one_each = partial(plan_surveys, size=1, double_seats=0)
+    monkeypatch.setattr(
+        extend_study, "plan_surveys", lambda new, *, answers, seed, **_: one_each(new, answers=answers, seed=seed)
+    )
+    todo = list[Callable[[], None]]()
+
+    def build(study: Study, asked: Sequence[About]) -> Any:
+        # Four questions are from the launch.
+        if todo and study.questions.count() == 5:
+            todo.pop()()
+        return build_questions(study, asked)
+
+    monkeypatch.setattr(extend_study, "build_questions", build)
+    return todo.append
+
+
+def taken_up() -> list[tuple[int, int]]:
+    """Return the numbers of questions and places of each event of new instances."""
+    events = Event.objects.filter(what="instances taken up").order_by("pk")
+    return [(event.details["questions"], event.details["seats"]) for event in events]
+
+
+def test_new_instances_of_a_lost_worker_are_completed_by_the_next_and_each_is_asked_about_once(
+    editor: Client, study: Study, sent: list[Job], stop_after_one: Callable[[Callable[[], None]], None]
+) -> None:
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    stop_after_one(die)
+    confirm(editor, what="instances")
+    with pytest.raises(KeyboardInterrupt):
+        run_now(sent[0], message="first")
+    sent[0].refresh_from_db()
+    assert (sent[0].state, sent[0].done, sent[0].total, taken_up()) == (JobState.RUNNING, 1, 3, [])
+    assert "1 of 3 questions" in words_of(editor.get(PAGE))
+    assert run_now(sent[0], message="first").state == JobState.DONE
+    assert taken_up() == [(3, 3)]
+    assert sorted(study.questions.values_list("instance__key", flat=True))[:3] == ["new-0", "new-1", "new-2"]
+    assert (study.questions.count(), Seat.objects.filter(survey__number__gt=1).count()) == (7, 3)
+
+
+def test_new_instances_that_are_cancelled_on_the_way_stay_and_the_rest_can_be_added(
+    editor: Client, study: Study, sent: list[Job], stop_after_one: Callable[[Callable[[], None]], None]
+) -> None:
+    stop_after_one(lambda: study_jobs.cancel_study_job(study=study, by=User.objects.get(username="editor"), now=NOON))
+    confirm(editor, what="instances")
+    assert run_now(sent[0]).state == JobState.CANCELLED
+    assert (study.questions.count(), taken_up()) == (5, [(1, 1)])
+    cancelled = "The last extension was cancelled after it had added 1 new question. Extend the study again"
+    assert cancelled in words_of(editor.get(PAGE))
+    confirm(editor, what="instances")
+    assert run_now(sent[1]).state == JobState.DONE
+    assert (study.questions.count(), taken_up()) == (7, [(1, 1), (2, 2)])
+    assert cancelled not in words_of(editor.get(PAGE))
+
+
+def test_new_instances_that_fail_on_the_way_stay_and_the_page_says_so(
+    editor: Client, study: Study, sent: list[Job], stop_after_one: Callable[[Callable[[], None]], None]
+) -> None:
+    def fail() -> None:
+        raise StudyError("Instance new-1 has no image.")
+
+    stop_after_one(fail)
+    confirm(editor, what="instances")
+    assert run_now(sent[0]).state == JobState.FAILED
+    assert (study.questions.count(), taken_up()) == (5, [(1, 1)])
+    said = "The last extension failed. Instance new-1 has no image. It added 1 new question before that; extend"
+    assert said in words_of(editor.get(PAGE))
+
+
+def test_what_a_script_adds_on_the_way_is_asked_about_once_and_gets_as_many_answers(
+    editor: Client, study: Study, sent: list[Job], stop_after_one: Callable[[Callable[[], None]], None]
+) -> None:
+    def extend_by_script() -> None:
+        extend_study.add_answers(study=study, more=1, by=TESTS, now=NOON)
+        extend_study.add_instances(study=Study.objects.get(), by=TESTS, now=NOON)
+        make_instance(study.project, "newest")
+
+    stop_after_one(extend_by_script)
+    confirm(editor, what="instances")
+    assert run_now(sent[0]).state == JobState.DONE
+    assert (study.questions.count(), set(study.questions.values_list("answers_wanted", flat=True))) == (7, {2})
+    assert Slot.objects.filter(question__in=study.questions.all()).count() == 14
+
+
+def test_a_study_is_not_complete_while_its_extension_waits_or_runs(editor: Client, study: Study) -> None:
+    make_instance(study.project, "came-later")
+    Study.objects.update(closes_itself=True)
+    confirm(editor, what="instances")
+    assert complete_study.note_completed(by=TESTS, now=NOON) == []
+    editor.post(f"{PAGE}job/cancel/")
+    assert [each.is_closed for each in complete_study.note_completed(by=TESTS, now=NOON)] == [True]
 
 
 @pytest.mark.usefixtures("study")
