@@ -90,5 +90,5 @@ def test_every_image_has_another_one_as_its_partner_once() -> None:
     found = partners(7, rng=random.Random(3))
     assert sorted(found) == list(range(7))
     assert all(place != other for place, other in enumerate(found))
-    with pytest.raises(BenchmarkError, match="there is but one"):
+    with pytest.raises(BenchmarkError, match="there is only one"):
         partners(1, rng=random.Random(3))
