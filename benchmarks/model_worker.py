@@ -57,9 +57,9 @@ def main() -> None:
             seconds = _end_to_end(arguments.model, folder, names, broker=broker, data=Path(scratch) / "data")
     reached, slower = len(names) / seconds, min(forward, reading)
     print(f"{len(names):,} distinct images of 640 x 480, {os.cpu_count()} cores")
-    print(f"bare forward pass of the image tower: {forward:.0f} pictures/s")
-    print(f"fetching, decoding and preprocessing alone: {reading:.0f} pictures/s")
-    print(f"end to end through Celery, texts included: {reached:.0f} pictures/s, {seconds:.0f} s")
+    print(f"bare forward pass of the image tower: {forward:.0f} images/s")
+    print(f"fetching, decoding and preprocessing alone: {reading:.0f} images/s")
+    print(f"end to end through Celery, texts included: {reached:.0f} images/s, {seconds:.0f} s")
     print(f"ratio to the bare forward pass: {reached / forward:.2f}; to the slower floor: {reached / slower:.2f}")
 
 

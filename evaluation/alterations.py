@@ -127,7 +127,7 @@ def influences(words: Sequence[str], embed: EmbedTexts) -> Floats:
     vectors = np.asarray(embed(texts), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
     if not (lengths > 0).all():
-        raise BenchmarkError(f"The model gives {texts[0]!r}, or without one of its words, an embedding of length 0.")
+        raise BenchmarkError(f"The embedding of {texts[0]!r}, or of it without one of its words, has length 0.")
     influence: Floats = 1 - vectors[1:] @ vectors[0] / (lengths[1:] * lengths[0])
     return influence
 

@@ -58,8 +58,7 @@ def join(rows: Sequence[tuple[int, Described]], known: Iterable[Known]) -> Joine
         elif row.key:
             joined.unknown[number] = f"The project has no instance with the key {_short(row.key)}."
         elif not row.caption:
-            joined.unclear[number] = "The row has neither captions nor a key, so its instance is unknown. Add "
-            "one of them."
+            joined.unclear[number] = "The row has neither captions nor a key. Add one of them to identify its instance."
         else:
             alike[_category(row), row.filename].append(number)
     for (category, filename), numbers in alike.items():

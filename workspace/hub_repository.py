@@ -220,7 +220,7 @@ class HubReader:
             return HubRefused(f"Accept the terms of this dataset at {page}, then download it with your token.")
         if name and status == 404:
             return HubRefused(
-                f"The Hub lists the file {name} of {source.repository}, but cannot find it. Try again later."
+                f"The Hub lists the file {name} of {source.repository}, but does not have it. Try again later."
             )
         if status in {401, 403, 404}:
             known = (

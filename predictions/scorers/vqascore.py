@@ -295,8 +295,7 @@ def load(rest: str) -> VqaScore:
         config = AutoConfig.from_pretrained(rest)
         if config.is_encoder_decoder:
             raise CannotLoad(
-                f"{rest} is an unsupported encoder-decoder model. Use CLIP-FlanT5 or a decoder-only model. models that "
-                "continue a text."
+                f"{rest} is an unsupported encoder-decoder model. Use CLIP-FlanT5 or a decoder-only model."
             )
         device = device_of_this_machine()
         model, told = AutoModelForImageTextToText.from_pretrained(rest, dtype="float32", output_loading_info=True)

@@ -60,7 +60,7 @@ def stored_bytes(sha256: str) -> bytes:
             return bytes(stored.read())
     except OSError as error:
         raise CannotExport(
-            f"The storage has lost the picture {sha256}. "
+            f"The storage has lost the image {sha256}. "
             "Import the same file again with its image folder, then export again."
         ) from error
 

@@ -156,8 +156,8 @@ class PictureTable:
         path = value.get("path") if isinstance(value, dict) else None
         if path:
             raise BadTable(
-                f"{cell.filename} holds only the path {path!r} of a picture. Save the dataset with its pictures "
-                "inside, or write file names into a text column and send the pictures beside it."
+                f"{cell.filename} holds only the path {path!r} of an image. Save the dataset with its images "
+                "inside, or write file names into a text column and send the images beside it."
             )
         raise BadTable(f"There is no image {cell.filename}: the cell is empty.")
 

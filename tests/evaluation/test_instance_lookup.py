@@ -48,7 +48,7 @@ def test_other_numbers_of_rows_than_of_instances_and_rows_that_say_nothing_are_u
     assert list(joined.unclear) == [3, 6]
     assert joined.unclear[6].startswith("The records 3, 6 are identical and fit 1 instance (7): ")
     assert join([(2, Described("", "", "", ""))], [CAT]).unclear == {
-        2: "The row has neither captions nor a key, so its instance is unknown. Add one of them."
+        2: "The row has neither captions nor a key. Add one of them to identify its instance."
     }
 
 

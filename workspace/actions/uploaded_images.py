@@ -34,7 +34,7 @@ def upload_image(*, project: Project, sha256: str, data: bytes, uploader: User, 
     """
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
-        raise UploadRefused(f"The picture has the SHA-256 {found}, not that of the address. Send it again.")
+        raise UploadRefused(f"The image has the SHA-256 {found}, not that of the address. Send it again.")
     try:
         _, facts = check_and_store(data, keep=True, on_write=lambda _: None)
         with transaction.atomic():

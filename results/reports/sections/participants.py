@@ -20,7 +20,7 @@ from results.reports.sections.annotators import (
 from results.reports.sections.answers import NOBODY_TIMED
 
 NO_ANSWER = "No numbers of this person yet."
-NOT_KNOWN = "No right answer is known to this person's questions."
+NOT_KNOWN = "The right answers to this person's questions are unknown."
 ONE_INSTANCE = "All about one instance, which gives no interval."
 ABOUT_PEOPLE = (
     "Counted answers of all studies and question types together. Agreement with others: over all answers of others to "

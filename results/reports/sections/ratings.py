@@ -114,8 +114,8 @@ def ratings_table(found: Iterable[RatingStatistics]) -> Table:
     columns.append(Column("Spread (SD)", "coefficient"))
     rows = [row for each in found for row in _rows(each)]
     notes = [
-        "Counted answers only. Mean and spread (sample standard deviation) in steps of the scale, each image role for "
-        "itself. Intervals by person and instance: for other people and other instances."
+        "Counted answers only. Mean and spread (sample standard deviation) in steps of the scale, by image role. "
+        "Intervals by person and instance: for other people and other instances."
     ]
     made_of = list(dict.fromkeys(str(row[0]) for row in rows))
     return Table("ratings", "Ratings by image role and category", columns, rows, notes, made_of)

@@ -75,6 +75,6 @@ def test_a_folder_made_again_takes_the_place_of_the_first_with_the_same_bytes(tm
 
 
 def test_a_picture_that_the_storage_has_lost_is_named_and_nothing_is_left(tmp_path: Path) -> None:
-    with pytest.raises(CannotExport, match=r"has lost the picture [0-9a-f]{64}\. Import the same file again"):
+    with pytest.raises(CannotExport, match=r"has lost the image [0-9a-f]{64}\. Import the same file again"):
         write_export(study=make_pipeline(), format="hf", folder=tmp_path, report=no_report)
     assert list(tmp_path.iterdir()) == []

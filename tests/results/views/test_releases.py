@@ -183,5 +183,5 @@ def test_a_release_whose_files_failed_is_not_being_frozen(
     ask()
     Export.objects.update(error="The disk is full.")
     page = words_of(client.get(ASK))
-    assert "Not frozen, because none of its files was made." in page
+    assert "Not frozen, because no file could be created." in page
     assert "Being frozen." not in page

@@ -432,7 +432,7 @@ def test_what_came_of_a_failed_or_cancelled_download_is_removed(hub: Hub, balls:
     balls.files["data/two.csv"] = b"key\n"
     answering(hub, "two.csv", answer_with(404))
     failed = done(ask())
-    assert failed.error == "The Hub lists the file data/two.csv of lab/balls, but cannot find it. Try again later."
+    assert failed.error == "The Hub lists the file data/two.csv of lab/balls, but does not have it. Try again later."
     assert (received(failed.upload, ROWS), received(failed.upload, IMAGES)) == ({}, {})
 
 

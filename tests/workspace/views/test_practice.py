@@ -88,5 +88,5 @@ def test_a_comment_that_goes_with_what_is_taken_out_is_told(editor: Client, stud
     study.source += practised + "  - {instance: vase-2, right: none}\n"
     study.save()
     page = editor.post(ADDRESS, {"out": "vase-1"}, follow=True).content.decode()
-    assert "These comments of the study file went with what you changed: # plain" in page
+    assert "Your change removed these comments of the study file: # plain" in page
     assert "# hard\n  - {instance: vase-2, right: none}\n" in Study.objects.get().source

@@ -245,7 +245,7 @@ def test_a_parquet_file_with_paths_alone_is_told_what_to_do(editor: Client) -> N
     editor.post(address, columns({"image": "image:image", "text": "caption:caption"}))
     work()
     (told,) = Import.objects.get().first_problems
-    assert "holds only the path 'a.jpg' of a picture. Save the dataset with its pictures inside" in told
+    assert "holds only the path 'a.jpg' of an image. Save the dataset with its images inside" in told
 
 
 def test_a_folder_of_images_with_its_metadata_is_read_as_the_datasets_library_reads_it(editor: Client) -> None:

@@ -120,7 +120,7 @@ def _save(request: HttpRequest, study: Study) -> None:
     messages.success(request, f"Practice saved: {counted(len(questions), 'question')}.")
     if lost := lost_comments(study_file, source):
         told = ", ".join(f"# {comment}" for comment in lost)
-        messages.warning(request, f"These comments of the study file went with what you changed: {told}")
+        messages.warning(request, f"Your change removed these comments of the study file: {told}")
 
 
 def _add_practice(request: HttpRequest, study: Study) -> dict[str, str]:

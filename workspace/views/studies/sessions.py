@@ -101,7 +101,7 @@ def accept_times(request: HttpRequest, study: Study, session: int) -> HttpRespon
     if time_checks.accept_times(session=found, by=signed_in(request), now=timezone.now()):
         messages.success(request, "The times are accepted. The session is paid like any other.")
     else:
-        messages.error(request, "The times of this session are not in doubt (any more). Nothing changed.")
+        messages.error(request, "This session has no unlikely times to accept. Nothing changed.")
     if "from_owed" in request.POST:
         return redirect("study_owed", study.project.slug, study.slug)
     return _redirect_to_study(study)
