@@ -101,7 +101,8 @@ class SugarCrepe(Benchmark[Items, Choices]):
     def tables(self, data: Items, found: Choices) -> Evaluation:
         types, subtypes = labels_of(data.described)
         # Without a subtype there is one row per type.
-        members_of = {title: np.array(labels) == title for labels in (types, subtypes) for title in labels}
+        columns = [np.array(labels) for labels in (types, subtypes)]
+        members_of = {title: labels == title for labels in columns for title in dict.fromkeys(labels.tolist())}
         parts = [
             Breakdown(title, int(members.sum()), self._cells(found, members)) for title, members in members_of.items()
         ]
