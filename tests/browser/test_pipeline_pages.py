@@ -214,3 +214,9 @@ def test_the_name_of_the_site_is_large_enough_for_a_finger(signed_in: Page, live
     box = signed_in.get_by_role("link", name="Lineup", exact=True).bounding_box()
     assert box is not None
     assert min(box["width"], box["height"]) >= 24
+
+
+def test_pictures_beside_their_votes_are_not_stretched(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.goto(f"{live_server.url}/projects/vases/instances/vase-0/")
+    picture = signed_in.locator(".choices-made img").first
+    expect(picture).to_have_css("object-fit", "contain")
