@@ -225,3 +225,18 @@ def test_a_link_of_the_graph_is_wholly_in_sight_when_the_keyboard_reaches_it(
     for _ in range(links):
         signed_in.keyboard.press("Tab")
         assert signed_in.evaluate(cut) == ""
+
+
+def test_the_name_of_the_site_is_large_enough_for_a_finger(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.goto(f"{live_server.url}/projects/vases/")
+    # WCAG 2.2, target size (minimum).
+    box = signed_in.get_by_role("link", name="Lineup", exact=True).bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 24
+
+
+def test_pictures_beside_their_votes_are_not_stretched(signed_in: Page, live_server: LiveServer) -> None:
+    signed_in.goto(f"{live_server.url}/projects/vases/instances/vase-0/")
+    picture = signed_in.locator(".choices-made img").first
+    expect(picture).to_have_css("object-fit", "contain")
