@@ -144,18 +144,27 @@ def test_as_many_queries_for_many_releases_as_for_few(
         Export.objects.create(
             project=study.project, study=study, release=release, format="hf", requested_at=release.made_at, job=job
         )
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(19):
         assert client.get(ASK).status_code == 200
 
 
 def test_the_page_says_what_a_release_freezes(client: Client, study: Study) -> None:
     Study.objects.update(in_dataset=False)
-    assert "A release freezes what birds-step-3 accepted, with all answers." in words_of(client.get(ASK))
+    answers = "with the answers of birds-step-3."
+    assert f"A release freezes what birds-step-3 accepted, {answers}" in words_of(client.get(ASK))
     Study.objects.update(in_dataset=True)
-    assert "what birds-step-3 accepted, which is the whole dataset, with all answers." in words_of(client.get(ASK))
+    assert f"what birds-step-3 accepted, which is the whole dataset, {answers}" in words_of(client.get(ASK))
     Study.objects.filter(pk=make_launched(make_study(study.project, "birds-step-4")).pk).update(in_dataset=True)
     page = words_of(client.get(ASK))
-    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below, with all answers." in page
+    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below, with the answers of " in page
+    assert "with the answers of birds-step-3, birds-step-4." in page
+    assert "Not in it" not in page
+
+
+def test_the_page_names_the_studies_whose_answers_a_release_leaves_out(client: Client, study: Study) -> None:
+    make_launched(make_study(study.project, "side-study"))
+    link = f'<a href="/studies/{study.project.slug}/side-study/exports/">side-study</a>'
+    assert f"Not in it are the answers of {link}. Export those on the page of each study." in words_of(client.get(ASK))
 
 
 @pytest.mark.usefixtures("answered")
