@@ -355,9 +355,9 @@ def discard_files() -> int:
 
 
 def download_name(export: Export) -> str:
-    """Return the file name under which `export` is downloaded."""
+    """Return the file name under which `export` is downloaded: what it holds, then its format."""
     if export.release:
-        return f"{export.release.file_name}.zip"
+        return f"{export.release.file_name}-{export.format}.zip"
     writer = get_writer(export.format)
     return f"{_file_name(export.study, writer, _selection(export))}{'.zip' if writer.is_folder else ''}"
 

@@ -23,7 +23,7 @@ from results.models import Release
 from studies.actions.imports.importer import import_files
 from studies.actions.projects.datasets import set_dataset
 from studies.models import Instance, InstanceImage, Project, Study
-from tests.factories import NOON, TESTS, make_member, make_project
+from tests.factories import NOON, TESTS, arrive_at_work, make_member, make_project
 from tests.results.pipelines import open_study, sit_through
 from tests.workspace.api.asking import script_of
 
@@ -169,6 +169,26 @@ def test_harnesses_get_every_question_and_every_picture_of_the_pairs(tmp_path: P
     assert texts["00000001.png"] == pictures["0_b.png"]
     assert texts["00000001.txt"] == b"A blue vase, no. 0.\nA red vase, no. 0."
     assert len(texts) == 4 * 3
+
+
+def test_the_right_answer_of_the_source_is_shown_to_researchers_and_not_to_annotators(
+    client: Client, tmp_path: Path
+) -> None:
+    rows = [dict(row, answer="pic_foil") for row in PAIRS]
+    project, _ = imported(tmp_path, rows, PAIR_MAPPING)
+    study = open_study(
+        project,
+        {"study": "ambiguity", "kind": "ambiguity", "ask": {"original": "pic_true", "generated": "pic_foil"}},
+    )
+    session = arrive_at_work(study, "ann")
+    shown = client.get(f"/s/{session.token}/").content.decode()
+    assert "A red vase" in shown
+    assert "pic_foil" not in shown
+    client.force_login(make_member(project, "viewer"))
+    key = Instance.objects.get(source_row=1).key
+    assert "Right answer in the source: pic_foil" in client.get(f"/projects/vases/instances/{key}/").content.decode()
+    Instance.objects.filter(key=key).update(reference={})
+    assert "Right answer in the source" not in client.get(f"/projects/vases/instances/{key}/").content.decode()
 
 
 def test_a_foil_whose_role_is_called_image_stays_the_foil(tmp_path: Path) -> None:

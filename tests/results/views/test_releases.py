@@ -55,7 +55,7 @@ def test_a_release_is_frozen_made_and_downloaded_and_made_again_in_another_forma
     assert release.sha256 in client.get(ASK).content.decode()
     response = client.get(f"/exports/{Export.objects.get().pk}/download/")
     assert response["Content-Type"] == "application/zip"
-    assert 'filename="birds-step-3-v1.zip"' in response["Content-Disposition"]
+    assert 'filename="birds-step-3-v1-jsonl.zip"' in response["Content-Disposition"]
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as packed:  # type: ignore[attr-defined]
         assert "birds-step-3-v1/instances.jsonl" in packed.namelist()
         assert not [name for name in packed.namelist() if b"c0ffee" in packed.read(name)]
