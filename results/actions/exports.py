@@ -22,7 +22,7 @@ from background.work import RunningJob, Work
 from results.actions.atomic_files import pack, stored_bytes, why_not, written_whole
 from results.actions.dataset_documents import DESCRIPTION, add_papers, describe_files
 from results.actions.pseudonyms import name_annotators
-from results.actions.releases import check_format, check_offered, freeze_release, write_release
+from results.actions.releases import check_fits, check_format, check_held, check_offered, freeze_release, write_release
 from results.actions.row_progress import Report, WrittenFile, write_rows
 from results.errors import CannotExport
 from results.exporting import FORMATS, Writer, get_writer
@@ -125,6 +125,7 @@ def _write_whole(
         with written_whole(path) as unfinished:
             with writer.open(unfinished, stored_bytes) as write:
                 done = write_rows(write, rows, total, report)
+            check_held(writer, done, total)
             if writer.is_folder:
                 add_papers(unfinished, writer, card())
     except OSError as error:
@@ -214,6 +215,8 @@ def request_export(
         raise CannotExport("There is nothing to export yet: the study has not been launched.")
     if instances is not None and not instances:
         raise CannotExport("No instance is chosen.")
+    if instances is None and get_writer(format).needs:
+        check_fits([study] if release is None else release.studies(), format, release)
     what = What.EXPORT_REQUESTED if release is None else What.RELEASE_REQUESTED
     wanted: dict[str, Any] = {"format": format} if release is None else {"format": format, "release": release.name}
     wanted |= {} if instances is None else {"instances": len(instances)}
@@ -352,9 +355,9 @@ def discard_files() -> int:
 
 
 def download_name(export: Export) -> str:
-    """Return the file name under which `export` is downloaded."""
+    """Return the file name under which `export` is downloaded: what it holds, then its format."""
     if export.release:
-        return f"{export.release.file_name}.zip"
+        return f"{export.release.file_name}-{export.format}.zip"
     writer = get_writer(export.format)
     return f"{_file_name(export.study, writer, _selection(export))}{'.zip' if writer.is_folder else ''}"
 

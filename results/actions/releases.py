@@ -35,6 +35,7 @@ from results.models.releases import LONGEST_LICENCE
 from results.queries.exports.available_exports import removed_since
 from results.queries.exports.dataset_cards import studies_card
 from results.queries.exports.descriptions import descriptions_of_studies
+from results.queries.exports.empty_formats import empty_formats
 from results.queries.exports.export_rows import (
     conditions_called,
     decided_questions,
@@ -262,7 +263,25 @@ def _write_data(release: Release, writer: Writer, unfinished: Path, report: Repo
     with writer.open(path, stored_bytes) as write:
         is_counted = writer.rows == "instances"
         total = release.instances if is_counted else sum(1 for _ in _frozen_rows(release, writer.rows))
-        return write_rows(write, rows, total, report)
+        done = write_rows(write, rows, total, report)
+    check_held(writer, done, total)
+    return done
+
+
+def check_held(writer: Writer, done: int, total: int) -> None:
+    """Raise CannotExport if `writer` could hold none of `total` rows."""
+    if writer.needs and total and not done:
+        raise CannotExport(writer.refusal())
+
+
+def check_fits(studies: Sequence[Study], format: str, release: Release | None = None) -> None:
+    """Raise CannotExport if `format` can hold nothing of a release, or of what `studies` accept now."""
+    if release is not None and release.file:
+        empty: Mapping[str, str] = release.dossier.get("empty_formats", {})
+    else:
+        empty = empty_formats(studies)
+    if reason := empty.get(format):
+        raise CannotExport(reason)
 
 
 def _with_images(rows: Iterable[AcceptedInstance], folder: Path) -> Iterator[AcceptedInstance]:

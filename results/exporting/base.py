@@ -68,12 +68,22 @@ class Writer(ABC):
     """What a description of the data says of it; empty when there is none of this format."""
     data_files = ""
     """The data files in its folder, as a pattern; "" when the file is the data."""
+    needs = ""
+    """What a row must have to become a row of the data, such as "a caption and its image"; "" if every row does."""
     features: Mapping[str, Any] = {}
     """How the `datasets` library reads its columns; empty where it finds out by itself."""
 
     @abstractmethod
     def open(self, path: Path, read_image: ReadImage) -> AbstractContextManager[Write]:
         """Start the new file or folder `path`; it is complete at the end of the context."""
+
+    def can_hold(self, row: Any) -> bool:
+        """Whether a row of `results.exporting.rows` becomes a row of the data."""
+        return True
+
+    def refusal(self) -> str:
+        """Say why there is nothing to write if no row can be held."""
+        return f"No accepted item has {self.needs}, so this format would be empty: {self.title}. Choose another format."
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return split -> pattern of its data files, given the `names` of all data files.

@@ -1,7 +1,7 @@
 """Facts about a dataset for its card and its Croissant description."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class About:
 class DatasetCard:
     """Contents of a card. `body`: in Markdown, below the front matter; `size`: number of accepted items.
 
+    `empty_formats`: formats that can hold none of its items -> why; empty in cards frozen by an older version.
     `notice`: warns of simulated answers, "" if people gave all, and in cards frozen by an older version.
     """
 
@@ -42,3 +43,4 @@ class DatasetCard:
     limits: Sequence[str]
     privacy: str
     notice: str = ""
+    empty_formats: Mapping[str, str] = field(default_factory=dict)

@@ -328,6 +328,13 @@ def instance_record(row: AcceptedInstance) -> dict[str, Any]:
     return record
 
 
+def target_text(target: Any) -> str:
+    """Return a right answer that a source file names: text as it is, anything else as JSON, "" for none."""
+    if target is None or isinstance(target, str):
+        return target or ""
+    return json.dumps(target, ensure_ascii=False, sort_keys=True)
+
+
 def question_record(question: AcceptedQuestion) -> dict[str, Any]:
     """Return a question of an accepted item; labels sorted, as a database may keep them in any order."""
     return asdict(question) | {"votes": dict(sorted(question.votes.items()))}

@@ -7,6 +7,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from results.reports.base import AnnotatorName, Bar, Cell, LinkedCount, Positions, Range, Shown, Table, Undefined
 
 NOT_DEFINED = "—"
+# The column of types, and what stands in it for instances without one.
+TYPE, NO_TYPE = "Type", "no type"
 _ONE = Decimal("0.1")
 _TWO = Decimal("0.01")
 _THREE = Decimal("0.001")
@@ -67,7 +69,11 @@ class TextTable:
 def text_table(table: Table) -> TextTable:
     headings = [f"{column.title} (%)" if column.shown == "share" else column.title for column in table.columns]
     cells = [
-        [_text_cell(cell, column.shown) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows
+        [
+            TextCell(NO_TYPE) if cell == "" and column.title == TYPE else _text_cell(cell, column.shown)
+            for cell, column in zip(row, table.columns, strict=True)
+        ]
+        for row in table.rows
     ]
     return TextTable(table, headings, cells)
 

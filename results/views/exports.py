@@ -16,9 +16,10 @@ from results.errors import CannotExport
 from results.exporting import FORMATS, get_writer
 from results.models import Export
 from results.queries.exports.available_exports import offered_exports
+from results.queries.exports.empty_formats import empty_formats, format_options
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.views.guards import Response, may_do, row_view, signed_in, study_view
-from studies.models import Study
+from studies.models import Study, StudyState
 from studies.permissions import Verb
 
 EXPORTS = Export.objects.select_related("study__project", "project", "requested_by", "release", "job")
@@ -41,7 +42,7 @@ def request_one(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "may": may_do(request, study.project),
-        "formats": {name: get_writer(name).title for name in FORMATS},
+        "formats": format_options(FORMATS, empty_formats([study]) if study.state != StudyState.DRAFT else ()),
         "exports": offered_exports(EXPORTS.filter(study=study)[:EXPORTS_SHOWN]),
         "simulated": simulated_in_study(study),
     }

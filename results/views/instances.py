@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from results.actions.pseudonyms import name_annotators
+from results.exporting.rows import target_text
 from results.queries.instances.explorer import (
     ALIKE,
     BY_FIGURES,
@@ -209,6 +210,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
         "tags": tags_of([instance])[instance.pk],
         "simulated": notice_of(simulated_studies(asked.question.study for asked in history)),
         "instance": instance,
+        "target": target_text(instance.reference.get("right")),
         "captions": [
             CaptionShown(
                 role,

@@ -2,10 +2,11 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,11 +18,12 @@ from results.actions.exports import job_of, request_export
 from results.actions.release_comparison import ReleaseComparison, compare_releases
 from results.actions.releases import RELEASE_FORMATS, check_format, other_dataset_studies, prepare_release, provider_ids
 from results.errors import CannotExport
-from results.exporting import get_writer
 from results.exporting.dataset_card import About
 from results.exporting.spreadsheets import cell
 from results.models import Release
 from results.queries.exports.available_exports import OfferedExport, RemovalDates, removed_since
+from results.queries.exports.empty_formats import FormatOption, empty_formats, format_options
+from results.queries.reports.report_rows import in_pipeline_order, release_studies
 from results.views.form_values import typed
 from results.views.guards import may_do, project_view, row_view, signed_in, study_view
 from studies.actions.projects.datasets import dataset_studies
@@ -46,17 +48,26 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
             problem = str(error)
         else:
             return redirect("study_releases", study.project.slug, study.slug)
+    dataset = dataset_studies(study.project) if study.in_dataset else []
+    behind = release_studies(dataset or [study]) if study.state != StudyState.DRAFT else []
     context = {
         "study": study,
         "launched": study.state != StudyState.DRAFT,
         "releases": _lines(study),
-        "formats": {name: get_writer(name).title for name in RELEASE_FORMATS},
-        "dataset": [each.slug for each in dataset_studies(study.project)] if study.in_dataset else [],
+        "formats": format_options(RELEASE_FORMATS, _empty_formats(study, dataset)),
+        "dataset": [each.slug for each in dataset],
+        "answered": [each.slug for each in behind],
+        "unanswered": [each for each in in_pipeline_order(study.project) if behind and each not in behind],
         "given": {name: request.POST.get(name, "") for name in FIELDS},
         "problem": problem,
         "may": may_do(request, study.project),
     }
     return render(request, "results/releases/list.html", context, status=409 if problem else 200)
+
+
+def _empty_formats(study: Study, dataset: Sequence[Study]) -> Collection[str]:
+    """Return the formats that are empty whether the release holds `study` alone or the whole dataset."""
+    return empty_formats(dataset or [study]) if study.state != StudyState.DRAFT else ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,10 @@ class ReleaseLine:
     release: Release
     since: RemovalDates
     exports: Sequence[OfferedExport]
+
+    @property
+    def formats(self) -> Sequence[FormatOption]:
+        return format_options(RELEASE_FORMATS, self.release.dossier.get("empty_formats", ()))
 
     @property
     def is_unmade(self) -> bool:
@@ -97,8 +112,10 @@ def _ask(request: HttpRequest, study: Study, user: User) -> None:
     check_format(request.POST.get("format", ""))
     about = About(release=name, description=description, licence=licence, citation=citation)
     beside = other_dataset_studies(study) if request.POST.get("dataset") else None
-    release, _ = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
-    export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
+    # A format that cannot hold the items leaves no release behind either.
+    with transaction.atomic():
+        release, _ = prepare_release(study=study, beside=beside, about=about, by=user, now=now)
+        export = request_export(study=study, format=request.POST.get("format", ""), by=user, now=now, release=release)
     send(job_of(export=export))
 
 

@@ -211,7 +211,7 @@ def test_an_export_is_asked_for_watched_and_downloaded(
     expect(signed_in.get_by_text("Waiting for the worker")).to_be_visible()
     run_job.apply(args=(sent[0],), throw=True)
     with signed_in.expect_download() as download:
-        signed_in.get_by_role("link", name="Download the jsonl").click()
+        signed_in.get_by_role("link", name="Download birds-step-3 as jsonl").click()
     assert download.value.suggested_filename == "birds-step-3-instances.jsonl"
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     accepted = [question.instance.key for question in questions(study) if question.decision.state == "accepted"]

@@ -25,7 +25,7 @@ from results.reports.charts import Drawing
 from results.reports.formats import FORMATS as REPORTS
 from results.reports.formats import get_files
 from studies.importing import IMPORTERS, Note, Record, RowProblem, about, get_importer
-from studies.models import Study
+from studies.models import Instance, Study
 from tests.contracts.stage import PEOPLE, answered, launched
 from tests.databases import kept
 from tests.factories import NOON, make_model, make_person, make_prediction
@@ -39,6 +39,10 @@ WICKED = "<script>alert(1)</script> \\input{/etc/passwd} | & % $x$ _ # ~ ^ { } `
 def make_answered() -> str:
     """Make a study that two people and a model answered, and which accepts; return its name."""
     study = launched("best_of_n")
+    # Formats of pairs refuse items without one.
+    for instance in Instance.objects.filter(project=study.project):
+        instance.captions = {**instance.captions, "negative_caption": "Something else."}
+        instance.save(update_fields=["captions"])
     answered(study, say=lambda person, number: "none" if number == 1 else "zqxjkv_candidate-0")
     question = study.questions.order_by("pk")[0]
     make_prediction(make_model(study.project), question.instance, question.kind, question.variant)

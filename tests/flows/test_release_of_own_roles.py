@@ -14,14 +14,18 @@ import pandas as pd
 import PIL.Image
 import pyarrow.parquet as pq
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.test import Client
 
 from results.actions.exports import write_export
+from results.exporting import get_writer
+from results.models import Release
 from studies.actions.imports.importer import import_files
 from studies.actions.projects.datasets import set_dataset
 from studies.models import Instance, InstanceImage, Project, Study
-from tests.factories import NOON, TESTS, make_project
+from tests.factories import NOON, TESTS, arrive_at_work, make_member, make_project
 from tests.results.pipelines import open_study, sit_through
+from tests.workspace.api.asking import script_of
 
 pytestmark = pytest.mark.django_db
 
@@ -167,6 +171,26 @@ def test_harnesses_get_every_question_and_every_picture_of_the_pairs(tmp_path: P
     assert len(texts) == 4 * 3
 
 
+def test_the_right_answer_of_the_source_is_shown_to_researchers_and_not_to_annotators(
+    client: Client, tmp_path: Path
+) -> None:
+    rows = [dict(row, answer="pic_foil") for row in PAIRS]
+    project, _ = imported(tmp_path, rows, PAIR_MAPPING)
+    study = open_study(
+        project,
+        {"study": "ambiguity", "kind": "ambiguity", "ask": {"original": "pic_true", "generated": "pic_foil"}},
+    )
+    session = arrive_at_work(study, "ann")
+    shown = client.get(f"/s/{session.token}/").content.decode()
+    assert "A red vase" in shown
+    assert "pic_foil" not in shown
+    client.force_login(make_member(project, "viewer"))
+    key = Instance.objects.get(source_row=1).key
+    assert "Right answer in the source: pic_foil" in client.get(f"/projects/vases/instances/{key}/").content.decode()
+    Instance.objects.filter(key=key).update(reference={})
+    assert "Right answer in the source" not in client.get(f"/projects/vases/instances/{key}/").content.decode()
+
+
 def test_a_foil_whose_role_is_called_image_stays_the_foil(tmp_path: Path) -> None:
     mapping = {**PAIR_MAPPING, "pic_true": "image:wahr_1", "pic_foil": "image:image"}
     project, pictures = imported(tmp_path, PAIRS, mapping)
@@ -215,6 +239,44 @@ def test_the_chosen_candidate_is_the_image_of_its_caption_and_all_candidates_sta
     ]
     (sample,) = pq.read_table(released(tmp_path, "choose", "parquet") / "instances.parquet").to_pylist()
     assert (sample["image"], sample["image_sha256"]) == ("two.png", sha(pictures["two.png"]))
+
+
+def test_a_format_of_pairs_is_not_offered_or_made_for_items_without_a_pair(client: Client, tmp_path: Path) -> None:
+    rows = [{"text": "A red vase.", "one": "one.png", "two": "two.png"}]
+    project, _ = imported(tmp_path, rows, {"text": "caption:text", "one": "image:try", "two": "image:try"})
+    ask = {"caption": "text", "images": "try", "becomes": "best"}
+    study = open_study(project, {"study": "choose", "kind": "best_of_n", "ask": ask})
+    missing = "a caption, a negative caption and the image of one of them"
+    refusal = f"No accepted item has {missing}, so this format would be empty"
+    researcher = make_member(project, "owner")
+    client.force_login(researcher)
+    pages = ["/studies/vases/choose/releases/", "/studies/vases/choose/exports/"]
+    greyed = f'<option value="harness" disabled>{get_writer("harness").title} (no accepted item has {missing})</option>'
+    # Without accepted items nothing is known of them.
+    assert [greyed in client.get(page).content.decode() for page in pages] == [False, False]
+    sit_through(study, "ann", "try-1")
+    assert [greyed in client.get(page).content.decode() for page in pages] == [True, True]
+    # The chosen image has its caption, which is all that CLIP_benchmark needs.
+    assert all('<option value="clip-benchmark">' in client.get(page).content.decode() for page in pages)
+    refused = client.post(pages[0], {"name": "v1", "format": "harness"})
+    assert (refused.status_code, refusal in refused.content.decode()) == (409, True)
+    script = script_of(researcher)
+    for address, wanted in (
+        ("exports", {"format": "harness"}),
+        ("releases", {"format": "harness", "name": "v1"}),
+    ):
+        told = script.post(f"/api/v1/projects/vases/studies/choose/{address}/", wanted)
+        assert (told.status_code, told.json()["detail"].startswith(refusal)) == (409, True)
+    assert not Release.objects.exists()
+    with pytest.raises(CommandError, match=refusal):
+        released(tmp_path, "choose", "harness")
+    assert list((tmp_path / "out-harness").iterdir()) == []
+    with pytest.raises(CommandError, match=refusal):
+        call_command("export", "vases", format="harness", out=tmp_path / "exports")
+    # The release that the command froze knows it, too.
+    assert client.get(pages[0]).content.decode().count(greyed) == 2
+    assert client.post(pages[0], {"name": "v1", "format": "harness"}).status_code == 409
+    assert released(tmp_path, "choose", "hf").is_dir()
 
 
 def test_every_image_of_a_set_leaves_in_its_order(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.files.storage import default_storage
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -86,7 +87,10 @@ class Exports(StudyEndpoint):
     @extend_schema(operation_id="request_export", request=ExportWantedSerializer, responses={202: ExportSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
-        """Start an export in the background. Follow it at the `Location` of the response."""
+        """Start an export in the background. Follow it at the `Location` of the response.
+
+        409 for a format that can hold none of the accepted items, such as `harness` without pairs.
+        """
         format = self.read(ExportWantedSerializer)["format"]
         export = request_export(study=self.study, format=format, by=self.user, now=timezone.now())
         send(job_of(export=export))
@@ -207,12 +211,16 @@ class Releases(StudyEndpoint):
     @extend_schema(operation_id="make_release", request=ReleaseWantedSerializer, responses={202: ExportSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
-        """Freeze a release, or export an existing one again. The response is the export."""
+        """Freeze a release, or export an existing one again. The response is the export.
+
+        409, without a release, for a format that can hold none of the accepted items, such as `harness` without pairs.
+        """
         told, now = self.read(ReleaseWantedSerializer), timezone.now()
         format, whole = told.pop("format"), told.pop("dataset")
         about = About(release=told.pop("name"), **told)
         beside = other_dataset_studies(self.study) if whole else None
-        release, _ = prepare_release(study=self.study, beside=beside, about=about, by=self.user, now=now)
-        export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
+        with transaction.atomic():
+            release, _ = prepare_release(study=self.study, beside=beside, about=about, by=self.user, now=now)
+            export = request_export(study=self.study, format=format, by=self.user, now=now, release=release)
         send(job_of(export=export))
         return _accepted_response(request, export)

@@ -47,7 +47,11 @@ class ClipBenchmark(Writer):
     is_folder = True
     data_files = f"*/{DEFAULT_SPLIT}/*.tar"
     content_type = "application/x-tar"
+    needs = "a caption with its image"
     # It has no splits: three datasets lie in it, and the reader names one of their folders.
+
+    def can_hold(self, row: AcceptedInstance) -> bool:
+        return any(matched(row))
 
     def name_after(self, folder: Path, dataset: str) -> Sequence[Path]:
         return sorted([*folder.glob("*/**/*.txt"), *folder.glob(f"{PAIRS}/**/*.parquet")])

@@ -55,6 +55,10 @@ class Harness(Writer):
     data_files = "data/*.parquet"
     content_type = "application/vnd.apache.parquet"
     columns = COLUMNS
+    needs = "a caption, a negative caption and the image of one of them"
+
+    def can_hold(self, row: AcceptedInstance) -> bool:
+        return any(choices(row))
 
     def splits(self, names: Sequence[str]) -> Mapping[str, str]:
         return {DEFAULT_SPLIT: f"data/{DEFAULT_SPLIT}-*"}

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from results.exporting.card_text import Origin, PredictedBy, dataset_card
 from results.exporting.dataset_card import About, DatasetCard
 from results.exporting.table_outline import tables_card
+from results.queries.exports.empty_formats import EmptyFormats
 from results.queries.exports.export_rows import released_predictions
 from results.queries.instances.accepted_items import instances_of_studies
 from results.queries.reports.report_rows import project_outline, release_facts
@@ -23,8 +24,10 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
     origins: Counter[Origin] = Counter()
     size = 0
     counted: set[str] = set()
+    formats = EmptyFormats()
     for item in instances_of_studies(studies):
         size += 1
+        formats.add(item)
         # Accepted parts of an instance share its other images.
         images = item.pair_images.values() if item.key in counted else item.images
         counted |= {item.key} if item.item else set()
@@ -32,7 +35,8 @@ def studies_card(studies: Sequence[Study], about: About) -> DatasetCard:
     names = [field.name for field in fields(PredictedBy)]
     models = Counter(PredictedBy(*(getattr(row, name) for name in names)) for row in released_predictions(studies))
     name = studies[0].slug if len(studies) == 1 else project.slug
-    return dataset_card(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
+    card = dataset_card(facts, report_of(facts), name=name, size=size, origins=origins, models=models, about=about)
+    return replace(card, empty_formats=formats.reasons())
 
 
 def exports_card(project: Project) -> DatasetCard:

@@ -1,10 +1,8 @@
 """Accepted items of a study for exports, streamed: constant memory at any size."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from django.db.models import F, OuterRef
 
@@ -12,7 +10,7 @@ from analytics.outcomes import WHOLE
 from annotation.models import Decision
 from annotation.models.outcomes import accepted_items
 from results.exporting.pair_roles import resolve_pair
-from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage
+from results.exporting.rows import AcceptedInstance, AcceptedQuestion, ExportedImage, target_text
 from results.queries.exports.descriptions import Among, Text, texts_of
 from results.queries.exports.task_names import task_name
 from results.queries.studies.simulated_answers import has_simulated_answer
@@ -129,15 +127,8 @@ def _accepted_instance(
         questions=questions,
         # A part is an image and its description, in the roles of these names.
         pair=resolve_pair(claims, captions=captions, images={image.role for image in images}) if is_whole else {},
-        target=_text(vars(first)["target"]),
+        target=target_text(vars(first)["target"]),
     )
-
-
-def _text(target: Any) -> str:
-    """Return a right answer of a source file: a text as it is, anything else as JSON, "" for none."""
-    if target is None or isinstance(target, str):
-        return target or ""
-    return json.dumps(target, ensure_ascii=False, sort_keys=True)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -161,7 +161,7 @@ def _duplicated(study: str, told: Details) -> str:
 
 def _dataset(study: str, told: Details) -> str:
     studies = told.get("studies") or study
-    return f"made what {studies} accepted the dataset" if studies else "made all instances the dataset"
+    return f"made the accepted items of {studies} the dataset" if studies else "made all instances the dataset"
 
 
 def _more_wanted(study: str, told: Details) -> str:
@@ -254,8 +254,8 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.PROJECT_DELETION_CANCELLED: _simple("cancelled the deletion of the project"),
     What.MEMBER_INVITED: _invited("invited {whom} to become a member, as {role}"),
     What.INVITATION_CANCELLED: _invited("cancelled the invitation of {whom} as {role}"),
-    What.MEMBER_ADDED: _simple("made {member} a member, as {role}"),
-    What.MEMBER_CHANGED: _simple("made the member {member} {role}"),
+    What.MEMBER_ADDED: _simple("added {member} to the project, as {role}"),
+    What.MEMBER_CHANGED: _simple("changed the role of {member} to {role}"),
     What.MEMBER_REMOVED: _simple("ended the membership of {member}"),
     What.IMPORT_REQUESTED: _simple("asked for the import of {files}"),
     What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),

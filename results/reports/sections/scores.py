@@ -24,6 +24,7 @@ from results.reports.sections.people import (
     in_category_order,
     scored,
 )
+from results.reports.text import NO_TYPE
 
 HUMANS, CHANCE_ROW, DATASET_ROWS = "Humans", "Random chance", "the whole dataset"
 FINER = frozenset(FOUR.values())
@@ -418,4 +419,5 @@ def _point(label: str, found: Score) -> Point:
 
 
 def _label(group: Category) -> str:
-    return ALL if group == (ALL, ALL) else " ".join(filter(None, group))
+    type, subtype = group
+    return ALL if group == (ALL, ALL) else f"{type or NO_TYPE} {subtype}".rstrip()

@@ -20,7 +20,7 @@ from results.reports.formats import FORMATS, get_files
 from results.reports.formats.md import escape as md_escape
 from results.reports.formats.tex import escape as tex_escape
 from results.reports.page_tables import page_cards
-from results.reports.text import cell_text
+from results.reports.text import cell_text, text_table
 from tests.results.reports.small import PROJECT
 
 TABLE = Table(
@@ -242,3 +242,9 @@ def test_the_chart_of_scores_says_on_how_many_instances_each_point_stands() -> N
     first = chart.series[0].points[0]
     assert first.low == pytest.approx((1 - sin(0.475 * pi)) / 2)
     assert first.high == pytest.approx((1 + sin(0.475 * pi)) / 2)
+
+
+def test_instances_without_a_type_have_a_name_in_tables() -> None:
+    columns = [Column("Type"), Column("Subtype"), Column("Instances", "count")]
+    table = Table("dataset", "The dataset", columns, [("all", "all", 9), ("", "", 9)], [], [])
+    assert text_table(table).rows == [["all", "all", "9"], ["no type", "", "9"]]

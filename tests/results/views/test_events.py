@@ -107,3 +107,16 @@ def test_other_projects_events_are_not_there_and_strangers_find_nothing(client: 
 
 def test_the_page_of_the_project_leads_to_it(client: Client, study: Study) -> None:
     assert f'href="{PAGE}"' in client.get("/projects/birds/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("what", "details", "expected"),
+    [
+        (What.DATASET_SET, {"studies": "step-4"}, "made the accepted items of step-4 the dataset"),
+        (What.DATASET_SET, {"studies": ""}, "made all instances the dataset"),
+        (What.MEMBER_ADDED, {"member": "ben", "role": "editor"}, "added ben to the project, as editor"),
+        (What.MEMBER_CHANGED, {"member": "ben", "role": "viewer"}, "changed the role of ben to viewer"),
+    ],
+)
+def test_who_works_on_what_is_told_in_plain_words(what: What, details: dict[str, str], expected: str) -> None:
+    assert SENTENCES[what]("", details) == expected

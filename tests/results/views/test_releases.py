@@ -55,7 +55,7 @@ def test_a_release_is_frozen_made_and_downloaded_and_made_again_in_another_forma
     assert release.sha256 in client.get(ASK).content.decode()
     response = client.get(f"/exports/{Export.objects.get().pk}/download/")
     assert response["Content-Type"] == "application/zip"
-    assert 'filename="birds-step-3-v1.zip"' in response["Content-Disposition"]
+    assert 'filename="birds-step-3-v1-jsonl.zip"' in response["Content-Disposition"]
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as packed:  # type: ignore[attr-defined]
         assert "birds-step-3-v1/instances.jsonl" in packed.namelist()
         assert not [name for name in packed.namelist() if b"c0ffee" in packed.read(name)]
@@ -144,18 +144,27 @@ def test_as_many_queries_for_many_releases_as_for_few(
         Export.objects.create(
             project=study.project, study=study, release=release, format="hf", requested_at=release.made_at, job=job
         )
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(19):
         assert client.get(ASK).status_code == 200
 
 
 def test_the_page_says_what_a_release_freezes(client: Client, study: Study) -> None:
     Study.objects.update(in_dataset=False)
-    assert "A release freezes what birds-step-3 accepted, with all answers." in words_of(client.get(ASK))
+    answers = "with the answers of birds-step-3."
+    assert f"A release freezes what birds-step-3 accepted, {answers}" in words_of(client.get(ASK))
     Study.objects.update(in_dataset=True)
-    assert "what birds-step-3 accepted, which is the whole dataset, with all answers." in words_of(client.get(ASK))
+    assert f"what birds-step-3 accepted, which is the whole dataset, {answers}" in words_of(client.get(ASK))
     Study.objects.filter(pk=make_launched(make_study(study.project, "birds-step-4")).pk).update(in_dataset=True)
     page = words_of(client.get(ASK))
-    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below, with all answers." in page
+    assert "accepted (birds-step-3, birds-step-4), or only birds-step-3, as chosen below, with the answers of " in page
+    assert "with the answers of birds-step-3, birds-step-4." in page
+    assert "Not in it" not in page
+
+
+def test_the_page_names_the_studies_whose_answers_a_release_leaves_out(client: Client, study: Study) -> None:
+    make_launched(make_study(study.project, "side-study"))
+    link = f'<a href="/studies/{study.project.slug}/side-study/exports/">side-study</a>'
+    assert f"Not in it are the answers of {link}. Export those on the page of each study." in words_of(client.get(ASK))
 
 
 @pytest.mark.usefixtures("answered")
