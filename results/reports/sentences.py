@@ -72,8 +72,8 @@ def say_decisions(table: Table) -> str:
     if not row:
         return "No question has been asked yet."
     unit = "Items asked" if "Items asked" in row else "Instances asked"
-    outcomes = {"Accepted": "accepted", "Rejected": "rejected", "Agreed": "agreed", "Conflicting": "conflicting"}
-    said = [f"{_text(row[name], 'count')} {word}" for name, word in outcomes.items() if row.get(name) is not None]
+    outcomes = ("Collected", "Accepted", "Rejected", "Agreed", "Conflicting")
+    said = [f"{_text(row[name], 'count')} {name.lower()}" for name in outcomes if row.get(name) is not None]
     undecided = _text(row.get("None yet"), "count")
     asked = _count(row[unit], unit.split()[0].lower().removesuffix("s"))
     return f"Of {asked}: {', '.join(said)}, {undecided or '0'} undecided so far."
