@@ -86,6 +86,13 @@ def test_the_share_of_right_answers_names_its_unit_and_leads_to_the_scores(clien
     assert f'50.0 % <small>of answers</small></p> <p class="figures">1 of 2 · {link}</p>' in page
 
 
+def test_the_place_of_a_chart_that_is_not_drawn_yet_is_under_its_title(client: Client, study: Study) -> None:
+    answer(sit_down(study, "pid-1"), questions(study)[0], "candidate-1", send_ms=4000)
+    page = words_of(client.get(PAGE))
+    assert '<h3>Answers over time</h3> <div class="chart-pending" hx-get="/projects/birds/charts/' in page
+    assert '<noscript> <a href="">Reload</a> to see it.</noscript>' in page
+
+
 def test_a_wage_under_the_least_is_an_alarm(client: Client, study: Study) -> None:
     sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=61))
     assert "minimum of USD 8 an hour" in text(client)
