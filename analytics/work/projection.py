@@ -62,8 +62,8 @@ def projected_end(
     since = max(first, starts[0])
     minutes = (last - since) / MINUTE
     if minutes < LEAST_MINUTES:
-        took = f"answers of {minutes:.0f} minutes, of at least {LEAST_MINUTES}"
-        return Projection(None, reason=f"Too early to project the end: {took}.")
+        span = f"all answers came within {int(minutes)} minutes, and it takes {LEAST_MINUTES}"
+        return Projection(None, reason=f"Too early to project the end: {span}.")
     longest_break = max((later - earlier for earlier, later in pairwise(starts)), default=HOUR)
     per_hour = given * 60 / minutes
     if left / per_hour > FARTHEST / HOUR:
@@ -71,8 +71,8 @@ def projected_end(
     end = last + left / per_hour * HOUR
     if now - last > longest_break or now >= full_hour_after(end):
         moment = last.astimezone(UTC)
-        since = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-        return Projection(None, reason=f"No answers have come since {since}, so no end is projected.")
+        latest = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+        return Projection(None, reason=f"No answers have come since {latest}, so no end is projected.")
     return Projection(end, per_hour, answers=given, since=since)
 
 
