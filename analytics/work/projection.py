@@ -5,35 +5,49 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 # Hours with answers that the rate is measured over, and the answers needed in them.
 ACTIVE_HOURS, LEAST_ANSWERS = 24, 20
+# Minutes between the first and the last of these answers: a few people at once say nothing about a rate.
+LEAST_MINUTES = 30
 FARTHEST = timedelta(days=366)
 
 
 @dataclass(frozen=True)
 class Projection:
-    """When the last answer is expected, at `per_hour` answers; `end` is None when `reason` says why."""
+    """When the last answer is expected, at `per_hour` answers; `end` is None when `reason` says why.
+
+    The rate is that of `answers` answers from `since` on.
+    """
 
     end: datetime | None
     per_hour: float | None = None
     reason: str = ""
+    answers: int = 0
+    since: datetime | None = None
 
 
 def projected_end(
-    hours: Sequence[tuple[datetime, int]], *, last: datetime | None, left: int, now: datetime
+    hours: Sequence[tuple[datetime, int]],
+    *,
+    first: datetime | None,
+    last: datetime | None,
+    left: int,
+    now: datetime,
 ) -> Projection:
     """Return when `left` more answers will have arrived.
 
-    The rate is the number of answers in the last 24 hours that had any, over the time from the start of the first of
-    these hours until the `last` answer: breaks and nights in between count, so that they are expected again. The end
-    follows from the last answer, so it stays the same until another answer comes.
+    The rate is the number of answers in the last 24 hours that had any, over the time from the `first` answer, or the
+    start of the first of these hours if it is later, until the `last` answer: breaks and nights in between count, so
+    that they are expected again. This takes 20 answers and 30 minutes. The end follows from the last answer, so it
+    stays the same until another answer comes.
 
     No end is projected once no answer has come for longer than the longest break. That is an hour, or the longest time
     between the starts of two of these hours. Nor is one projected from the next full hour after the end, which has
     passed then.
 
-    hours: the start of each hour that had answers, in order, and their number. last: when the last answer came.
+    hours: the start of each hour that had answers, in order, and their number. first, last: when the first and the
+    last answer came.
 
     Example: 30 answers from 9:00, the last at 11:30, are 12 an hour; 24 left at 11:45 end at 13:30. From 12:31 on
     nothing is projected, if answers came in each hour.
@@ -42,19 +56,24 @@ def projected_end(
         return Projection(None, reason="All answers are in.")
     recent = hours[-ACTIVE_HOURS:]
     given = sum(answers for _, answers in recent)
-    if last is None or given < LEAST_ANSWERS:
+    if first is None or last is None or given < LEAST_ANSWERS:
         return Projection(None, reason=f"Too few answers yet to project the end: {given} of at least {LEAST_ANSWERS}.")
     starts = [start for start, _ in recent]
+    since = max(first, starts[0])
+    minutes = (last - since) / MINUTE
+    if minutes < LEAST_MINUTES:
+        span = f"all answers came within {int(minutes)} minutes, and it takes {LEAST_MINUTES}"
+        return Projection(None, reason=f"Too early to project the end: {span}.")
     longest_break = max((later - earlier for earlier, later in pairwise(starts)), default=HOUR)
-    per_hour = given / (max(last - starts[0], HOUR) / HOUR)
+    per_hour = given * 60 / minutes
     if left / per_hour > FARTHEST / HOUR:
         return Projection(None, per_hour, "At this rate it takes more than a year.")
     end = last + left / per_hour * HOUR
     if now - last > longest_break or now >= full_hour_after(end):
         moment = last.astimezone(UTC)
-        since = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-        return Projection(None, reason=f"No answers have come since {since}, so no end is projected.")
-    return Projection(end, per_hour)
+        latest = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+        return Projection(None, reason=f"No answers have come since {latest}, so no end is projected.")
+    return Projection(end, per_hour, answers=given, since=since)
 
 
 def full_hour_after(time: datetime) -> datetime:

@@ -6,8 +6,10 @@ A card whose tables say nothing is left out, and so is each such table.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from analytics.outcomes import Outcome
 from results.reports import sentences
 from results.reports.base import SECTIONS, Card, Chart, Table
+from results.reports.explorer_links import word_of
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.agreement import filtering_table, reliabilities, reliability_table
 from results.reports.sections.annotator_pairs import pair_agreements, pairs_chart, pairs_table
@@ -205,7 +207,13 @@ def _decisions_table(alone: ProjectFacts) -> Table:
     table = funnel_table(alone)
     purpose = [column.title for column in table.columns].index("Purpose")
     rows = [(*row[:purpose], *row[purpose + 1 :]) for row in table.rows if row[0] == alone.studies[0].slug]
-    columns = [column for column in table.columns if column.title != "Purpose"]
+    accepted = Outcome.ACCEPTED.capitalize()
+    words = {accepted: word_of(Outcome.ACCEPTED, alone.studies[0].rule).capitalize()}
+    columns = [
+        replace(column, title=words.get(column.title, column.title))
+        for column in table.columns
+        if column.title != "Purpose"
+    ]
     return replace(table, name="decisions", title="Decisions by category", columns=columns, rows=rows)
 
 

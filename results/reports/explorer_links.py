@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from analytics.outcomes import Outcome
 from results.reports.base import LinkedCount
 from results.reports.facts import QuestionFacts, StudyFacts
+from studies.rules.collected import Collected
 
 # Instead of a type or subtype: any.
 ALL = "all"
@@ -24,6 +25,17 @@ COUNTED = "counted"
 
 # Outcomes whose word on pages differs from that in files and addresses.
 OUTCOME_WORDS = {str(Outcome.NONE_YET): "undecided"}
+COLLECTED = "collected"
+
+
+def word_of(outcome: object, rule: str = "") -> str:
+    """Return the word for an outcome, in a study with this `rule`. Example: "none yet" is "undecided".
+
+    What a study accepts whatever people answer is "collected".
+    """
+    if rule == Collected.name and str(outcome) == Outcome.ACCEPTED:
+        return COLLECTED
+    return OUTCOME_WORDS.get(str(outcome), str(outcome))
 
 
 def in_address(outcome: Outcome) -> str:

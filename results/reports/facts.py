@@ -184,7 +184,8 @@ class StudyFacts:
     simulated answers.
 
     `owed_for_sessions`: amount due for its sessions without their answers, including waiting, by
-    `annotation.session_pay`. `per_answer`: additional pay for each of the `answers_paid`, which are all stored ones;
+    `annotation.session_pay`. `paid_each`: amount due for a finished session itself -> number of such sessions, without
+    those with unlikely times. `per_answer`: additional pay for each of the `answers_paid`, which are all stored ones;
     both 0 without it.
 
     `beside`: question id -> options shown together, of kinds that ask for a preference. `described`: question id ->
@@ -232,6 +233,7 @@ class StudyFacts:
     described: Mapping[int, DescriptionFacts] = field(default_factory=dict)
     written: Mapping[str, WrittenFacts] = field(default_factory=dict)
     owed_for_sessions: Decimal = Decimal(0)
+    paid_each: Mapping[Decimal, int] = field(default_factory=dict)
     per_answer: Decimal = Decimal(0)
     answers_paid: int = 0
     predicted: Mapping[str, Mapping[int, float]] = field(default_factory=dict)

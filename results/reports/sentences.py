@@ -71,8 +71,8 @@ def say_decisions(table: Table) -> str:
     if not row:
         return "No question has been asked yet."
     unit = "Items asked" if "Items asked" in row else "Instances asked"
-    outcomes = {"Accepted": "accepted", "Rejected": "rejected", "Agreed": "agreed", "Conflicting": "conflicting"}
-    said = [f"{_text(row[name], 'count')} {word}" for name, word in outcomes.items() if row.get(name) is not None]
+    outcomes = ("Collected", "Accepted", "Rejected", "Agreed", "Conflicting")
+    said = [f"{_text(row[name], 'count')} {name.lower()}" for name in outcomes if row.get(name) is not None]
     undecided = _text(row.get("None yet"), "count")
     asked = _count(row[unit], unit.split()[0].lower().removesuffix("s"))
     return f"Of {asked}: {', '.join(said)}, {undecided or '0'} undecided so far."
@@ -350,7 +350,9 @@ def say_language(tables: Sequence[Table]) -> str:
         if row is not None:
             length, sentences = (_text(row[name], "coefficient") for name in ("Mean length", "Mean sentences"))
             about = f"{row['Study']}: " if len({each.get("Study") for each in rows_of(table)}) > 1 else ""
-            return f"{about}{_count(row['Texts'], 'text')} with {length} tokens and {sentences} sentences on average."
+            which = str(row.get("Descriptions", "imported or accepted"))
+            texts = f"{_count(row['Texts'], 'text')} {which}"
+            return f"{about}{texts}, with {length} tokens and {sentences} sentences on average."
     return "There are no texts yet."
 
 
@@ -421,6 +423,9 @@ def say_cost(table: Table) -> str:
         which = f"The lowest median wage is {wage}, in {lowest['Study']}"
         alone = f"The median wage is {wage}"
         said.append(f"{which if len(of_currency) > 1 else alone} ({_count(lowest['Sessions timed'], 'session')}).")
+    unpaid = sum(row["Pay per session"] == row["Pay per answer"] == 0 for row in rows)
+    if unpaid and unpaid < len(rows):
+        said.append(f"{_verb(unpaid, 'study pays', 'studies pay')} nothing, so no wage is computed there.")
     return " ".join(said)
 
 

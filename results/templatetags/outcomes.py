@@ -4,10 +4,8 @@ import re
 
 from django import template
 
-from analytics.outcomes import Outcome
-from results.reports.explorer_links import OUTCOME_WORDS
+from results.reports.explorer_links import word_of
 from studies.models import Study
-from studies.rules.collected import Collected
 
 register = template.Library()
 # Between the parts of a sentence, not within its brackets.
@@ -17,14 +15,13 @@ _BETWEEN = re.compile(r"; (?![^()]*\))")
 @register.filter
 def outcome_word(outcome: object) -> str:
     """Return the word for an outcome. Example: "none yet" is "undecided"."""
-    return OUTCOME_WORDS.get(str(outcome), str(outcome))
+    return word_of(outcome)
 
 
 @register.filter
 def outcome_in(outcome: object, study: Study) -> str:
     """Return the word for an outcome in `study`: what a study accepts whatever people answer is "collected"."""
-    accepts_all = study.rule == Collected.name and str(outcome) == Outcome.ACCEPTED
-    return "collected" if accepts_all else outcome_word(outcome)
+    return word_of(outcome, study.rule)
 
 
 @register.filter

@@ -49,8 +49,8 @@ def chart(request: HttpRequest, project: Project, digest: str) -> HttpResponse:
         "chart": next(iter(rows.values()), row),
         "about": row.values["title"],
         "project": project,
-        # Each time twice as long, where no worker runs.
-        "wait": min(2 * int(waited), LONGEST_WAIT) if waited.isdecimal() and len(waited) < 4 else 2,
+        # Each time longer, where no worker runs.
+        "wait": min(int(waited) + 1, LONGEST_WAIT) if waited.isdecimal() and len(waited) < 4 else 2,
     }
     return render(request, "results/results/_chart.html", context)
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from analytics.outcomes import Outcome
 from results.queries.instances.explorer import ALIKE, IMAGES, NOT_ACCEPTED, PARTED, PROGRESS, QUESTIONS, REASONS, STATES
 from results.queries.instances.facets import FACETS, FacetCounts
+from results.reports.explorer_links import in_address, word_of
 from results.views.search import Search
+from studies.models import Study
 
 # Values of a facet that are shown before the others unfold.
 MOST_SHOWN = 8
@@ -71,14 +74,29 @@ class ActiveFilter:
     query: str
 
 
-def facets_of(search: Search, names: Mapping[str, Iterable[str]], counts: FacetCounts | None) -> list[Facet]:
-    """Return the facets with a choice; names: facet -> its values, for facets without fixed ones."""
+def coded_texts(search: Search, studies: Iterable[Study]) -> Mapping[str, Mapping[str, str]]:
+    """Return `CODED` with the words of the chosen one of `studies`."""
+    rule = next((study.rule for study in studies if study.slug == search.wanted.study), "")
+    word = {in_address(Outcome.ACCEPTED): word_of(Outcome.ACCEPTED, rule).capitalize()}
+    return {**CODED, **{name: {**CODED[name], **word} for name in ("state", "question")}}
+
+
+def facets_of(
+    search: Search,
+    names: Mapping[str, Iterable[str]],
+    counts: FacetCounts | None,
+    coded: Mapping[str, Mapping[str, str]],
+) -> list[Facet]:
+    """Return the facets with a choice.
+
+    names: facet -> its values, for facets without fixed ones. coded: of `coded_texts`, for the others.
+    """
     found = []
     for facet in FACETS:
         chosen = getattr(search.wanted, facet)
         values = [
             FacetValue(text, count, value == chosen, search.query(**{facet: "" if value == chosen else value}))
-            for value, text in _values(facet, names, chosen)
+            for value, text in _values(facet, names, chosen, coded)
             if _is_offered(value, count := counts.of(facet, value) if counts else None) or value == chosen
         ]
         if len(values) > MOST_SHOWN:
@@ -93,16 +111,18 @@ def _is_offered(value: str, count: int | None) -> bool:
     return value != NOT_ACCEPTED and count != 0
 
 
-def _values(facet: str, names: Mapping[str, Iterable[str]], chosen: str) -> list[tuple[str, str]]:
+def _values(
+    facet: str, names: Mapping[str, Iterable[str]], chosen: str, coded: Mapping[str, Mapping[str, str]]
+) -> list[tuple[str, str]]:
     """Return the values of a facet with their texts; a chosen value is one even where no instance has it."""
-    values = dict(CODED[facet]) if facet in CODED else {name: name for name in names[facet]}
-    return [*values.items(), *([(chosen, chosen)] if chosen and chosen not in values and facet not in CODED else [])]
+    values = dict(coded[facet]) if facet in coded else {name: name for name in names[facet]}
+    return [*values.items(), *([(chosen, chosen)] if chosen and chosen not in values and facet not in coded else [])]
 
 
-def active_filters(search: Search) -> list[ActiveFilter]:
-    """Return the filters in use, in the order of the page."""
+def active_filters(search: Search, coded: Mapping[str, Mapping[str, str]]) -> list[ActiveFilter]:
+    """Return the filters in use, in the order of the page. coded: of `coded_texts`."""
     return [
-        ActiveFilter(label, CODED.get(name, {}).get(value, value), search.query(**{name: ""}))
+        ActiveFilter(label, coded.get(name, {}).get(value, value), search.query(**{name: ""}))
         for name, label in LABELS.items()
-        if (value := getattr(search.wanted, name)) and (name not in CODED or value in CODED[name])
+        if (value := getattr(search.wanted, name)) and (name not in coded or value in coded[name])
     ]

@@ -51,7 +51,7 @@ from results.queries.studies.simulated_answers import simulated_in_project, simu
 from results.reports.explorer_links import COUNTED, NO_NAME
 from results.reports.simulated_answers import notice_of
 from results.views.cached_statistics import figures_for
-from results.views.facets import LABELS, active_filters, facets_of
+from results.views.facets import LABELS, active_filters, coded_texts, facets_of
 from results.views.guards import may_do, project_view
 from results.views.search import Search
 from studies.models import Instance, InstanceImage, Project, Study
@@ -107,6 +107,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
     if table and facets is None and count <= MOST_LOOKED_UP:
         facets = count_facets(table, project, studies, search.wanted, search.order, said=said)
     may = may_do(request, project)
+    coded = coded_texts(search, studies)
     context = {
         "project": project,
         "may": may,
@@ -120,8 +121,8 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         "statistics": kept,
         "has_counts": facets is not None,
         "kept": kept if kept.in_background and search.needs_figures else None,
-        "facets": facets_of(search, _names(project, studies, table), facets),
-        "active": active_filters(search),
+        "facets": facets_of(search, _names(project, studies, table), facets, coded),
+        "active": active_filters(search, coded),
         "count": count,
         "counted": _counted_otherwise(request, count),
         "page": page,

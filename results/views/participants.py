@@ -147,7 +147,8 @@ ORDERS: Mapping[str, tuple[str, Callable[[PersonNumbers], float | None]]] = {
     "fastest": ("Fastest first", lambda numbers: numbers.seconds),
     "answers": ("Most answers first", lambda numbers: -numbers.answers),
 }
-BY_UPPER_END = {"": "agreement with others, lowest first", "right": "share of right answers, lowest first"}
+# Column that they are sorted by, if it is the upper end of an interval.
+AT_MOST = {"": "Agreement at most", "right": "Right at most"}
 
 
 @project_view(Verb.VIEW)
@@ -169,19 +170,22 @@ def people(request: HttpRequest, project: Project) -> HttpResponse:
 
     lines = people_lines(project, who=who, page=request.GET.get("page"), order=sorted_by)
     table = page_table(people_table((line.name, numbers.get(line.name)) for line in lines.object_list))
+    flags = [[*line.flags, *_position_flags(numbers.get(line.name))] for line in lines.object_list]
+    at_most = [by(numbers[line.name]) if line.name in numbers else None for line in lines.object_list]
     context = {
         "project": project,
         "kept": kept,
         "people": lines,
         "rows": [
-            (line, cells[1:], [*line.flags, *_position_flags(numbers.get(line.name))])
-            for line, cells in zip(lines.object_list, table.cells, strict=True)
+            (line, cells[1:], flags, None if most is None else 100 * most)
+            for line, cells, flags, most in zip(lines.object_list, table.cells, flags, at_most, strict=True)
         ],
+        "has_flags": any(flags) or any(line.removal for line in lines.object_list),
         "notes": table.notes,
         "orders": {name: title for name, (title, _) in ORDERS.items() if name},
         "first_order": ORDERS[""][0],
         "order": order,
-        "by_upper_end": BY_UPPER_END.get(order, ""),
+        "at_most": AT_MOST.get(order, ""),
         "query": urlencode({"order": order}) if order else "",
         "who": who,
         "may": may_do(request, project),

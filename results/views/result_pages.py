@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from results.actions.cached_statistics import CachedStatistics, whole_report
+from results.actions.cached_statistics import CachedStatistics, made_at_once, whole_report
 from results.models import KeptNumbers, StoredChart
 from results.queries.instances.human_model_disagreement import human_model_disagreements
 from results.queries.people.text_authors import asking_about, kinds_written
@@ -16,7 +17,6 @@ from results.queries.studies.overview import answers_sent
 from results.queries.studies.simulated_answers import simulated_in_study
 from results.reports.base import Report
 from results.reports.build import report_of
-from results.reports.facts import Disagreement
 from results.reports.page_tables import PageCard, cards_from_plain, page_cards
 from results.reports.table_files import STORED_WRITERS, WRITERS
 from results.views.cached_statistics import numbers_for
@@ -72,15 +72,13 @@ def _with_charts(project: Project, cards: Sequence[PageCard]) -> list[ShownCard]
 @project_view(Verb.VIEW)
 @require_safe
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
-    kept = numbers_for(KeptNumbers.Page.PROJECT_RESULTS, project, answers=answers_sent(project))
-    disagreements: Sequence[Disagreement]
-    if kept is not None:
-        cards = cards_from_plain(kept.numbers or ())
-        # Counted again, so that every count matches the list it links to.
-        disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
-    else:
-        facts = project_facts(project)
-        cards, disagreements = page_cards(report_of(facts)), facts.disagreements
+    page = KeptNumbers.Page.PROJECT_RESULTS
+    kept = numbers_for(page, project, answers=answers_sent(project))
+    # Of a small project too, a report is made once and read until something changes.
+    stored = kept or made_at_once(page=page, project=project, now=timezone.now())
+    cards = cards_from_plain(stored.numbers or ())
+    # Counted again, so that every count matches the list it links to.
+    disagreements = human_model_disagreements(project) if _has_disagreement_table(cards) else ()
     context = {"project": project, "cards": _with_charts(project, cards), "kept": kept, "formats": FORMAT_NAMES}
     context |= counted(project, disagreements)
     return render(request, "results/results/project.html", context)

@@ -24,6 +24,7 @@ NOT_ORIGINAL = "not told apart"
 class Ambiguity(SingleChoice):
     name = "ambiguity"
     title = "Say which of two images fits a caption, or both"
+    study_title = "Which image fits the caption?"
     about = "Keeps instances whose caption fits one of the two images only."
     needs = "a caption and two images, each in its own role"
     rule = "unambiguous-v1"

@@ -257,6 +257,9 @@ class Kind(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    """What it asks people to do, as researchers read it where they choose it."""
+    study_title: ClassVar[str] = ""
+    """Suggested title of a study, which annotators read; "" for its `title`."""
     about: ClassVar[str] = ""
     """What its answers are for: one sentence for researchers."""
     needs: ClassVar[str] = ""

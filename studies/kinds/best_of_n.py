@@ -27,6 +27,7 @@ FEWEST_IMAGES = 2
 class BestOfN(SingleChoice):
     name = "best_of_n"
     title = "Pick the best image for a caption, or none"
+    study_title = "Which image fits the caption best?"
     about = "Finds, for each caption, the image that shows it, and rejects instances without one."
     needs = "a caption and 2 to 9 images in one role"
     rule = "chosen-v1"

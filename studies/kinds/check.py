@@ -39,6 +39,7 @@ class Check(SeveralChoices):
 
     name = "check"
     title = "Say which statements about an image are true"
+    study_title = "Which statements about the image are true?"
     about = "Collects True, False or Cannot tell for captions and for statements of your own."
     needs = "one image in a role, and a caption or statements of your own"
     rule = "collected-v1"

@@ -46,6 +46,7 @@ class Compare(SeveralChoices):
 
     name = "compare"
     title = "Compare images for a description, criterion by criterion"
+    study_title = "Which image is better?"
     about = "Collects preferences, such as between the images of several generators."
     needs = "2 to 4 images"
     rule = "collected-v1"

@@ -106,6 +106,7 @@ class Describe(Kind):
 
     name = "describe"
     title = "Describe one of several similar images, so that others find it"
+    study_title = "Describe the marked image"
     about = "Collects descriptions that set one image apart from the others."
     needs = "a set of 3 to 10 similar images in one role"
     rule = "collected-v1"

@@ -19,6 +19,7 @@ class ImageToText(MatchingChoice):
 
     name = "image_to_text"
     title = "Pick the caption that describes an image"
+    study_title = "Which caption describes the image?"
     about = "Measures how often people match an image with its caption."
     needs = "an image and 2 to 9 captions, each in its own role"
     asked, offered = "images", "captions"

@@ -34,6 +34,7 @@ class Rating(SingleChoice):
 
     name = "rating"
     title = "Rate on a scale how well an image fits"
+    study_title = "How well does the image fit?"
     about = "Collects ratings on a scale of 2 to 10 steps."
     needs = "a caption and one image in a role, or two images in two roles"
     rule = "collected-v1"

@@ -19,6 +19,7 @@ class TextToImage(MatchingChoice):
 
     name = "text_to_image"
     title = "Pick the image that a caption describes"
+    study_title = "Which image does the caption describe?"
     about = "Measures how often people pick the right image for a caption."
     needs = "a caption and 2 to 9 images, each in its own role"
     asked, offered = "captions", "images"

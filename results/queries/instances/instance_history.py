@@ -53,7 +53,8 @@ class GivenAnswer:
     """One version of one answer.
 
     `option`: the one chosen, None if the answer is no option; `said`: the answer in words. `position`: of the option,
-    from 1; None if it has a fixed position. `positions`: number of shuffled options, 0 if all are fixed.
+    from 1; None if it has a fixed position. `positions`: number of shuffled options, 0 if all are fixed. `labels`: what
+    is compared with others, part -> label; the part of an answer with one label is "".
     """
 
     name: str
@@ -66,6 +67,7 @@ class GivenAnswer:
     status: str
     seconds: float | None
     at: datetime
+    labels: Mapping[str, str]
 
     @property
     def where(self) -> str:
@@ -359,6 +361,7 @@ def _answer(
         status=_status(response),
         seconds=response.seconds_in_view,
         at=response.received_at,
+        labels=get_kind(question.kind).labels(question.content, response.choice, response.whole_answer),
     )
 
 

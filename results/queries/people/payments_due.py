@@ -116,10 +116,14 @@ def owed_by_person(project: Project, people: Collection[int]) -> dict[int, dict[
 
 @dataclass(frozen=True)
 class OwedSums:
-    """The cost of a study: pay of sessions, including waiting, and the number of paid answers."""
+    """The cost of a study: pay of sessions, including waiting, and the number of paid answers.
+
+    paid_each: pay of a finished session itself -> number of such sessions.
+    """
 
     for_sessions: Decimal
     answers_paid: int
+    paid_each: Mapping[Decimal, int]
 
 
 def owed_sums(study: Study) -> OwedSums:
@@ -139,9 +143,10 @@ def owed_by_study(studies: Sequence[Study]) -> dict[int, OwedSums]:
 
 
 def _owed_sums(study: Study, states: Sequence[tuple[int, str]], answers: Mapping[int, int]) -> OwedSums:
-    owed = (owed_for(state, answers.get(pk, 0), study.design) for pk, state in states)
+    owed = [(state, owed_for(state, answers.get(pk, 0), study.design)) for pk, state in states]
+    each = Counter(of.amount(PayItem.SESSION) for state, of in owed if state == SessionState.FINISHED)
     paid = sum(answers.get(pk, 0) for pk, _ in states) if study.design.pay.per_answer else 0
-    return OwedSums(total(owed, PayItem.SESSION, PayItem.WAITING), paid)
+    return OwedSums(total((of for _, of in owed), PayItem.SESSION, PayItem.WAITING), paid, each)
 
 
 def paid_answers(*studies: Study) -> dict[int, int]:

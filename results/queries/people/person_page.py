@@ -43,7 +43,8 @@ class ShownAnswer:
     """An answer of a person. `asked`: its question as they saw it, with the answers of others only.
 
     given: the answer as it stands; earlier: its earlier versions. seconds: until it was first sent. others: counted
-    answers of others; same: how many of them are the same, None for a free text.
+    answers of others. compared: how many of their parts are compared with this one, 0 for a free text; same: how many
+    of these are the same. An answer with one label is one part.
     """
 
     asked: History
@@ -51,7 +52,12 @@ class ShownAnswer:
     earlier: Sequence[GivenAnswer]
     seconds: float | None
     others: int
-    same: int | None
+    compared: int
+    same: int
+
+    @property
+    def has_parts(self) -> bool:
+        return any(self.given.labels)
 
 
 def sessions_of(person: Pseudonym) -> list[PersonSession]:
@@ -119,14 +125,17 @@ def _shown(asked: History, response: Any, name: str) -> ShownAnswer:
     mine = [given for given in asked.answers if given.name == name]
     others = [given for given in asked.counted if given.name != name]
     given = next(each for each in mine if (each.version, each.at) == (response.version, response.received_at))
-    labels = get_kind(asked.question.kind).labels(asked.question.content, response.choice, response.whole_answer)
+    pairs = [
+        (other.labels[part], label) for other in others for part, label in given.labels.items() if part in other.labels
+    ]
     return ShownAnswer(
         asked=replace(asked, shown=_in_order(asked, response), options=_options(asked, response, name), answers=others),
         given=given,
         earlier=[each for each in mine if each is not given],
         seconds=None if response.ms is None else response.ms / 1000,
         others=len(others),
-        same=sum(other.said == given.said for other in others) if labels else None,
+        compared=len(pairs),
+        same=sum(theirs == label for theirs, label in pairs),
     )
 
 

@@ -176,6 +176,7 @@ def study_outline(study: Study) -> StudyFacts:
         currency=design.pay.currency,
         per_session=design.pay.per_session,
         owed_for_sessions=owed.for_sessions,
+        paid_each=owed.paid_each,
         per_answer=design.pay.per_answer,
         answers_paid=owed.answers_paid,
         estimated_minutes=design.time.estimated_minutes,

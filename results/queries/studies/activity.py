@@ -6,7 +6,7 @@ from datetime import UTC
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, IntegerField, Max
+from django.db.models import Count, F, IntegerField, Max, Min
 from django.db.models.functions import Cast, TruncHour
 
 from analytics.work.pay import PaidSession, Wage, hourly_wage
@@ -21,13 +21,15 @@ class StudyActivity:
 
     `hours`: start of each hour with answers, in seconds since 1970, and their number. `seconds`: kind, whole seconds
     that an answer took, and their number. `wages`: pseudonym and hourly wage of each finished session, lowest first;
-    `wage`: of all of them. `last`: when the last answer came, in seconds since 1970, None without answers.
+    `wage`: of all of them. `first`, `last`: when the first and the last answer came, in seconds since 1970, None
+    without answers.
     """
 
     hours: Sequence[tuple[int, int]]
     seconds: Sequence[tuple[str, int, int]]
     wages: Sequence[tuple[str, float]]
     wage: Wage
+    first: int | None
     last: int | None
 
     def stored(self) -> dict[str, Any]:
@@ -40,7 +42,11 @@ def study_activity(study: Study, paid: Sequence[PaidSession]) -> StudyActivity:
     """Return the activity of `study`. paid: its finished sessions."""
     counted = Response.objects.counted_in(study).order_by()
     in_hours = counted.annotate(hour=TruncHour("received_at", tzinfo=UTC))
-    by_hour = in_hours.values_list("hour").annotate(n=Count("pk"), last=Max("received_at")).order_by("hour")
+    by_hour = (
+        in_hours.values_list("hour")
+        .annotate(n=Count("pk"), first=Min("received_at"), last=Max("received_at"))
+        .order_by("hour")
+    )
     rows = list(by_hour)
     took = counted.annotate(ms=took_ms()).filter(ms__isnull=False)
     in_seconds = took.annotate(second=Cast(F("ms") / 1000, IntegerField()))
@@ -48,11 +54,12 @@ def study_activity(study: Study, paid: Sequence[PaidSession]) -> StudyActivity:
     per_session, per_answer = study.design.pay.per_session, study.design.pay.per_answer
     wages = [(session.who, float(session.hourly(per_session, per_answer))) for session in paid]
     return StudyActivity(
-        [(int(hour.timestamp()), n) for hour, n, _ in rows],
+        [(int(hour.timestamp()), n) for hour, n, *_ in rows],
         list(by_second.order_by("question__kind", "second")),
         sorted(wages, key=lambda wage: (wage[1], wage[0])),
         hourly_wage(per_session, paid, per_answer),
-        int(rows[-1][2].timestamp()) if rows else None,
+        int(rows[0][2].timestamp()) if rows else None,
+        int(rows[-1][3].timestamp()) if rows else None,
     )
 
 
@@ -61,4 +68,4 @@ def activity_of(kept: Mapping[str, Any]) -> StudyActivity:
     rows = {name: [tuple(row) for row in kept[name]] for name in ("hours", "seconds", "wages")}
     n, *amounts, reason = kept["wage"]
     median, slow = (None if each is None else Decimal(each) for each in amounts)
-    return StudyActivity(**rows, wage=Wage(n, median, slow, reason), last=kept["last"])
+    return StudyActivity(**rows, wage=Wage(n, median, slow, reason), first=kept["first"], last=kept["last"])

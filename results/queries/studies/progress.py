@@ -104,6 +104,11 @@ class Rate:
         return self.times * 100 / self.n if self.n else None
 
     @property
+    def is_about_right(self) -> bool:
+        """Whether the results have it too, as a score by group or question."""
+        return self.what in (RIGHT, SCORE)
+
+    @property
     def is_mean(self) -> bool:
         """Whether it is the mean of scores instead of a count."""
         return self.what == SCORE

@@ -22,10 +22,12 @@ TIME_AXIS = "Time (UTC)"
 
 def say_projection(projection: Projection) -> str:
     """Return a sentence about the projected end."""
-    if projection.end is None or projection.per_hour is None:
+    if projection.end is None or projection.since is None:
         return projection.reason
     end = full_hour_after(projection.end.astimezone(UTC))
-    return f"At {projection.per_hour:.1f} answers an hour, the last answer is expected by {_moment(end)} UTC."
+    rate = f"{projection.per_hour:.1f} answers an hour"
+    measured = f"{projection.answers:,} since {_moment(projection.since.astimezone(UTC))}"
+    return f"At {rate} ({measured}), the last answer is expected by {_moment(end)} UTC."
 
 
 def progress_chart(name: str, hours: Hours, *, last: datetime | None, wanted: int, projection: Projection) -> Chart:

@@ -43,6 +43,7 @@ from results.reports.facts import LabelSpace
 from results.reports.labels import AgreementLabels, rule_labels
 from results.reports.sections.answers import NOBODY_TIMED
 from results.reports.text import cell_text
+from studies.wording import counted
 
 RIGHT_RANGE = "Right, 95 % interval"
 # Both models iterate hundreds of times over all answers: this many take about a second.
@@ -106,7 +107,7 @@ MODELS = ("MACE", "Dawid-Skene")
 
 
 # The columns of a row about one person's answers of one kind, in order; the models' columns follow.
-_ANSWERS, _KIND, _FLAGS, _SECONDS, _POSITIONS = 1, 2, 3, 7, 9
+_ANSWERS, _KIND, _FLAGS, _SECONDS, _POSITIONS = 1, 2, 3, 8, 10
 
 
 def annotators_table(
@@ -175,7 +176,7 @@ def _columns(first: str, always: str) -> list[Column]:
     return [
         *(Column(first), Column("Answers", "count"), Column("Kind"), Column("Flags")),
         *(Column("Agreement with others", "share"), Column("Agreement, 95 % interval", "share")),
-        *(Column("Shared questions", "count"), Column("Median seconds", "coefficient")),
+        *(Column("Compared with"), Column("Shared questions", "count"), Column("Median seconds", "coefficient")),
         *(Column("Seconds, middle half", "coefficient"), Column("Position bias, p", "p")),
         *(Column(always, "share"), Column("Right", "share"), Column(RIGHT_RANGE, "share")),
         *(Column("Decided by others", "count"), Column("Accepted by others", "share")),
@@ -279,8 +280,9 @@ def _rows_of(
         # Free texts are never equal.
         if not any(one.labels for one in mine):
             agreement, skills = (None, None), [None] * len(skills)
+        compared_with = _compared_with(beside)
         row = (
-            *(AnnotatorName(name), len(mine), kind, None, *agreement, shared[name]),
+            *(AnnotatorName(name), len(mine), kind, None, *agreement, compared_with, shared[name]),
             *(*_seconds(mine), position_habit(mine), *_shares(mine, label_space), *_accepted(mine)),
             *(*_on_scale(uses.get(name), alone), *skills),
         )
@@ -297,6 +299,13 @@ def _agreement(beside: Mapping[tuple[int, str], Score], subjects: Mapping[int, i
         return Undefined(alone), Undefined(alone)
     limits = (interval.low, interval.high) if isinstance(interval, Range) else (None, None)
     return Bar(cast(float, share), low=limits[0], high=limits[1]), interval
+
+
+def _compared_with(beside: Mapping[tuple[int, str], Score]) -> str | None:
+    """Return how many answers of others an agreement counts, or how many parts of answers that have several."""
+    n = sum(found.n for found in beside.values())
+    unit = "part" if any(unit for _, unit in beside) else "answer"
+    return f"{counted(n, unit)} of others" if n else None
 
 
 def same_as_others(first: Iterable[PersonsAnswer]) -> Mapping[str, Mapping[tuple[int, str], Score]]:
@@ -443,7 +452,8 @@ def _skills(modelled: _Modelled | None, name: str, shared: int, alone: str) -> I
 ABOUT_NUMBERS = (
     "Counted answers only. Low agreement alone is not evidence of carelessness. Seconds: from shown to first sent, "
     "without the time the page was out of sight. Agreement with others: over all answers of others to the same "
-    "questions, without answers added because others differed. Intervals are Wilson's, for this person on similar "
+    "questions, without answers added because others differed. An answer with several parts, such as statements or "
+    "criteria, counts part by part. Intervals are Wilson's, for this person on similar "
     "instances, clustered by instance if one has several answers. Position bias, p: chi-squared test that all "
     "positions are chosen equally often (Monte Carlo for small counts); under 0.001 it is a flag."
 )

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from analytics.work.pay import hourly_wage, projected_cost
+from analytics.work.pay import Wage, hourly_wage, projected_cost
 from results.reports.base import Cell, Chart, Column, LinkedCount, Table, Undefined
 from results.reports.explorer_links import NOT_SHOWN, SETTLED, listing
 from results.reports.facts import ProjectFacts, StudyFacts
 from results.reports.sections.activity import wages_chart
 
 FINISHED, WAITED = "finished", "waited"
+PAYS_NOTHING = "The study pays nothing."
 
 
 def cost_table(project: ProjectFacts) -> Table:
@@ -16,7 +17,7 @@ def cost_table(project: ProjectFacts) -> Table:
         *(Column("Study"), Column("Annotators", "count"), Column("Sessions finished", "count")),
         *(Column("Currency"), Column("Pay per session", "money"), Column("Pay per answer", "money")),
         *(Column("Answers paid", "count"), Column("Cost of sessions", "money"), Column("Cost of answers", "money")),
-        Column("Cost without fees", "money"),
+        *(Column("Cost without fees", "money"), Column("Finished sessions, paid each")),
         *(Column("Sessions timed", "count"), Column("Hourly wage, median", "money")),
         Column("Hourly wage, tenth percentile", "money"),
     ]
@@ -25,6 +26,11 @@ def cost_table(project: ProjectFacts) -> Table:
         "Hourly wage: pay divided by the time from arrival to return, by this site's clock. Tenth percentile: one "
         "session in ten earned less. Costs exclude platform fees and taxes."
     ]
+    if any(len(study.paid_each) > 1 for study in project.studies):
+        notes.append(
+            "A session that finished with fewer answers than its study file asks for, such as one stopped half way, is "
+            "paid its share. Undecided: sessions with unlikely times, which are paid nothing until you accept them."
+        )
     if any(study.per_answer for study in project.studies):
         notes.append(
             "Every stored answer is paid, including answers of unfinished sessions and answers that do not count. The "
@@ -38,17 +44,28 @@ def cost_table(project: ProjectFacts) -> Table:
 
 def _row(study: StudyFacts) -> Sequence[Cell]:
     finished = study.sessions.get(FINISHED, 0)
-    wage = hourly_wage(study.per_session, study.paid, study.per_answer)
+    pays = study.per_session or study.per_answer
+    wage = hourly_wage(study.per_session, study.paid, study.per_answer) if pays else Wage(0, None, None, PAYS_NOTHING)
     of_sessions = study.owed_for_sessions
     of_answers = projected_cost(study.per_answer, study.answers_paid)
     missing = Undefined(wage.reason)
     return (
-        *(study.slug, study.annotators, finished, study.currency, study.per_session, study.per_answer),
+        *(study.slug, study.annotators, finished),
+        *(study.currency, study.per_session, study.per_answer),
         *(study.answers_paid, of_sessions, of_answers, of_sessions + of_answers),
+        _paid_each(study, finished),
         wage.n,
         missing if wage.median is None else wage.median,
         missing if wage.tenth_percentile is None else wage.tenth_percentile,
     )
+
+
+def _paid_each(study: StudyFacts, finished: int) -> str:
+    """Return how many finished sessions are paid which amount, highest first. Example: "4 at 1.00, 1 at 0.50"."""
+    amounts = sorted(study.paid_each.items(), reverse=True)
+    undecided = finished - sum(study.paid_each.values())
+    said = [f"{n:,} at {amount:.2f}" for amount, n in amounts]
+    return ", ".join([*said, *([f"{undecided:,} undecided"] if undecided else [])])
 
 
 def cost_chart(study: StudyFacts) -> Chart:

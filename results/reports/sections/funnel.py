@@ -15,7 +15,7 @@ from analytics.outcomes import (
     progress_of_instance,
 )
 from results.reports.base import Cell, Chart, Column, LinkedCount, Point, Series, Table
-from results.reports.explorer_links import ALL, in_address, listing
+from results.reports.explorer_links import ALL, in_address, listing, word_of
 from results.reports.facts import ProjectFacts, QuestionFacts, StudyFacts
 
 Category = tuple[str, str]
@@ -93,7 +93,8 @@ _OF_PARTS = (
 )
 _OUTCOMES = (
     "A study that accepts nothing, such as a baseline, has agreed and conflicting instances. Undone: the acceptance "
-    "that it came from was undone, so it is not in the dataset."
+    "that it came from was undone, so it is not in the dataset. A study with the rule collected-v1 accepts whatever "
+    "people answer: pages call that collected."
 )
 
 
@@ -252,6 +253,7 @@ def funnel_chart(project: ProjectFacts, funnel: Table) -> Chart:
     """Chart the rows of `funnel`, the table of `project`, for all categories together."""
     titles = [column.title for column in funnel.columns]
     unit = "Items" if ITEMS_ASKED in titles else "Instances"
+    rules = {study.slug: study.rule for study in project.studies}
     points = []
     for row in funnel.rows:
         said = dict(zip(titles, row, strict=True))
@@ -260,7 +262,7 @@ def funnel_chart(project: ProjectFacts, funnel: Table) -> Chart:
         if said["Type"] == ALL and isinstance(asked, int):
             points.append(Point(f"{slug}: asked" if said["Purpose"] else str(slug), int(asked)))
             if isinstance(accepted, int):
-                points.append(Point(f"{slug}: accepted", int(accepted)))
+                points.append(Point(f"{slug}: {word_of(Outcome.ACCEPTED, rules[str(slug)])}", int(accepted)))
     words = ", ".join(f"{point.label} {point.value:,}" for point in points)
     title = "From candidates to instances"
     return Chart("funnel", title, f"{unit}: {words}.", "bars", "count", unit, [Series("", points)])

@@ -150,6 +150,7 @@ def test_every_acknowledged_answer_is_paid_and_the_cost_is_the_sum_of_the_list()
     facts = study_outline(study)
     assert facts.answers_paid == 3
     assert facts.owed_for_sessions + facts.answers_paid * facts.per_answer == Decimal("0.74")
+    assert facts.paid_each == {}, "nobody finished"
     assert sum(person.amount for person in found.values()) == Decimal("0.74")
 
 

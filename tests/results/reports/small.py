@@ -31,6 +31,7 @@ STEP_3 = StudyFacts(
     estimated_minutes=40,
     sessions={"finished": 2, "given_up": 1},
     owed_for_sessions=Decimal("16.00"),
+    paid_each={Decimal("8.00"): 2},
     annotators=2,
     paid=[PaidSession(2400.0), PaidSession(2400.0)],
     questions=[

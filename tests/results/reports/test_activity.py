@@ -15,7 +15,7 @@ NOWHERE = Projection(None, reason="Too few answers yet.")
 
 
 def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
-    end = Projection(NINE + 4.5 * HOUR, 12.0)
+    end = Projection(NINE + 4.5 * HOUR, 12.0, answers=30, since=NINE)
     hours, last = [(NINE, 20), (NINE + HOUR, 10)], NINE + 1.5 * HOUR
     chart = progress_chart("p", hours, last=last, wanted=54, projection=end)
     given, projected = ([(point.label, point.value) for point in series.points] for series in chart.series)
@@ -23,7 +23,9 @@ def test_progress_adds_up_and_leads_to_the_projected_end() -> None:
     assert projected == [("20 Nov 2026, 10:30", 30), ("20 Nov 2026, 14:00", 54)]
     assert chart.reference == Reference("asked for", 54)
     assert chart.description == "30 of 54 answers. Projected end: 20 Nov 2026, 14:00 UTC."
-    assert say_projection(end) == ("At 12.0 answers an hour, the last answer is expected by 20 Nov 2026, 14:00 UTC.")
+    assert say_projection(end) == (
+        "At 12.0 answers an hour (30 since 20 Nov 2026, 09:00), the last answer is expected by 20 Nov 2026, 14:00 UTC."
+    )
 
 
 def test_nothing_is_projected_without_a_reason_to() -> None:

@@ -135,8 +135,8 @@ def test_cost_and_wage() -> None:
     assert step_3[:5] == ["step-3", 2, 2, "USD", Decimal("8.00")]
     # Nothing for answers: 0 of them at 0, beside the sessions' 16.
     assert step_3[5:10] == [0, 0, Decimal("16.00"), 0, Decimal("16.00")]
-    assert step_3[10:12] == [2, Decimal(12)]
-    assert baseline[11] == Undefined("Nobody has finished yet.")
+    assert step_3[10:13] == ["2 at 8.00", 2, Decimal(12)]
+    assert baseline[12] == Undefined("Nobody has finished yet.")
 
 
 def test_tables_that_nothing_could_fill_are_left_out() -> None:

@@ -2,7 +2,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from analytics.work.pay import PaidSession
-from results.reports.base import Reference
+from results.reports.base import Reference, Undefined
 from results.reports.sections.cost import cost_chart, cost_table
 from tests.results.reports.small import PROJECT, values
 
@@ -38,6 +38,29 @@ def test_what_answers_are_paid_stands_beside_what_sessions_are() -> None:
     assert (row["Cost of sessions"], row["Cost of answers"]) == (Decimal("6.00"), Decimal("7.50"))
     assert (row["Cost without fees"], row["Hourly wage, median"]) == (Decimal("13.50"), Decimal("15.00"))
     assert "answers of unfinished sessions" in table.notes[1]
+
+
+def test_sessions_that_are_paid_a_share_make_the_row_add_up() -> None:
+    """By hand: 4 sessions at 1.00 and one of half the answers at 0.50 are 4.50; one waits for a decision."""
+    study = replace(
+        PROJECT.studies[0],
+        per_session=Decimal("1.00"),
+        owed_for_sessions=Decimal("4.50"),
+        paid_each={Decimal("0.50"): 1, Decimal("1.00"): 4},
+        sessions={"finished": 6},
+    )
+    table = cost_table(replace(PROJECT, studies=[study]))
+    row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
+    assert row["Finished sessions, paid each"] == "4 at 1.00, 1 at 0.50, 1 undecided"
+    assert row["Cost of sessions"] == Decimal("4.50")
+    assert "one stopped half way, is paid its share" in table.notes[1]
+
+
+def test_a_study_that_pays_nothing_has_no_wage() -> None:
+    study = replace(PROJECT.studies[0], per_session=Decimal(0), paid=[PaidSession(1200.0)])
+    table = cost_table(replace(PROJECT, studies=[study]))
+    row = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
+    assert row["Hourly wage, median"] == Undefined("The study pays nothing.")
 
 
 def test_a_chart_shows_wages_against_the_minimum() -> None:

@@ -263,13 +263,37 @@ def test_times_are_medians_by_kind() -> None:
     assert sentences.say_times(found) == "check: median 9.10 s (middle half 6.30–11.70 s, 53 answers)."
 
 
+COST = "Study|Currency|Pay per session|Pay per answer|Cost without fees"
+
+
+def test_studies_that_pay_nothing_have_no_wage_and_are_named_once() -> None:
+    free = ("USD", Decimal(0), Decimal(0), Decimal(0), NOTHING, 0)
+    rows: list[Sequence[Cell]] = [("a", "USD", Decimal(2), Decimal(0), Decimal(4), Decimal("9.5"), 2)]
+    titles = f"{COST}|Hourly wage, median|Sessions timed"
+    assert sentences.say_cost(table(titles, *rows, ("b", *free), ("c", *free))) == (
+        "USD 4.00 for 3 studies, without fees. The median wage is USD 9.50 an hour (2 sessions). "
+        "2 studies pay nothing, so no wage is computed there."
+    )
+    assert sentences.say_cost(table(titles, ("b", *free))) == "USD 0.00 for 1 study, without fees."
+
+
+def test_lengths_name_the_texts_they_are_about() -> None:
+    numbers = "Texts|Mean length|Mean sentences"
+    described = table(f"Split|Sets|{numbers}", ("all", "all", 8, 24.625, 1.5))
+    asked = table(f"Study|Sets|Descriptions|{numbers}", ("s", "all", "asked about", 12, 20.0, 1.0))
+    assert sentences.say_language([described, asked]) == (
+        "8 texts imported or accepted, with 24.63 tokens and 1.50 sentences on average."
+    )
+    assert sentences.say_language([asked]) == ("12 texts asked about, with 20.00 tokens and 1.00 sentences on average.")
+
+
 def test_cost_is_summed_by_currency() -> None:
-    titles = "Study|Currency|Cost without fees|Hourly wage, median|Sessions timed"
+    titles = f"{COST}|Hourly wage, median|Sessions timed"
     rows: list[Sequence[Cell]] = [
-        ("a", "USD", Decimal("41.20"), Decimal("9.5"), 20),
-        ("b", "USD", Decimal("0.80"), NOTHING, 0),
+        ("a", "USD", Decimal(2), Decimal(0), Decimal("41.20"), Decimal("9.5"), 20),
+        ("b", "USD", Decimal(0), Decimal("0.1"), Decimal("0.80"), NOTHING, 0),
     ]
-    rows.append(("c", "GBP", Decimal("3"), Decimal("8.1"), 1))
+    rows.append(("c", "GBP", Decimal(3), Decimal(0), Decimal("3"), Decimal("8.1"), 1))
     assert sentences.say_cost(table(titles, *rows)) == (
         "USD 42.00 and GBP 3.00 for 3 studies, without fees. "
         "The median wage is USD 9.50 an hour (20 sessions). The median wage is GBP 8.10 an hour (1 session)."

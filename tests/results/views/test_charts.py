@@ -17,7 +17,7 @@ def chart(client: Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> Stor
     sent: list[Job] = []
     monkeypatch.setattr("results.views.charts.send", sent.append)
     answer(sit_down(study, "ann"), questions(study)[0], "none", send_ms=4000, now=NOON)
-    assert "drawn in the background" in client.get(RESULTS).content.decode()
+    assert "Drawing the chart" in client.get(RESULTS).content.decode()
     for job in sent:
         run_now(job)
     return StoredChart.objects.get(values__name="times")
@@ -26,7 +26,7 @@ def chart(client: Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> Stor
 def test_the_page_shows_the_chart_once_it_is_drawn(client: Client, chart: StoredChart) -> None:
     page = client.get(RESULTS).content.decode()
     assert chart.svg in page
-    assert "drawn in the background" not in page
+    assert "Drawing the chart" not in page
     assert chart.svg in client.get(f"/projects/birds/charts/{chart.digest}/").content.decode()
 
 

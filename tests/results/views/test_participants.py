@@ -2,6 +2,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,11 +12,14 @@ from django.test.utils import CaptureQueriesContext
 
 from analytics.work.answer_times import TimeEvidence
 from annotation.actions import sessions
+from annotation.actions.answering import responses
+from annotation.actions.answering.responses import Submission
 from annotation.models import Annotator, PracticeAnswer, Response, Session, SessionState, Skip
 from results.actions.erasure import forget
 from results.models import Pseudonym
 from results.reports.base import Column, Table, Undefined
 from results.views.participants import _most_important_first
+from studies.kinds import get_kind
 from studies.models import Membership, PracticeQuestion, Project, Study
 from tests.factories import NOON, arrive_at_work, make_project
 from tests.pages import words_of
@@ -68,7 +72,7 @@ def test_people_are_compared_and_sorted_over_all_studies(client: Client, researc
         sit_through(study, person, choice)
     sessions.leave(session=arrive_at_work(study, "dora"), to=SessionState.GIVEN_UP, now=NOON)
     page = client.get(PAGE)
-    shares = {line.name: [cell.text for cell in cells[:2]] for line, cells, _ in page.context["rows"]}
+    shares = {line.name: [cell.text for cell in cells[:2]] for line, cells, *_ in page.context["rows"]}
     first, second = sorted([name("ann"), name("ben")])
     assert list(shares) == [name("cleo"), first, second, name("dora")]
     assert (shares[name("cleo")][0], shares[name("ann")][0], shares[name("dora")][0]) == ("0.00", "50.00", "—")
@@ -191,16 +195,26 @@ def test_few_answers_alone_put_nobody_first(client: Client, researcher: User) ->
         sit_through(study, person, choice)
     sit_through(study, "cleo", by_key(vase_0="candidate-1"))
     page = client.get(PAGE)
-    shares = {line.name: cells[0].text for line, cells, _ in page.context["rows"]}
+    shares = {line.name: cells[0].text for line, cells, *_ in page.context["rows"]}
     assert next(iter(shares)) == name("dora")
     assert list(shares)[-1] == name("cleo")
     assert shares[name("cleo")] == "0.00"
-    said = "Sorted by agreement with others, lowest first, by the upper end of the 95 % interval."
-    caveat = "Low agreement alone is not evidence of carelessness."
-    assert f"{said} {caveat}</p>" in words_of(page)
-    assert (
-        "Sorted by" not in words_of(client.get(PAGE, {"order": "answers"})).partition("<table")[0].partition("Apply")[2]
-    )
+    assert "Sorted by “Agreement at most”, the upper end of the 95 % interval. Look first at" in words_of(page)
+    most = [most for *_, most in page.context["rows"] if most is not None]
+    assert most == sorted(most)
+    assert ">Agreement at most, %</th>" in page.content.decode()
+    assert ">Right at most, %</th>" in client.get(PAGE, {"order": "right"}).content.decode()
+    other = words_of(client.get(PAGE, {"order": "answers"}))
+    assert "Sorted by “" not in other
+    assert "at most, %" not in other
+
+
+@pytest.mark.usefixtures("three")
+def test_flags_have_a_column_once_somebody_has_one(client: Client) -> None:
+    head = '<th scope="col">Flags</th>'
+    assert head not in client.get(PAGE).content.decode()
+    Session.objects.filter(annotator__provider_id="ann").update(state=SessionState.LEFT_OUT, ended_at=NOON)
+    assert head in client.get(PAGE).content.decode()
 
 
 def test_the_share_of_right_answers_says_of_how_many(client: Client, researcher: User) -> None:
@@ -208,9 +222,36 @@ def test_the_share_of_right_answers_says_of_how_many(client: Client, researcher:
     study.questions.filter(instance__key__in=["vase-0", "vase-1"]).update(right="candidate-0")
     sit_through(study, "ann", "candidate-0")
     page = client.get(PAGE)
-    ((line, cells, _),) = page.context["rows"]
+    ((line, cells, *_),) = page.context["rows"]
     assert (line.counted, line.with_right, cells[2].text) == (4, 2, "100.00")
     assert "34.24–100.00, 2 questions</small>" in words_of(page)
+
+
+def test_answers_of_several_parts_are_compared_part_by_part_in_the_table_and_in_the_list(
+    client: Client, researcher: User
+) -> None:
+    """Of two statements about each of four images, ann and ben agree on the first: on 4 of 8 parts, on no answer."""
+    ask = {"captions": [], "statements": ["It is old.", "It is new."]}
+    study = open_study(project_of(researcher), {"study": "says", "kind": "check", "ask": ask, "answers": 2})
+    check(study, "ann", ["true", "true"])
+    check(study, "ben", ["true", "false"])
+    (row,) = numbers_of(client, "ann")
+    assert (row["Agreement with others (%)"], row["Compared with"]) == ("50.00", "8 parts of others")
+    page = page_of(client, "ann")
+    shown = page.context["answers"].object_list
+    assert [(each.same, each.compared, each.others) for each in shown] == [(1, 2, 1)] * 4
+    assert words_of(page).count("1 of 2 parts the same in 1 answer of others") == 4
+
+
+def check(study: Study, person: str, says: list[str]) -> None:
+    """Let `person` say the same about both statements of each question of `study`."""
+    session = arrive_at_work(study, person)
+    for slot in responses.open_slots(session=session, limit=100):
+        content = slot.question.content
+        said = dict(zip([statement["key"] for statement in content["statements"]], says, strict=True))
+        posted = get_kind("check").posted(content, responses.order_for(session=session, question=slot.question), said)
+        sent = Submission(slot=slot.pk, submission=uuid4(), posted=posted)
+        responses.submit(token=session.token, sent=sent, now=NOON)
 
 
 @pytest.mark.usefixtures("three")
@@ -270,7 +311,7 @@ def test_texts_are_shown_until_their_author_withdraws(client: Client, researcher
     client.get("/projects/sets/people/")
     ann, ben = (f"/projects/sets/people/{name(person)}/" for person in ("ann", "ben"))
     (written,) = client.get(ann).context["answers"].object_list
-    assert (written.given.said, written.same, written.others) == ("A heron, ثم بطة.", None, 0)
+    assert (written.given.said, written.compared, written.others) == ("A heron, ثم بطة.", 0, 0)
     assert "A heron, ثم بطة." in words_of(client.get(ben))
     withdraw(tell.project, "ann")
     assert "A heron" not in words_of(client.get(ann)) + words_of(client.get(ben))

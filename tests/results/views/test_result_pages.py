@@ -5,6 +5,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from results.actions import cached_statistics
+from results.reports.base import Report
+from results.reports.build import report_of
+from results.reports.facts import ProjectFacts
 from studies.models import Project, Study
 from tests.factories import create_draft
 from tests.removing import withdraw
@@ -95,6 +99,23 @@ def test_the_results_of_a_project_are_those_of_the_whole_pipeline(client: Client
     assert table(client, PROJECT, "scores")[0][1:9] == [
         *("Humans", "all", "all", "1", "1", "100.00", "100.00", "100.00")
     ]
+
+
+def test_a_report_is_made_again_only_after_a_change(
+    client: Client, step_3: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[ProjectFacts] = []
+
+    def counted(facts: ProjectFacts) -> Report:
+        made.append(facts)
+        return report_of(facts)
+
+    monkeypatch.setattr(cached_statistics, "report_of", counted)
+    first, second = (table(client, PROJECT, "funnel") for _ in range(2))
+    assert (first, len(made)) == (second, 1)
+    withdraw(step_3.project, "ben")
+    assert table(client, PROJECT, "funnel") != first
+    assert len(made) == 2
 
 
 def test_more_answers_take_no_more_queries(

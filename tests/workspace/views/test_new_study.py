@@ -91,6 +91,10 @@ def test_the_short_form_makes_a_study_that_can_be_launched(editor: Client, proje
     assert study.questions.count() == 3
 
 
+def test_the_suggested_title_speaks_to_annotators(editor: Client) -> None:
+    assert form(editor.get(FORM))["title"] == "Which image fits the caption best?"
+
+
 def test_create_pressed_twice_makes_one_study_and_another_study_gets_another_name(editor: Client) -> None:
     typed = form(editor.get(FORM), title="Which vase?")
     places = [editor.post(FORM, typed)["Location"] for _ in range(2)]

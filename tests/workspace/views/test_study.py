@@ -39,7 +39,7 @@ def test_the_page_shows_how_far_the_study_is(client: Client, study: Study) -> No
     assert "Places 1 0 finished 1 in progress 0 open" in shown
     assert "Questions 4 2 unanswered · 0 open · 2 complete" in shown
     assert "Accepted questions 1 2 undecided · 0 conflicting · 1 rejected" in shown
-    assert "50.0 % 1 of 2 answers" in shown
+    assert "50.0 % of answers 1 of 2" in shown
     assert "6.0 median; middle half 5.0–7.0, 2 answers" in shown
     assert f"{Pseudonym.objects.get().name} Answering 2 of 4" in shown
 
@@ -66,6 +66,31 @@ def test_cost_and_wage_are_shown(client: Client, study: Study) -> None:
     assert "1 place at USD 8.00 cost USD 8.00 without the platform’s fee." in shown
     assert "median USD 12.00, slowest tenth USD 12.00 or less (1 finished sessions)" in shown
     assert "minimum of USD 8 an hour" not in shown
+
+
+def test_a_study_that_pays_nothing_is_not_warned_of(client: Client, study: Study) -> None:
+    redesign(study, pay=study.design.pay.model_copy(update={"per_session": Decimal(0)}))
+    sit_down(study, "one", state=SessionState.FINISHED, ended_at=NOON + timedelta(minutes=40))
+    page = words_of(client.get(PAGE))
+    assert '<p class="pay"> The study pays nothing, so it has no cost. </p>' in page
+    assert "minimum of USD 8 an hour" not in page
+
+
+def test_the_share_of_right_answers_names_its_unit_and_leads_to_the_scores(client: Client, study: Study) -> None:
+    study.questions.update(right="candidate-1")
+    session = sit_down(study, "pid-1")
+    answer(session, questions(study)[0], "candidate-1")
+    answer(session, questions(study)[1], "none")
+    page = words_of(client.get(PAGE))
+    link = f'<a href="{PAGE}results/#card-people">Scores with intervals</a>'
+    assert f'50.0 % <small>of answers</small></p> <p class="figures">1 of 2 · {link}</p>' in page
+
+
+def test_the_place_of_a_chart_that_is_not_drawn_yet_is_under_its_title(client: Client, study: Study) -> None:
+    answer(sit_down(study, "pid-1"), questions(study)[0], "candidate-1", send_ms=4000)
+    page = words_of(client.get(PAGE))
+    assert '<h3>Answers over time</h3> <div class="chart-pending" hx-get="/projects/birds/charts/' in page
+    assert '<noscript> <a href="">Reload</a> to see it.</noscript>' in page
 
 
 def test_a_wage_under_the_least_is_an_alarm(client: Client, study: Study) -> None:

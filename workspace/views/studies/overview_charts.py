@@ -45,8 +45,8 @@ def overview_of(study: Study, progress: StudyProgress, activity: StudyActivity, 
     hours = [(datetime.fromtimestamp(start, UTC), n) for start, n in activity.hours]
     left = progress.answers.wanted - progress.answers.given
     expected = study.state == StudyState.OPEN and progress.answers.wanted > 0
-    last = None if activity.last is None else datetime.fromtimestamp(activity.last, UTC)
-    projection = projected_end(hours, last=last, left=left, now=now) if expected else Projection(None)
+    first, last = (None if at is None else datetime.fromtimestamp(at, UTC) for at in (activity.first, activity.last))
+    projection = projected_end(hours, first=first, last=last, left=left, now=now) if expected else Projection(None)
     charts = [chart for chart in _charts(study, progress, activity, hours, last, projection) if chart.has_points]
     rows = live_charts(study, charts)
     shown = [

@@ -84,7 +84,7 @@ class Pay:
 
     @property
     def too_low(self) -> bool:
-        return is_underpaid(self.currency, self.wage.median)
+        return bool(self.per_session or self.per_answer) and is_underpaid(self.currency, self.wage.median)
 
 
 def _pay_so_far(study: Study, wage: Wage | None, *, seats: int) -> Pay:

@@ -75,14 +75,15 @@ def new(request: HttpRequest, project: Project) -> HttpResponse:
     copied = shipped_designs().get(request.GET.get("from", ""))
     name = request.GET.get("kind", "")
     chosen = question_type(project, name if name in KINDS else next(iter(KINDS)))
-    title = chosen.kind.title if name in KINDS else ""
+    suggested = chosen.kind.study_title or chosen.kind.title
+    title = suggested if name in KINDS else ""
     source = copied.source if copied else _first_file(chosen, title, signed_in(request))
     own_name = request.POST.get("study") != request.POST.get("named")
 
     def save(source: str) -> Study:
         values, _ = read_values(source)
         title = values.get("title")
-        if not own_name and isinstance(title, str) and title != chosen.kind.title:
+        if not own_name and isinstance(title, str) and title != suggested:
             named = slugify(title)[:LONGEST_SLUG].strip("-") or values["study"]
             source = apply_changes(source, {("study",): named})
         made = create_once(project=project, source=source, by=signed_in(request), now=timezone.now(), is_named=own_name)
