@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
+from studies.batches import Progress, create_in_batches, unheard
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, Kind, NewQuestion, get_kind, usual_ask
@@ -110,14 +111,18 @@ def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
     return Origin(question=accepted[-1][0], won=won)
 
 
-def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, list[Question]]:
+def make_questions(
+    study: Study, wanted: Mapping[About, int], progress: Progress = unheard
+) -> dict[About, list[Question]]:
     """Make and return all questions about each item, in the order of the parts.
 
     `wanted`: answers wanted per question of the item. Raises StudyError with all problems.
     """
     problems: list[str] = []
     made: dict[About, list[Question]] = {}
-    for about, asked in unsaved_questions(study, list(wanted)):
+    total = len(wanted) * study.design.questions_per_instance
+    for done, (about, asked) in enumerate(unsaved_questions(study, list(wanted)), start=1):
+        progress("Building questions", done * study.design.questions_per_instance, total)
         if isinstance(asked, CannotAsk):
             problems.append(str(asked))
             continue
@@ -128,7 +133,14 @@ def make_questions(study: Study, wanted: Mapping[About, int]) -> dict[About, lis
         more = len(problems) - PROBLEMS_SHOWN
         tail = [f"... and {more} more instances cannot be asked about."] if more > 0 else []
         raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
-    Question.objects.bulk_create((question for asked in made.values() for question in asked), batch_size=BATCH)
+    create_in_batches(
+        Question.objects.all(),
+        (question for asked in made.values() for question in asked),
+        size=BATCH,
+        stage="Creating questions",
+        total=sum(map(len, made.values())),
+        progress=progress,
+    )
     return made
 
 

@@ -24,6 +24,7 @@ from studies.actions.questions import (
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
+from studies.batches import Progress, create_in_batches, unheard
 from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -225,6 +226,7 @@ def freeze(
     by: Actor,
     now: datetime,
     about: Sequence[About] | None = None,
+    progress: Progress = unheard,
 ) -> None:
     """Make the questions and surveys of a draft and open it. Must run in a transaction. Raises StudyError.
 
@@ -239,7 +241,7 @@ def freeze(
         join_dataset(study=study, by=by, now=now)
     make_practice(study)
     if about is None or about:
-        add_surveys(study=study, planned=_planned(study, _asked_about(study, about)))
+        add_surveys(study=study, planned=_planned(study, _asked_about(study, about)), progress=progress)
     check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 
@@ -256,10 +258,10 @@ def joins_dataset(study: Study) -> bool:
     return study.purpose == Purpose.FILTER and (not in_dataset or study.fed_by_id in in_dataset)
 
 
-def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> list[Survey]:
+def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]], progress: Progress = unheard) -> list[Survey]:
     """Make the planned questions and surveys; return the surveys."""
     wanted = {about: survey.seats for survey in planned for about in survey.items}
-    questions = make_questions(study, wanted)
+    questions = make_questions(study, wanted, progress)
     first = study.surveys.count() + 1
     surveys = [
         Survey(study=study, number=number, seats_planned=survey.seats) for number, survey in enumerate(planned, first)
@@ -267,8 +269,12 @@ def add_surveys(*, study: Study, planned: Sequence[PlannedSurvey[About]]) -> lis
     Survey.objects.bulk_create(surveys, batch_size=BATCH)
     asked = ([question for about in plan.items for question in questions[about]] for plan in planned)
     fill_surveys(
-        (survey, in_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
-        for survey, of_survey in zip(surveys, asked, strict=True)
+        (
+            (survey, in_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
+            for survey, of_survey in zip(surveys, asked, strict=True)
+        ),
+        total=sum(map(len, questions.values())),
+        progress=progress,
     )
     return surveys
 
@@ -277,18 +283,24 @@ def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
     fill_surveys([(survey, questions)])
 
 
-def fill_surveys(filled: Iterable[tuple[Survey, Sequence[Question]]]) -> None:
-    """Make the rows of surveys and their questions, in order.
+def fill_surveys(
+    filled: Iterable[tuple[Survey, Sequence[Question]]], *, total: int = 0, progress: Progress = unheard
+) -> None:
+    """Make the rows of surveys and their questions, in order. `total`: how many there are, for `progress`.
 
     All surveys share the statements, so that many small surveys need no more statements than a few large ones.
     """
-    SurveyQuestion.objects.bulk_create(
+    create_in_batches(
+        SurveyQuestion.objects.all(),
         (
             SurveyQuestion(survey=survey, question=question, position=position)
             for survey, questions in filled
             for position, question in enumerate(questions)
         ),
-        batch_size=BATCH,
+        size=BATCH,
+        stage="Filling surveys",
+        total=total,
+        progress=progress,
     )
 
 

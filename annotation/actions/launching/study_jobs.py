@@ -12,6 +12,7 @@ from annotation.actions.launching.extend_study import ExtensionKind, ExtensionPl
 from annotation.actions.launching.launch import launch
 from background.errors import Failed
 from background.jobs import cancel, request_job
+from background.live_progress import show_in
 from background.models import Job, JobState
 from background.work import RunningJob, Work
 from studies.actions.drafts import LAUNCH_JOB
@@ -35,6 +36,8 @@ class StudyJob:
     """The last launch of a draft, or the last extension of a launched study, by a job."""
 
     job: Job
+    stage: str = ""
+    """What it does now, if it has said."""
 
     @property
     def is_launch(self) -> bool:
@@ -98,7 +101,7 @@ def last_study_job(study: Study) -> StudyJob | None:
     """Return the last launch of a draft, or the last extension of a launched study, by a job; None without one."""
     kind = LAUNCH_JOB if study.state == StudyState.DRAFT else EXTENSION_JOB
     job = Job.objects.filter(kind=kind, key=str(study.pk)).order_by("pk").last()
-    return StudyJob(job) if job and not _is_outdated(job, study) else None
+    return StudyJob(job, show_in(job)) if job and not _is_outdated(job, study) else None
 
 
 def _is_outdated(job: Job, study: Study) -> bool:
@@ -142,7 +145,7 @@ def _launch(job: RunningJob) -> None:
             return
         if _checksum(locked) != job.arguments["file"]:
             raise Failed("The draft was changed after its launch was confirmed. Check it and launch it again.")
-        launch(study=study, by=user, now=job.now())
+        launch(study=study, by=user, now=job.now(), progress=job.show)
 
     _run(job, act, verb="launch")
 
