@@ -70,6 +70,14 @@ class Import(BackgroundWork):
         told = self._site.json("POST", f"{self.path}again/", makes=True)
         return Import(self._site, self._project, told)
 
+    def change_mapping(self, mapping: Mapping[str, str]) -> "Import":
+        """Change what the columns of an imported table are, until a study asks about its instances. Raises LineupError.
+
+        mapping: column -> what it becomes, for every column. Return the change, to be waited for.
+        """
+        told = self._site.json("POST", f"{self.path}mapping/", makes=True, json={"mapping": dict(mapping)})
+        return Import(self._site, self._project, told)
+
 
 class Export(BackgroundWork):
     """A file that is written in the background. `told` is its last known state."""

@@ -124,7 +124,8 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     for wanted in Import.objects.filter(**of_jobs).select_related("project"):
         address = reverse("project_imports", args=[wanted.project.slug])
         job, done = jobs[wanted.job_id], "is checked." if wanted.dry_run else "is done."
-        yield _own(f"Import of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done)
+        what = "Change of the mapping" if wanted.changes_id else "Import"
+        yield _own(f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done)
     own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
     for download in own_downloads:
         address = reverse("hub_download", args=[download.pk])

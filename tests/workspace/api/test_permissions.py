@@ -87,6 +87,8 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("PUT", STUDY): not_viewers(NOT_NOW),
     ("DELETE", STUDY): not_viewers(NOT_NOW),
     ("POST", f"{STUDY}launch/"): not_viewers(NOT_NOW),
+    ("GET", f"{STUDY}jobs/{{job}}/"): everybody(),
+    ("POST", f"{STUDY}jobs/{{job}}/cancel/"): not_viewers(NOT_NOW),
     ("POST", f"{DRAFT}pause/"): not_viewers(NOT_NOW),
     ("POST", f"{DRAFT}resume/"): not_viewers(NOT_NOW),
     ("POST", f"{DRAFT}close/"): not_viewers(NOT_NOW),
