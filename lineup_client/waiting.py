@@ -110,6 +110,13 @@ class Export(BackgroundWork):
         return to
 
 
+class StudyJob(BackgroundWork):
+    """The launch or the extension of a large study. `told` is its last known state."""
+
+    _kind, _succeeds, _patience_seconds = "jobs", "done", 3600
+    _ends = frozenset({"done", "failed", "cancelled"})
+
+
 class HubPush(BackgroundWork):
     """A push to the Hub. `told` is its last known state."""
 

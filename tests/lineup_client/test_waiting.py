@@ -48,6 +48,26 @@ def test_what_is_waited_for_says_why_it_failed(kind: str, asked: dict[str, Any])
     assert site.asked[1].url.path == f"/api/v1/projects/birds/{kind}/3/"
 
 
+def test_a_large_launch_and_a_large_extension_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineup_client.waiting.time.sleep", lambda seconds: None)
+    job = {"id": 5, "error": "", "result": None}
+    waiting, done = job | {"state": "waiting"}, job | {"state": "done", "result": {"seats": 2}}
+    site = Site(
+        *(answer(waiting, 202), answer(done), answer({"state": "open", "invite_url": "x"})),
+        *(answer(waiting, 202), answer(done)),
+        *(answer(waiting, 202), answer(job | {"state": "failed", "error": "It has no contact."})),
+    )
+    study = site.client().project("birds").study("one")
+    assert study.launch()["invite_url"] == "x"
+    assert [request.url.path for request in site.asked[:3]] == [
+        *("/api/v1/projects/birds/studies/one/launch/", "/api/v1/projects/birds/studies/one/jobs/5/"),
+        "/api/v1/projects/birds/studies/one/",
+    ]
+    assert study.ask_more("answers", 2) == {"seats": 2}
+    with pytest.raises(LineupError, match="It has no contact"):
+        study.launch()
+
+
 def test_what_takes_too_long_is_no_longer_waited_for() -> None:
     site = Site(answer({"id": 3, "state": "waiting", "error": ""}, 202))
     with pytest.raises(TimeoutError, match="still waiting"):

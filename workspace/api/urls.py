@@ -79,6 +79,8 @@ endpoints = [
         for name in studies.CHANGES
     ),
     path(f"{STUDY}more/", studies.AskMore.as_view(), name="api_ask_more"),
+    path(f"{STUDY}jobs/<int:pk>/", studies.OneStudyJob.as_view(), name="api_study_job"),
+    path(f"{STUDY}jobs/<int:pk>/cancel/", studies.CancelStudyJob.as_view(), name="api_cancel_study_job"),
     path(f"{STUDY}progress/", studies.Progress.as_view(), name="api_progress"),
     path(f"{STUDY}owed/", people.Owed.as_view(), name="api_owed"),
     path(f"{STUDY}sessions/", answers.Sessions.as_view(), name="api_sessions"),

@@ -1,8 +1,8 @@
 """Launches and extensions of large studies, done by a job: still all or nothing."""
 
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -62,6 +62,16 @@ def request_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool]
     return _request(LAUNCH_JOB, What.LAUNCH_REQUESTED, study, {"file": _checksum(study)}, by, now)
 
 
+def refuse_second_job(study: Study, arguments: Mapping[str, int] | None = None) -> None:
+    """Raise StudyError if a launch or an extension of `study` waits or runs, except one with these `arguments`."""
+    found = last_study_job(study)
+    if found is None or not found.job.is_unfinished:
+        return
+    if arguments is None or not arguments.items() <= found.job.arguments.items():
+        doing = "launched" if found.is_launch else "extended"
+        raise StudyError(f"The study is being {doing}. Wait until that is done, or cancel it.")
+
+
 @transaction.atomic
 def request_extension(
     *, study: Study, way: ExtensionKind, number: int, by: User, now: datetime, beyond: int | None = None
@@ -97,6 +107,12 @@ def cancel_study_job(*, study: Study, by: User, now: datetime) -> None:
         record(project=study.project, study=study, what=what, by=by, now=now)
 
 
+def job_of_study(study: Study, pk: int) -> StudyJob | None:
+    """Return a launch or an extension of `study` by the id of its job, also after it ended; None without one."""
+    job = Job.objects.filter(kind__in=[LAUNCH_JOB, EXTENSION_JOB], key=str(study.pk), pk=pk).first()
+    return StudyJob(job, show_in(job)) if job else None
+
+
 def last_study_job(study: Study) -> StudyJob | None:
     """Return the last launch of a draft, or the last extension of a launched study, by a job; None without one."""
     kind = LAUNCH_JOB if study.state == StudyState.DRAFT else EXTENSION_JOB
@@ -116,8 +132,8 @@ def _checksum(study: Study) -> int:
     return zlib.crc32(study.source.encode())
 
 
-def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], None], *, verb: str) -> None:
-    """Do `act` to the job's study exactly once. `verb`: "launch" or "extend"."""
+def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], Mapping[str, int]], *, verb: str) -> None:
+    """Do `act` to the job's study exactly once, and keep what it returns. `verb`: "launch" or "extend"."""
     if job.step:
         # An earlier worker was lost after it had done it.
         return
@@ -129,32 +145,34 @@ def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], None], *, ver
         raise Failed(f"{user.get_username()} may no longer {verb} studies in this project.")
     try:
         with transaction.atomic():
-            act(job, study, user)
+            result = act(job, study, user)
             # As late as possible: nobody can cancel from here on.
-            job.advance(step={"is_done": True})
+            job.advance(step={"is_done": True, "result": dict(result)})
     except StudyError as error:
         raise Failed(" ".join(error.problems)) from error
 
 
 def _launch(job: RunningJob) -> None:
-    def act(job: RunningJob, study: Study, user: User) -> None:
+    def act(job: RunningJob, study: Study, user: User) -> Mapping[str, int]:
         # Locked before its file is compared, so that nobody changes it in between.
         locked = Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
         if locked.state != StudyState.DRAFT:
-            # Somebody has launched it at once, by a script.
-            return
+            # Somebody has launched it at once, by a command.
+            return {}
         if _checksum(locked) != job.arguments["file"]:
             raise Failed("The draft was changed after its launch was confirmed. Check it and launch it again.")
         launch(study=study, by=user, now=job.now(), progress=job.show)
+        return {}
 
     _run(job, act, verb="launch")
 
 
 def _extend(job: RunningJob) -> None:
-    def act(job: RunningJob, study: Study, user: User) -> None:
+    def act(job: RunningJob, study: Study, user: User) -> Mapping[str, int]:
         way = next(way for way in ExtensionKind if way in job.arguments)
         beyond = job.arguments.get("beyond")
-        extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+        grown = extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+        return asdict(grown)
 
     _run(job, act, verb="extend")
 
