@@ -39,11 +39,11 @@ from simulation.actions.demo_project import request_demo
 from studies.actions import drafts
 from studies.actions.imports.change_mapping import change_mapping
 from studies.actions.imports.import_jobs import cancel_import, request_again, request_import, request_mapping_change
-from studies.actions.imports.import_state import unheard
 from studies.actions.imports.importer import import_files
 from studies.actions.projects import membership, projects, tags
 from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
+from studies.batches import unheard
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import send

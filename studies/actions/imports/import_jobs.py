@@ -168,6 +168,8 @@ def _import(job: RunningJob) -> None:
         found.update(summaries=told, finished_at=job.now())
 
     if wanted.changes is not None:
+        if wanted.project.archived_at is not None:
+            raise Failed("The project was archived before the mapping was changed. Nothing was changed.")
         _change_mapping(job, wanted, wanted.changes, progress, note)
         return
     if wanted.upload is not None:

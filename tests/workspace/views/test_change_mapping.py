@@ -259,6 +259,15 @@ def test_only_owners_and_editors_change_it(editor: Client) -> None:
     assert editor.post(address_of(one), form).status_code == 302
 
 
+def test_an_archived_project_is_not_changed_by_what_still_waits(editor: Client) -> None:
+    one = imported(editor)
+    editor.post(address_of(one), form_of(MAPPING | {"wrong": "caption:negative_caption"}))
+    Project.objects.update(archived_at=timezone.now())
+    work()
+    assert "The project was archived before" in Import.objects.latest("pk").error
+    assert "foil" in Instance.objects.get(key="7").captions
+
+
 def test_imports_without_a_mapping_have_none_to_change(editor: Client) -> None:
     rows = SimpleUploadedFile("a.jsonl", json.dumps({"key": "a", "caption": "A vase."}).encode())
     editor.post(NEW, {"rows": rows, "format": "jsonl", "at_once": "1"})
