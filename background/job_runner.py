@@ -9,7 +9,7 @@ from typing import Any
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import InterfaceError, OperationalError
 
-from background import jobs
+from background import jobs, live_progress
 from background.errors import Cancelled, Failed, Superseded
 from background.models import Job
 from background.work import Work, get_work
@@ -29,6 +29,7 @@ class Attempt:
         self.arguments: Mapping[str, int] = job.arguments
         self.step: Mapping[str, Any] = job.step
         self.news: dict[str, Any] = {}
+        self._show = live_progress.reporter(job, now)
         self._told_at = datetime.min.replace(tzinfo=job.asked_at.tzinfo)
 
     def now(self) -> datetime:
@@ -45,6 +46,9 @@ class Attempt:
         elif now - self._told_at < TELL_EVERY:
             return
         self._tell(now)
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        self._show(stage, done, total)
 
     def check(self) -> None:
         self._tell(self.now())
@@ -86,6 +90,8 @@ def run(*, job_id: int, message: str, now: Callable[[], datetime]) -> None:
         jobs.fail(job=job, error=told, now=now())
     else:
         jobs.finish(job=job, now=now(), **turn.news)
+    finally:
+        live_progress.forget(job.pk)
 
 
 def _requeue_or_fail(job: Job, work: Work, now: datetime) -> None:

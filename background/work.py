@@ -39,6 +39,9 @@ class RunningJob(Protocol):
         transaction short: until it commits nobody sees the progress, and whoever cancels the job waits.
         """
 
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Show progress in the middle of a long transaction, which hides that of `advance`. Never raises."""
+
     def check(self) -> None:
         """Raise Cancelled or Superseded if the work must stop, whenever that was last read.
 

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -87,6 +88,55 @@ class Lineup:
             # `next` contains the whole query.
             address, asked = page["next"], None
 
+    def download(self, path: str, part: Path) -> None:
+        """Write a file to `part`, block by block; what is already there is the beginning, and only the rest is sent.
+
+        A broken connection is tried again where it broke. After it, `part` is as long as the server says. Raises
+        LineupError and NotReached.
+        """
+        failures = 0
+        lost: Exception | None = None
+        while failures < self._tries:
+            if failures:
+                time.sleep(self._wait_seconds * 2 ** (failures - 1))
+            before = _size(part)
+            try:
+                if self._download_rest(path, part, is_last=failures == self._tries - 1):
+                    return
+                lost = None
+            except httpx.TransportError as error:
+                lost = error
+            # A try that brought something is no failure: a large file may need many.
+            failures = 1 if _size(part) > before else failures + 1
+        raise NotReached(f"The file {path} did not come whole, asked {self._tries} times: {lost}") from lost
+
+    def _download_rest(self, path: str, part: Path, *, is_last: bool) -> bool:
+        """Append to `part` what it lacks; return whether it is whole now. Raises LineupError and TransportError."""
+        have = _size(part)
+        # Compressed bytes could neither be counted nor resumed.
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+        with self._http.stream("GET", path, headers=headers) as response:
+            if response.status_code in AGAIN and not is_last:
+                _wait_as_told(response)
+                return False
+            whole = _range_total(response)
+            if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                if whole not in {None, have}:
+                    # It is not the beginning of this file: begin anew.
+                    part.unlink()
+                    return False
+                return True
+            if not response.is_success:
+                response.read()
+                _raise_if_refused(response)
+            goes_on = response.status_code == httpx.codes.PARTIAL_CONTENT
+            with part.open("ab" if goes_on else "wb") as out:
+                for block in response.iter_bytes():
+                    out.write(block)
+            if not goes_on and (length := response.headers.get("Content-Length", "")).isdecimal():
+                whole = int(length)
+        return whole is None or _size(part) == whole
+
     def request(self, method: str, path: str, *, makes: bool = False, **options: Any) -> httpx.Response:
         """Return the response to a request, repeated until one comes.
 
@@ -106,9 +156,23 @@ class Lineup:
                 continue
             if response.status_code not in AGAIN or attempt == self._tries - 1:
                 return _raise_if_refused(response)
-            if (seconds := response.headers.get("Retry-After", "")).isdecimal():
-                time.sleep(min(float(seconds), LONGEST_WAIT_SECONDS))
+            _wait_as_told(response)
         raise NotReached(f"No response to {method} {path}, asked {self._tries} times: {lost}") from lost
+
+
+def _wait_as_told(response: httpx.Response) -> None:
+    if (seconds := response.headers.get("Retry-After", "")).isdecimal():
+        time.sleep(min(float(seconds), LONGEST_WAIT_SECONDS))
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _range_total(response: httpx.Response) -> int | None:
+    """Return the length of the whole file that an answer to a range names; None if it names none."""
+    told = response.headers.get("Content-Range", "").rpartition("/")[2]
+    return int(told) if told.isdecimal() else None
 
 
 def _raise_if_refused(response: httpx.Response) -> httpx.Response:

@@ -1,6 +1,7 @@
 """Define what the parts of a project need of a client."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import httpx
@@ -14,6 +15,8 @@ class Connection(Protocol):
     def json(self, method: str, path: str, *, makes: bool = False, **options: Any) -> dict[str, Any]: ...
 
     def rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]: ...
+
+    def download(self, path: str, part: Path) -> None: ...
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response: ...
 

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from lineup_client.connection import PAGE, Connection, ProjectPart
 from lineup_client.rows import Rows
-from lineup_client.waiting import Export
+from lineup_client.waiting import Export, StudyJob
 
 
 class Studies(ProjectPart):
@@ -50,8 +52,12 @@ class Study:
         return self._site.json("GET", self.path)
 
     def launch(self) -> dict[str, Any]:
-        """Freeze the design and open the study; return `read` with the links. It cannot be undone."""
-        return self._change("launch")
+        """Freeze the design and open the study; return `read` with the links. It cannot be undone.
+
+        The server launches a large study in the background; this waits for it. Raises LineupError.
+        """
+        told, job = self._perhaps_later("launch/")
+        return self.read() if job else told
 
     def pause(self) -> dict[str, Any]:
         return self._change("pause")
@@ -67,10 +73,19 @@ class Study:
         """Ask for more answers, or about new instances; return the effect, or with `dry_run` a preview.
 
         what: `answers` (`number` more for every question), `undecided` (up to `number` more for each undecided one) or
-        `instances` (those added since the launch).
+        `instances` (those added since the launch). The server extends a large study in the background; this waits for
+        it. Raises LineupError.
         """
-        wish = {"what": what, "number": number, "dry_run": dry_run}
-        return self._site.json("POST", f"{self.path}more/", json=wish, makes=True)
+        told, job = self._perhaps_later("more/", json={"what": what, "number": number, "dry_run": dry_run})
+        return dict(job.told["result"] or {}) if job else told
+
+    def _perhaps_later(self, path: str, **options: Any) -> tuple[dict[str, Any], StudyJob | None]:
+        """Return the answer to a request, and the job that did it, once it is done, if the server has made one."""
+        answer = self._site.request("POST", f"{self.path}{path}", makes=True, **options)
+        told = dict(answer.json())
+        if answer.status_code != httpx.codes.ACCEPTED:
+            return told, None
+        return told, StudyJob(self._site, self.path, told).wait()
 
     def _change(self, name: str) -> dict[str, Any]:
         return self._site.json("POST", f"{self.path}{name}/", makes=True)

@@ -6,8 +6,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-import httpx
-
 from lineup_client.connection import PAGE, Connection
 from lineup_client.errors import MOST_SHOWN, LineupError
 from lineup_client.rows import Rows
@@ -70,6 +68,14 @@ class Import(BackgroundWork):
         told = self._site.json("POST", f"{self.path}again/", makes=True)
         return Import(self._site, self._project, told)
 
+    def change_mapping(self, mapping: Mapping[str, str]) -> "Import":
+        """Change what the columns of an imported table are, until a study asks about its instances. Raises LineupError.
+
+        mapping: column -> what it becomes, for every column. Return the change, to be waited for.
+        """
+        told = self._site.json("POST", f"{self.path}mapping/", makes=True, json={"mapping": dict(mapping)})
+        return Import(self._site, self._project, told)
+
 
 class Export(BackgroundWork):
     """A file that is written in the background. `told` is its last known state."""
@@ -83,23 +89,21 @@ class Export(BackgroundWork):
     def save(self, to: Path) -> Path:
         """Download the file to `to`, and return `to`. Raises LineupError and NotReached.
 
-        It is first written beside `to`, as `to` with the number of the export and `.part` appended. If such a file is
-        left from an earlier call, only the rest is downloaded.
+        It is first written beside `to`, as `to` with the number of the export and `.part` appended, block by block. If
+        the connection breaks, or such a file is left from an earlier call, only the rest is downloaded. It gets
+        its name when it is as long as the server says.
         """
         part = to.with_name(f"{to.name}.{self.told['id']}.part")
-        have = part.stat().st_size if part.exists() else 0
-        headers = {"Range": f"bytes={have}-"} if have else {}
-        try:
-            answer = self._site.request("GET", f"{self.path}file/", headers=headers)
-        except LineupError as error:
-            if error.status != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-                raise
-            # The file was already complete.
-        else:
-            with part.open("ab" if answer.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as out:
-                out.write(answer.content)
+        self._site.download(f"{self.path}file/", part)
         part.replace(to)
         return to
+
+
+class StudyJob(BackgroundWork):
+    """The launch or the extension of a large study. `told` is its last known state."""
+
+    _kind, _succeeds, _patience_seconds = "jobs", "done", 3600
+    _ends = frozenset({"done", "failed", "cancelled"})
 
 
 class HubPush(BackgroundWork):

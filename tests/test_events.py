@@ -23,6 +23,7 @@ from annotation.actions.launching.study_jobs import cancel_study_job, request_ex
 from annotation.actions.removing import removals, retire_questions
 from annotation.actions.sessions import end_early, end_sessions_from_network
 from annotation.models import Session, SessionState
+from background.models import Job
 from predictions.actions.import_predictions import ModelName, import_predictions
 from predictions.actions.models import delete_model, rename_model
 from predictions.actions.runs import cancel_run, request_offered, request_run, resume_run
@@ -36,11 +37,13 @@ from results.models import Export, Pseudonym, Release, ReleasePseudonym
 from simulation.actions.announcement import announce_replay, announce_simulation
 from simulation.actions.demo_project import request_demo
 from studies.actions import drafts
-from studies.actions.imports.import_jobs import cancel_import, request_again, request_import
+from studies.actions.imports.change_mapping import change_mapping
+from studies.actions.imports.import_jobs import cancel_import, request_again, request_import, request_mapping_change
 from studies.actions.imports.importer import import_files
 from studies.actions.projects import membership, projects, tags
 from studies.actions.projects.datasets import join_dataset, set_dataset
 from studies.actions.studies import change_state, create_study
+from studies.batches import unheard
 from studies.models import Event, Import, Invitation, Membership, Project, Question, Study, StudyState
 from tests.annotation.test_pipeline import answer_all
 from tests.annotation.test_responses import send
@@ -56,6 +59,7 @@ from tests.factories import (
     make_person,
     make_project,
 )
+from tests.jobs import run_now
 from tests.predictions.result_files import add_instance, result, write_results
 from tests.test_actors import actions
 from workspace.actions import hub, webhooks
@@ -241,6 +245,13 @@ ACTIONS: dict[str, tuple[str, Prepare]] = {
     "import_files": ("instances imported", lambda folder: with_fixed(import_files, **files_of(jsonl(folder)))),
     "request_import": ("import requested", lambda folder: with_fixed(request_import, **files_of(jsonl(folder)))),
     "request_again": ("import requested", lambda folder: with_fixed(request_again, wanted=_cancelled_import(folder))),
+    "request_mapping_change": (
+        "mapping change requested",
+        lambda folder: with_fixed(
+            request_mapping_change, wanted=_imported_table(folder), mapping={"nr": "key", "text": "caption:words"}
+        ),
+    ),
+    "change_mapping": ("mapping changed", lambda folder: _mapping_change(_imported_table(folder))),
     "cancel_import": ("import cancelled", lambda folder: with_fixed(cancel_import, wanted=_wanted(folder))),
     "export_into": (
         "export written",
@@ -422,6 +433,32 @@ def _waiting() -> Export:
 
 def _wanted(folder: Path) -> Import:
     return request_import(**files_of(jsonl(folder)), by=make_person("ben"), now=NOON)
+
+
+def _imported_table(folder: Path) -> Import:
+    (folder / "vases.csv").write_text("nr,text\n1,A red vase.\n")
+    wanted = request_import(
+        project=make_project(),
+        files=[folder / "vases.csv"],
+        format="table",
+        mapping={"nr": "key", "text": "caption:caption"},
+        by=make_person("ben"),
+        now=NOON,
+    )
+    assert run_now(Job.objects.get()).error == ""
+    wanted.refresh_from_db()
+    return wanted
+
+
+def _mapping_change(one: Import) -> Callable[..., object]:
+    return with_fixed(
+        change_mapping,
+        one=one,
+        mapping={"nr": "key", "text": "caption:words"},
+        progress=unheard,
+        on_problem=unheard,
+        on_saved=unheard,
+    )
 
 
 def _cancelled_import(folder: Path) -> Import:

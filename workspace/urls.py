@@ -7,6 +7,7 @@ from workspace.views.account.password_reset import ChoosePassword, LinkSent, Req
 from workspace.views.account.sign_in import ChangePassword, SignIn
 from workspace.views.help import help_page
 from workspace.views.projects import (
+    change_mapping,
     groups,
     hub,
     hub_datasets,
@@ -94,6 +95,7 @@ urlpatterns = [
     path("imports/<int:pk>/", imports.status, name="import"),
     path("imports/<int:pk>/cancel/", imports.cancel, name="import_cancel"),
     path("imports/<int:pk>/again/", imports.repeat, name="import_again"),
+    path("imports/<int:pk>/mapping/", change_mapping.change, name="import_mapping"),
     path("imports/<int:pk>/problems/", imports.problems, name="import_problems"),
     path("releases/<int:pk>/hub/", hub.pushes, name="hub_pushes"),
     path("projects/<slug:slug>/hub-datasets/", hub_datasets.new, name="new_hub_download"),

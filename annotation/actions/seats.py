@@ -10,13 +10,14 @@ from annotation.actions.arriving.eligibility import barred, is_barred
 from annotation.actions.launching.reopen_studies import reopen
 from annotation.models import Annotator, Decision, Response, Seat, Session, Skip, Slot
 from studies.actions.images import can_be_shown
+from studies.batches import Progress, create_in_batches, unheard
 from studies.eligibility import Barred
 from studies.models import Question, Study, Survey, SurveyQuestion
 
 BATCH = 1000
 
 
-def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
+def open_seats(*, study: Study, surveys: Sequence[Survey], progress: Progress = unheard) -> None:
     """Create the seats and slots of new surveys, and the decision rows of their questions."""
     seats = [
         Seat(study=study, survey=survey, number=number)
@@ -31,13 +32,17 @@ def open_seats(*, study: Study, surveys: Sequence[Survey]) -> None:
     rows = asked.values_list("survey_id", "question_id", "position", "question__part")
     for survey, question, position, part in rows.iterator(chunk_size=BATCH):
         positions.setdefault(survey, []).append((question, position, part))
-    Slot.objects.bulk_create(
+    create_in_batches(
+        Slot.objects.all(),
         (
             Slot(seat=seat, question_id=question, position=position, part=part)
             for seat in seats
             for question, position, part in positions.get(seat.survey_id, ())
         ),
-        batch_size=BATCH,
+        size=BATCH,
+        stage="Creating places for answers",
+        total=sum(len(positions.get(seat.survey_id, ())) for seat in seats),
+        progress=progress,
     )
     asked = asked.filter(question__decision=None)
     undecided = asked.order_by("question_id").values_list("question_id", flat=True).distinct()

@@ -1,14 +1,13 @@
 """Releases requested on a page, frozen and written in the background. Only owners get provider ids."""
 
 import csv
-import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
@@ -134,7 +133,7 @@ def people(request: HttpRequest, release: Release) -> HttpResponse:
 
 @project_view(Verb.VIEW)
 @require_safe
-def compare(request: HttpRequest, project: Project) -> HttpResponse:
+def compare(request: HttpRequest, project: Project) -> HttpResponse | StreamingHttpResponse:
     """Compare two releases of a project: the page, or all its items as CSV."""
     releases = list(RELEASES.filter(project=project).exclude(file="").order_by("-made_at", "-pk"))
     by_id = {str(release.pk): release for release in releases}
@@ -164,11 +163,22 @@ def compare(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "results/releases/compare.html", context, status=409 if problem else 200)
 
 
-def _compared_csv(comparison: ReleaseComparison) -> HttpResponse:
-    out = io.StringIO(newline="")
-    table = csv.writer(out)
-    table.writerow(("what", "item", "split", "type", "changed"))
-    table.writerows([cell(value) for value in row] for row in comparison.rows())
+class _Line:
+    """File-like target of csv that returns each line."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _compared_lines(comparison: ReleaseComparison) -> Iterator[str]:
+    table = csv.writer(_Line())
+    yield table.writerow(("what", "item", "split", "type", "changed"))
+    for row in comparison.rows():
+        yield table.writerow([cell(value) for value in row])
+
+
+def _compared_csv(comparison: ReleaseComparison) -> StreamingHttpResponse:
     name = f"{comparison.before.file_name}-to-{comparison.after.file_name}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(out.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
+    lines = _compared_lines(comparison)
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)

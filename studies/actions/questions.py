@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
+from studies.batches import Progress, create_in_batches, unheard
 from studies.descriptions import DESCRIPTION, descriptions_of
 from studies.errors import StudyError
 from studies.kinds import CannotAsk, ImageFacts, InstanceFacts, Kind, NewQuestion, get_kind, usual_ask
@@ -110,11 +111,13 @@ def origin_of(accepted: Sequence[tuple[Question, str]]) -> Origin:
     return Origin(question=accepted[-1][0], won=won)
 
 
-def build_questions(study: Study, asked: Sequence[About]) -> dict[About, list[Question]]:
+def build_questions(study: Study, asked: Sequence[About], progress: Progress = unheard) -> dict[About, list[Question]]:
     """Return all unsaved questions about each item, in the order of the parts. Raises StudyError with all problems."""
     problems: list[str] = []
     built: dict[About, list[Question]] = {}
-    for about, questions in unsaved_questions(study, asked):
+    each, total = study.design.questions_per_instance, len(asked) * study.design.questions_per_instance
+    for done, (about, questions) in enumerate(unsaved_questions(study, asked), start=1):
+        progress("Building questions", done * each, total)
         if isinstance(questions, CannotAsk):
             problems.append(str(questions))
         else:
@@ -132,14 +135,23 @@ def refuse_unaskable(problems: Sequence[str]) -> None:
         raise StudyError(*problems[:PROBLEMS_SHOWN], *tail)
 
 
-def save_questions(built: Mapping[About, list[Question]], wanted: Mapping[About, int]) -> None:
+def save_questions(
+    built: Mapping[About, list[Question]], wanted: Mapping[About, int], progress: Progress = unheard
+) -> None:
     """Save the questions about each item in `wanted`. `wanted`: answers wanted per question of the item."""
     asked = [
         (question, wanted[about]) for about, questions in built.items() if about in wanted for question in questions
     ]
     for question, answers in asked:
         question.answers_wanted = answers
-    Question.objects.bulk_create((question for question, _ in asked), batch_size=BATCH)
+    create_in_batches(
+        Question.objects.all(),
+        (question for question, _ in asked),
+        size=BATCH,
+        stage="Creating questions",
+        total=len(asked),
+        progress=progress,
+    )
 
 
 def unsaved_questions(study: Study, asked: Sequence[About]) -> Iterator[tuple[About, list[Question] | CannotAsk]]:

@@ -26,6 +26,7 @@ from studies.actions.questions import (
     unsaved_questions,
 )
 from studies.actions.selection import check_selection
+from studies.batches import Progress, create_in_batches, unheard
 from studies.design import Design, read_design
 from studies.errors import StudyError
 from studies.kinds import CannotAsk
@@ -235,6 +236,7 @@ def freeze(
     by: Actor,
     now: datetime,
     about: Sequence[About] | None = None,
+    progress: Progress = unheard,
 ) -> None:
     """Make the questions and surveys of a draft and open it. Must run in a transaction. Raises StudyError.
 
@@ -249,7 +251,7 @@ def freeze(
         join_dataset(study=study, by=by, now=now)
     make_practice(study)
     if about is None or about:
-        add_surveys(study=study, planned=_planned(study, _asked_about(study, about)))
+        add_surveys(study=study, planned=_planned(study, _asked_about(study, about)), progress=progress)
     check_conditions(study, study.questions.iterator(chunk_size=BATCH))
 
 
@@ -271,14 +273,15 @@ def add_surveys(
     study: Study,
     planned: Sequence[PlannedSurvey[About]],
     built: Mapping[About, list[Question]] | None = None,
+    progress: Progress = unheard,
 ) -> list[Survey]:
     """Make the planned questions and surveys; return the surveys.
 
     built: the unsaved questions about each item, if they were built already. Raises StudyError.
     """
     wanted = {about: survey.seats for survey in planned for about in survey.items}
-    questions = build_questions(study, list(wanted)) if built is None else built
-    save_questions(questions, wanted)
+    questions = build_questions(study, list(wanted), progress) if built is None else built
+    save_questions(questions, wanted, progress)
     first = study.surveys.count() + 1
     surveys = [
         Survey(study=study, number=number, seats_planned=survey.seats) for number, survey in enumerate(planned, first)
@@ -286,8 +289,12 @@ def add_surveys(
     Survey.objects.bulk_create(surveys, batch_size=BATCH)
     asked = ([question for about in plan.items for question in questions[about]] for plan in planned)
     fill_surveys(
-        (survey, in_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
-        for survey, of_survey in zip(surveys, asked, strict=True)
+        (
+            (survey, in_parts(of_survey, seed=f"{study.seed}|{survey.number}"))
+            for survey, of_survey in zip(surveys, asked, strict=True)
+        ),
+        total=sum(map(len, questions.values())),
+        progress=progress,
     )
     return surveys
 
@@ -296,18 +303,24 @@ def fill_survey(*, survey: Survey, questions: Sequence[Question]) -> None:
     fill_surveys([(survey, questions)])
 
 
-def fill_surveys(filled: Iterable[tuple[Survey, Sequence[Question]]]) -> None:
-    """Make the rows of surveys and their questions, in order.
+def fill_surveys(
+    filled: Iterable[tuple[Survey, Sequence[Question]]], *, total: int = 0, progress: Progress = unheard
+) -> None:
+    """Make the rows of surveys and their questions, in order. `total`: how many there are, for `progress`.
 
     All surveys share the statements, so that many small surveys need no more statements than a few large ones.
     """
-    SurveyQuestion.objects.bulk_create(
+    create_in_batches(
+        SurveyQuestion.objects.all(),
         (
             SurveyQuestion(survey=survey, question=question, position=position)
             for survey, questions in filled
             for position, question in enumerate(questions)
         ),
-        batch_size=BATCH,
+        size=BATCH,
+        stage="Filling surveys",
+        total=total,
+        progress=progress,
     )
 
 

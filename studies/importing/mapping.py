@@ -271,6 +271,12 @@ def _roles(columns: Sequence[str], default: str, usual: Container[str]) -> dict[
     return roles
 
 
+def differ_only_in_number(columns: Sequence[str]) -> bool:
+    """Return whether the names of columns differ only in their number, which gives them an order."""
+    stems = [_stem_and_number(column)[0] for column in columns]
+    return len(set(stems)) == 1 and not stems[0].startswith(_UNNUMBERED)
+
+
 def _is_short(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) <= LONGEST_KEY
 

@@ -85,7 +85,7 @@ def read(stream: BinaryIO, mapping: ColumnMapping | None = None, folder: str = "
     if not first:
         yield RowProblem(0, "", "The file has no rows.")
     stem = str(PurePath(folder, _name_of(stream)).with_suffix(""))
-    yield from read_each(chain(first, rows), partial(_read_row, mapping=mapping, stem=stem))
+    yield from read_each(chain(first, rows), partial(read_row, mapping=mapping, stem=stem))
 
 
 def sample(stream: BinaryIO, count: int, folder: str = "") -> Sample:
@@ -197,7 +197,8 @@ class _Cells:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record | RowProblem]:
+def read_row(item: Row, mapping: ColumnMapping, stem: str) -> Iterator[Record | RowProblem]:
+    """Return the record of a row, or its problems. `stem`: the name of its file, without the ending."""
     row, fields = item
     cells = _Cells(row, fields)
     columns = [*fields, *(column for column in mapping if column not in fields)]

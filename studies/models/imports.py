@@ -49,6 +49,14 @@ class Import(models.Model):
     dry_run = models.BooleanField(
         default=False, db_default=False, help_text="Whether files are only checked and nothing is added."
     )
+    changes = models.ForeignKey(
+        "self",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="mapping_changes",
+        help_text="The import whose mapping this changes, without adding anything; null for an import of rows.",
+    )
     job = models.ForeignKey(
         Job,
         on_delete=models.SET_NULL,
@@ -95,3 +103,10 @@ class Import(models.Model):
     @property
     def is_unfinished(self) -> bool:
         return self.finished_at is None
+
+    @property
+    def has_mapping(self) -> bool:
+        """Whether it added instances, by a mapping of the columns of a table."""
+        if not self.mapping or self.changes_id is not None or self.is_unfinished or self.error or self.dry_run:
+            return False
+        return any(summary["added"] for summary in self.summaries)

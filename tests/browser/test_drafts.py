@@ -23,6 +23,8 @@ def draft(page: Page, live_server: LiveServer) -> Study:
 
 def test_a_study_file_is_mended_and_saved(page: Page, draft: Study) -> None:
     file = page.get_by_label("Study file (YAML)")
+    expect(file).to_be_hidden()
+    page.get_by_text("Study file (YAML)").first.click()
     typed = f"{draft.source}anwsers: 3\n"
     file.fill(typed)
     page.get_by_role("button", name="Save the study file").click()

@@ -1,14 +1,15 @@
 """What is made in the background is waited for, and says why it failed."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from lineup_client import Export, HubPush, Import, LineupError, Run
-from tests.lineup_client.site import Site, answer
+from lineup_client import Export, HubPush, Import, LineupError, NotReached, Run
+from tests.lineup_client.site import Site, answer, lost
 
 
 def test_an_export_is_waited_for_and_a_broken_off_download_goes_on(tmp_path: Path) -> None:
@@ -19,6 +20,68 @@ def test_an_export_is_waited_for_and_a_broken_off_download_goes_on(tmp_path: Pat
     assert export.save(tmp_path / "all.csv").read_bytes() == b"abcdef"
     assert site.asked[-1].headers["Range"] == "bytes=3-"
     assert not (tmp_path / "all.csv.3.part").exists()
+
+
+class Broken(httpx.SyncByteStream):
+    """A body that breaks off."""
+
+    def __init__(self, *blocks: bytes) -> None:
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self.blocks
+        raise httpx.ReadError("The line was cut.")
+
+
+def exported(*answers: httpx.Response | Exception) -> tuple[Site, Export]:
+    site = Site(*answers)
+    return site, Export(site.client(), "projects/birds/", {"id": 3, "state": "ready", "error": ""})
+
+
+def ranged(content: bytes, first: int, whole: int) -> httpx.Response:
+    told = {"Content-Range": f"bytes {first}-{first + len(content) - 1}/{whole}"}
+    return httpx.Response(206, content=content, headers=told)
+
+
+def test_a_download_that_breaks_goes_on_where_it_broke(tmp_path: Path) -> None:
+    breaks = httpx.Response(200, headers={"Content-Length": "6"}, stream=Broken(b"ab", b"c"))
+    again = httpx.Response(206, headers={"Content-Range": "bytes 3-5/6"}, stream=Broken(b"d"))
+    site, export = exported(breaks, lost(), again, answer(status=503), ranged(b"ef", 4, 6))
+    assert export.save(tmp_path / "all.csv").read_bytes() == b"abcdef"
+    assert [request.headers.get("Range") for request in site.asked] == [
+        *(None, "bytes=3-", "bytes=3-", "bytes=4-", "bytes=4-")
+    ]
+    assert [file.name for file in tmp_path.iterdir()] == ["all.csv"]
+
+
+def test_a_server_without_ranges_sends_it_from_the_beginning(tmp_path: Path) -> None:
+    (tmp_path / "all.csv.3.part").write_bytes(b"abc")
+    _, export = exported(httpx.Response(200, content=b"abcdef"))
+    assert export.save(tmp_path / "all.csv").read_bytes() == b"abcdef"
+
+
+def test_a_beginning_that_is_longer_than_the_file_is_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "all.csv.3.part").write_bytes(b"something else")
+    _, export = exported(answer({}, 416, Content_Range="bytes */6"), httpx.Response(200, content=b"abcdef"))
+    assert export.save(tmp_path / "all.csv").read_bytes() == b"abcdef"
+    (tmp_path / "all.csv.3.part").write_bytes(b"abcdef")
+    _, export = exported(answer({}, 416, Content_Range="bytes */6"))
+    assert export.save(tmp_path / "all.csv").read_bytes() == b"abcdef"
+
+
+def test_a_file_that_does_not_come_whole_gets_no_name(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_bytes(b"of last week")
+    _, export = exported(*[httpx.Response(200, headers={"Content-Length": "6"}, stream=Broken()) for _ in range(3)])
+    with pytest.raises(NotReached, match="did not come whole"):
+        export.save(tmp_path / "all.csv")
+    assert (tmp_path / "all.csv").read_bytes() == b"of last week"
+
+
+def test_a_file_that_was_withdrawn_is_refused(tmp_path: Path) -> None:
+    _, export = exported(answer({"detail": "Somebody has withdrawn."}, 410))
+    with pytest.raises(LineupError, match="Somebody has withdrawn"):
+        export.save(tmp_path / "all.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def make(site: Site, kind: str) -> Export | HubPush | Run:
@@ -46,6 +109,26 @@ def test_what_is_waited_for_says_why_it_failed(kind: str, asked: dict[str, Any])
     with pytest.raises(LineupError, match="No room"):
         made.wait(look_every_seconds=0)
     assert site.asked[1].url.path == f"/api/v1/projects/birds/{kind}/3/"
+
+
+def test_a_large_launch_and_a_large_extension_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineup_client.waiting.time.sleep", lambda seconds: None)
+    job = {"id": 5, "error": "", "result": None}
+    waiting, done = job | {"state": "waiting"}, job | {"state": "done", "result": {"seats": 2}}
+    site = Site(
+        *(answer(waiting, 202), answer(done), answer({"state": "open", "invite_url": "x"})),
+        *(answer(waiting, 202), answer(done)),
+        *(answer(waiting, 202), answer(job | {"state": "failed", "error": "It has no contact."})),
+    )
+    study = site.client().project("birds").study("one")
+    assert study.launch()["invite_url"] == "x"
+    assert [request.url.path for request in site.asked[:3]] == [
+        *("/api/v1/projects/birds/studies/one/launch/", "/api/v1/projects/birds/studies/one/jobs/5/"),
+        "/api/v1/projects/birds/studies/one/",
+    ]
+    assert study.ask_more("answers", 2) == {"seats": 2}
+    with pytest.raises(LineupError, match="It has no contact"):
+        study.launch()
 
 
 def test_what_takes_too_long_is_no_longer_waited_for() -> None:

@@ -17,7 +17,14 @@ from rest_framework.reverse import reverse
 
 from background.models import JobState
 from background.tasks import send
-from studies.actions.imports.import_jobs import CANCELLED, cancel_import, request_again, request_import
+from studies.actions.imports.import_jobs import (
+    CANCELLED,
+    CHANGE_CANCELLED,
+    cancel_import,
+    request_again,
+    request_import,
+    request_mapping_change,
+)
 from studies.actions.imports.uploads import (
     IMAGES,
     LARGEST_PIECE,
@@ -126,7 +133,7 @@ def _state(one: Import) -> str:
         return "waiting" if one.job is None or one.job.state == JobState.WAITING else "running"
     if not one.error:
         return "done"
-    return "cancelled" if one.error == CANCELLED else "failed"
+    return "cancelled" if one.error in {CANCELLED, CHANGE_CANCELLED} else "failed"
 
 
 def _import_json(request: Request, one: Import) -> dict[str, Any]:
@@ -136,6 +143,7 @@ def _import_json(request: Request, one: Import) -> dict[str, Any]:
         "files": one.names,
         "format": one.format,
         "mapping": one.mapping,
+        "changes": one.changes_id,
         "state": _state(one),
         "stage": one.stage,
         "done": one.job.done if one.job else 0,
@@ -228,6 +236,28 @@ class ImportAgain(_ImportEndpoint):
     def post(self, request: Request, project: str, pk: int) -> Response:
         """Retry an import that failed or was cancelled, or import after a dry run."""
         return _accepted_response(request, request_again(wanted=self.one(pk), by=self.user, now=timezone.now()))
+
+
+class MappingSerializer(serializers.Serializer[Any]):
+    mapping = serializers.DictField(
+        child=serializers.CharField(), help_text="Column -> what it becomes, for every column of the table."
+    )
+
+
+class ImportMapping(_ImportEndpoint):
+    verbs = verbs_by_method(POST=Verb.IMPORT)
+
+    @extend_schema(operation_id="change_mapping", request=MappingSerializer, responses={202: ImportSerializer})
+    @idempotent
+    def post(self, request: Request, project: str, pk: int) -> Response:
+        """Change what the columns of an imported table are, until a study asks about its instances.
+
+        Captions, types, splits and notes can change into each other, and images change their roles. The change is a
+        job: follow it at the `Location` of the response.
+        """
+        wanted = self.read(MappingSerializer)["mapping"]
+        change = request_mapping_change(wanted=self.one(pk), mapping=wanted, by=self.user, now=timezone.now())
+        return _accepted_response(request, change)
 
 
 class ImportProblems(_ImportEndpoint):

@@ -196,6 +196,9 @@ class ImportSerializer(Plain):
     mapping = serializers.DictField(
         child=serializers.CharField(), help_text="Column -> what it becomes, for the format `table`."
     )
+    changes = serializers.IntegerField(
+        allow_null=True, help_text="The import whose mapping this changes, without adding anything."
+    )
     state = serializers.ChoiceField(choices=IMPORT_STATES)
     stage = serializers.CharField(allow_blank=True)
     done = serializers.IntegerField(help_text="Rows read so far.")

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_serializer
@@ -20,6 +21,17 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from annotation.actions.launching import extend_study, launch
+from annotation.actions.launching.study_jobs import (
+    StudyJob,
+    cancel_study_job,
+    is_large,
+    job_of_study,
+    refuse_second_job,
+    request_extension,
+    request_launch,
+)
+from background.models import Job, JobState
+from background.tasks import send
 from results.actions.participants import foresee
 from results.models import KeptNumbers
 from results.queries.studies.overview import answers_sent
@@ -41,6 +53,7 @@ from workspace.api.framework.problems import Problem, Refused
 from workspace.api.serializers import (
     CheckedSerializer,
     GrownSerializer,
+    Plain,
     ProgressSerializer,
     StudyDetailSerializer,
     StudySerializer,
@@ -178,16 +191,65 @@ CHANGES: Mapping[str, Callable[[Study, User, datetime], None]] = {
 }
 
 
+@extend_schema_serializer(component_name="ExtensionEffects")
+class EffectsSerializer(GrownSerializer):
+    """The effects of an extension that is done."""
+
+
+class StudyJobSerializer(Plain):
+    """The launch or the extension of a large study, by a job."""
+
+    id = serializers.IntegerField()
+    kind = serializers.ChoiceField(choices=("launch", "extension"))
+    state = serializers.ChoiceField(choices=JobState.choices)
+    stage = serializers.CharField(allow_blank=True, help_text="What it does now; each stage counts from 0.")
+    done = serializers.IntegerField()
+    total = serializers.IntegerField(help_text="0 while unknown.")
+    result = EffectsSerializer(allow_null=True)
+    error = serializers.CharField(allow_blank=True)
+    requested_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+def _job_json(found: StudyJob) -> dict[str, Any]:
+    job = found.job
+    return StudyJobSerializer(
+        {
+            "id": job.pk,
+            "kind": "launch" if found.is_launch else "extension",
+            "state": job.state,
+            "stage": found.stage,
+            "done": job.done,
+            "total": job.total,
+            "result": job.step.get("result") or None if job.state == JobState.DONE else None,
+            "error": job.error,
+            "requested_at": job.asked_at,
+            "finished_at": job.finished_at,
+        }
+    ).data
+
+
+def _accepted_job(request: Request, study: Study, job: Job, *, is_new: bool) -> Response:
+    if is_new:
+        send(job)
+    address = reverse("api_study_job", args=[study.project.slug, study.slug, job.pk], request=request)
+    return Response(_job_json(StudyJob(job)), status=202, headers={"Location": address})
+
+
 class Change(StudyEndpoint):
     about = "Studies"
     verbs = verbs_by_method(POST=Verb.RUN)
     parser_classes = ()
 
-    @extend_schema(request=None, responses={200: StudyDetailSerializer})
+    @extend_schema(request=None, responses={200: StudyDetailSerializer, 202: StudyJobSerializer})
     @idempotent
     def post(self, request: Request, project: str, study: str, change: str) -> Response:
-        """Launch, pause, resume or close a study."""
-        CHANGES[change](self.study, self.user, timezone.now())
+        """Launch, pause, resume or close a study. A large study is launched by a job: follow it at the `Location`."""
+        now = timezone.now()
+        if change == "launch" and self.study.state == StudyState.DRAFT and is_large(launch.plan(self.study, now=now)):
+            job, is_new = request_launch(study=self.study, by=self.user, now=now)
+            return _accepted_job(request, self.study, job, is_new=is_new)
+        CHANGES[change](self.study, self.user, now)
         self.study.refresh_from_db()
         return Response(_study_json(self.study, self.user))
 
@@ -218,21 +280,66 @@ class AskMore(StudyEndpoint):
     about = "Studies"
     verbs = verbs_by_method(POST=Verb.RUN)
 
-    @extend_schema(operation_id="ask_more", request=MoreSerializer, responses={200: AskedMoreSerializer})
+    @extend_schema(
+        operation_id="ask_more",
+        request=MoreSerializer,
+        responses={200: AskedMoreSerializer, 202: StudyJobSerializer},
+    )
     @idempotent
     def post(self, request: Request, project: str, study: str) -> Response:
-        """Extend a launched study by answers or questions. Its design does not change."""
-        wish = self.read(MoreSerializer)
-        way = extend_study.ExtensionKind(wish["what"])
+        """Extend a launched study by answers or questions. Its design does not change.
+
+        A large study is extended by a job: follow it at the `Location`. Its `dry_run` counts no decisions that change,
+        and counts instances that cannot be asked about yet.
+        """
+        wish, now = self.read(MoreSerializer), timezone.now()
+        way, number = extend_study.ExtensionKind(wish["what"]), wish["number"]
+        planned = extend_study.plan(self.study, way, number)
 
         def grow() -> extend_study.ExtensionResult:
-            return extend_study.extend(
-                study=self.study, way=way, number=wish["number"], by=self.user, now=timezone.now()
-            )
+            return extend_study.extend(study=self.study, way=way, number=number, by=self.user, now=now)
 
-        grown = foresee(grow) if wish["dry_run"] else grow()
+        if is_large(planned) and not wish["dry_run"]:
+            refuse_second_job(self.study, {way.value: number})
+            job, is_new = request_extension(study=self.study, way=way, number=number, by=self.user, now=now)
+            return _accepted_job(request, self.study, job, is_new=is_new)
+        if not wish["dry_run"]:
+            refuse_second_job(self.study)
+        grown = planned.added if is_large(planned) else foresee(grow) if wish["dry_run"] else grow()
         told = asdict(grown) | {"untried": untried(self.study) if grown.questions else ""}
         return Response(AskedMoreSerializer(told).data)
+
+
+class _JobEndpoint(StudyEndpoint):
+    about = "Studies"
+
+    def one(self, pk: int) -> StudyJob:
+        """Return the launch or extension of the study with this id. Raises Http404."""
+        if (found := job_of_study(self.study, pk)) is None:
+            raise Http404
+        return found
+
+
+class OneStudyJob(_JobEndpoint):
+    verbs = verbs_by_method(GET=Verb.VIEW)
+
+    @extend_schema(operation_id="read_study_job", responses=StudyJobSerializer)
+    def get(self, request: Request, project: str, study: str, pk: int) -> Response:
+        """Return the progress of a launch or an extension by a job. It is kept for 30 days."""
+        return Response(_job_json(self.one(pk)))
+
+
+class CancelStudyJob(_JobEndpoint):
+    verbs = verbs_by_method(POST=Verb.RUN)
+    parser_classes = ()
+
+    @extend_schema(operation_id="cancel_study_job", request=None, responses=StudyJobSerializer)
+    def post(self, request: Request, project: str, study: str, pk: int) -> Response:
+        """Cancel an unfinished launch or extension; nothing of it is kept."""
+        if not self.one(pk).job.is_unfinished:
+            raise Refused(Problem("not-now", 409, "It has already ended, so there was nothing to cancel."))
+        cancel_study_job(study=self.study, by=self.user, now=timezone.now())
+        return Response(_job_json(self.one(pk)))
 
 
 class Progress(StudyEndpoint):

@@ -49,6 +49,7 @@ endpoints = [
     path(f"{PROJECT}imports/<int:pk>/", imports.OneImport.as_view(), name="api_import"),
     path(f"{PROJECT}imports/<int:pk>/cancel/", imports.CancelImport.as_view(), name="api_cancel_import"),
     path(f"{PROJECT}imports/<int:pk>/again/", imports.ImportAgain.as_view(), name="api_import_again"),
+    path(f"{PROJECT}imports/<int:pk>/mapping/", imports.ImportMapping.as_view(), name="api_import_mapping"),
     path(f"{PROJECT}imports/<int:pk>/problems/", imports.ImportProblems.as_view(), name="api_import_problems"),
     path(f"{PROJECT}events/", projects.Events.as_view(), name="api_events"),
     path(f"{PROJECT}instances/", instances.Instances.as_view(), name="api_instances"),
@@ -78,6 +79,8 @@ endpoints = [
         for name in studies.CHANGES
     ),
     path(f"{STUDY}more/", studies.AskMore.as_view(), name="api_ask_more"),
+    path(f"{STUDY}jobs/<int:pk>/", studies.OneStudyJob.as_view(), name="api_study_job"),
+    path(f"{STUDY}jobs/<int:pk>/cancel/", studies.CancelStudyJob.as_view(), name="api_cancel_study_job"),
     path(f"{STUDY}progress/", studies.Progress.as_view(), name="api_progress"),
     path(f"{STUDY}owed/", people.Owed.as_view(), name="api_owed"),
     path(f"{STUDY}sessions/", answers.Sessions.as_view(), name="api_sessions"),

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.actions.launching.extend_study import EXTENSION_JOB
+from background.live_progress import show_in
 from background.models import UNFINISHED, Job, JobState
 from predictions.models import Run
 from results.models import Export
@@ -51,6 +52,7 @@ class OwnJob:
     error: str
     is_cancelling: bool = False
     done_words: str = "is done."
+    stage: str = ""
 
     @property
     def is_unfinished(self) -> bool:
@@ -109,7 +111,8 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     for job in of_studies:
         if study := studies.get(job.arguments["study"]):
             address = reverse("study", args=[study.project.slug, study.slug])
-            yield _own(f"{STUDY_JOBS[job.kind]} of {study.slug}", f"{address}#study-job", job)
+            stage = show_in(job)
+            yield _own(f"{STUDY_JOBS[job.kind]} of {study.slug}", f"{address}#study-job", job, stage=stage)
     of_projects = {job.arguments["project"]: job for job in jobs.values() if job.kind == demo_project.KIND}
     for project in Project.objects.filter(pk__in=of_projects):
         yield _own(project.name, f"{reverse('home')}#start", of_projects[project.pk])
@@ -121,7 +124,8 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
     for wanted in Import.objects.filter(**of_jobs).select_related("project"):
         address = reverse("project_imports", args=[wanted.project.slug])
         job, done = jobs[wanted.job_id], "is checked." if wanted.dry_run else "is done."
-        yield _own(f"Import of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done)
+        what = "Change of the mapping" if wanted.changes_id else "Import"
+        yield _own(f"{what} of {', '.join(wanted.names)}", f"{address}#import-{wanted.pk}", job, done_words=done)
     own_downloads = HubDownload.objects.filter(upload__project__in=visible_projects(request), job__in=list(jobs))
     for download in own_downloads:
         address = reverse("hub_download", args=[download.pk])
@@ -131,7 +135,7 @@ def _own_jobs(request: HttpRequest, told: datetime) -> Iterator[OwnJob]:
         yield _own(f"Push to {push.repository}", f"{address}#push-{push.pk}", jobs[push.job_id])
 
 
-def _own(title: str, address: str, job: Job, *, done_words: str = "is done.") -> OwnJob:
+def _own(title: str, address: str, job: Job, *, done_words: str = "is done.", stage: str = "") -> OwnJob:
     return OwnJob(
         f"job-{job.pk}",
         title,
@@ -143,4 +147,5 @@ def _own(title: str, address: str, job: Job, *, done_words: str = "is done.") ->
         job.error,
         is_cancelling=job.cancel_asked_at is not None,
         done_words=done_words,
+        stage=stage,
     )

@@ -16,21 +16,25 @@ from studies.actions.questions import About
 from studies.actions.selection import check_selection
 from studies.actions.studies import Plan
 from studies.actions.table_statistics import refresh_statistics
+from studies.batches import Progress, unheard
 from studies.errors import StudyError
 from studies.models import Question, Study, SurveyQuestion
 from studies.rules import RULES, get_rule
 
 
 @transaction.atomic
-def launch(*, study: Study, by: Actor, now: datetime) -> None:
-    """Freeze the design and open every seat. Raises StudyError with all problems."""
+def launch(*, study: Study, by: Actor, now: datetime, progress: Progress = unheard) -> None:
+    """Freeze the design and open every seat. Raises StudyError with all problems.
+
+    `progress`: called with the stage, and how many of its rows are made.
+    """
     # Lock before reading what was accepted: a removal, which locks the studies too, cannot change it in between.
     if Study.objects.select_for_update(of=("self",), no_key=True).filter(pk=study.pk).first() is None:
         raise StudyError("Somebody else has just deleted this draft.")
     # Or has just edited it.
     study.refresh_from_db()
-    studies.freeze(study=study, by=by, now=now, about=upstream_items(study, now=now))
-    seats.open_seats(study=study, surveys=list(study.surveys.all()))
+    studies.freeze(study=study, by=by, now=now, about=upstream_items(study, now=now), progress=progress)
+    seats.open_seats(study=study, surveys=list(study.surveys.all()), progress=progress)
     refresh_statistics(Question, SurveyQuestion, Seat, Slot, Decision)
     asked = study.questions.count()
     record(project=study.project, study=study, what=What.STUDY_LAUNCHED, by=by, now=now, questions=asked)

@@ -4,7 +4,7 @@ All or nothing, except that new instances are added survey by survey.
 """
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -23,6 +23,7 @@ from annotation.actions.launching.extend_study import (
 from annotation.actions.launching.launch import launch
 from background.errors import Failed
 from background.jobs import cancel, request_job
+from background.live_progress import show_in
 from background.models import Job, JobState
 from background.work import RunningJob, Work
 from studies.actions.drafts import LAUNCH_JOB
@@ -45,6 +46,8 @@ class StudyJob:
     """The last launch of a draft, or the last extension of a launched study, by a job."""
 
     job: Job
+    stage: str = ""
+    """What it does now, if it has said."""
 
     @property
     def is_launch(self) -> bool:
@@ -73,6 +76,16 @@ def is_large(plan: Plan | ExtensionPlan) -> bool:
 def request_launch(*, study: Study, by: User, now: datetime) -> tuple[Job, bool]:
     """Return the job that launches `study`, and whether it is new and has to be sent."""
     return _request(LAUNCH_JOB, What.LAUNCH_REQUESTED, study, {"file": _checksum(study)}, by, now)
+
+
+def refuse_second_job(study: Study, arguments: Mapping[str, int] | None = None) -> None:
+    """Raise StudyError if a launch or an extension of `study` waits or runs, except one with these `arguments`."""
+    found = last_study_job(study)
+    if found is None or not found.job.is_unfinished:
+        return
+    if arguments is None or not arguments.items() <= found.job.arguments.items():
+        doing = "launched" if found.is_launch else "extended"
+        raise StudyError(f"The study is being {doing}. Wait until that is done, or cancel it.")
 
 
 @transaction.atomic
@@ -110,11 +123,17 @@ def cancel_study_job(*, study: Study, by: User, now: datetime) -> None:
         record(project=study.project, study=study, what=what, by=by, now=now)
 
 
+def job_of_study(study: Study, pk: int) -> StudyJob | None:
+    """Return a launch or an extension of `study` by the id of its job, also after it ended; None without one."""
+    job = Job.objects.filter(kind__in=[LAUNCH_JOB, EXTENSION_JOB], key=str(study.pk), pk=pk).first()
+    return StudyJob(job, show_in(job)) if job else None
+
+
 def last_study_job(study: Study) -> StudyJob | None:
     """Return the last launch of a draft, or the last extension of a launched study, by a job; None without one."""
     kind = LAUNCH_JOB if study.state == StudyState.DRAFT else EXTENSION_JOB
     job = Job.objects.filter(kind=kind, key=str(study.pk)).order_by("pk").last()
-    return StudyJob(job) if job and not _is_outdated(job, study) else None
+    return StudyJob(job, show_in(job)) if job and not _is_outdated(job, study) else None
 
 
 def _is_outdated(job: Job, study: Study) -> bool:
@@ -147,11 +166,13 @@ def _run(job: RunningJob, act: Callable[[RunningJob, Study, User], None], *, ver
 
 
 @contextmanager
-def _all_or_nothing(job: RunningJob) -> Iterator[None]:
+def _all_or_nothing(job: RunningJob) -> Iterator[dict[str, int]]:
+    """Yield the result of the job, to be filled, which is stored together with what it does."""
+    result: dict[str, int] = {}
     with transaction.atomic():
-        yield
+        yield result
         # As late as possible: nobody can cancel from here on.
-        job.advance(step={"is_done": True})
+        job.advance(step={"is_done": True, "result": result})
 
 
 def _launch(job: RunningJob) -> None:
@@ -160,11 +181,11 @@ def _launch(job: RunningJob) -> None:
             # Locked before its file is compared, so that nobody changes it in between.
             locked = Study.objects.select_for_update(of=("self",), no_key=True).get(pk=study.pk)
             if locked.state != StudyState.DRAFT:
-                # Somebody has launched it at once, by a script.
+                # Somebody has launched it at once, by a command.
                 return
             if _checksum(locked) != job.arguments["file"]:
                 raise Failed("The draft was changed after its launch was confirmed. Check it and launch it again.")
-            launch(study=study, by=user, now=job.now())
+            launch(study=study, by=user, now=job.now(), progress=job.show)
 
     _run(job, act, verb="launch")
 
@@ -174,8 +195,10 @@ def _extend(job: RunningJob) -> None:
 
     def act(job: RunningJob, study: Study, user: User) -> None:
         beyond = job.arguments.get("beyond")
-        with _all_or_nothing(job):
-            extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+        with _all_or_nothing(job) as result:
+            result |= asdict(
+                extend(study=study, way=way, number=job.arguments[way], by=user, now=job.now(), beyond=beyond)
+            )
 
     _run(job, _add_instances if way is ExtensionKind.INSTANCES else act, verb="extend")
 
@@ -184,14 +207,14 @@ def _add_instances(job: RunningJob, study: Study, user: User) -> None:
     """Add the new instances that earlier workers did not."""
 
     def store(so_far: ExtensionResult, total: int, is_last: bool) -> None:
-        job.advance(step={"added": asdict(so_far), "is_done": is_last}, done=so_far.questions, total=total)
+        job.advance(step={"result": asdict(so_far), "is_done": is_last}, done=so_far.questions, total=total)
 
     add_instances(study=study, by=user, now=job.now(), before=_added(job), store=store)
 
 
 def _added(job: Job | RunningJob) -> ExtensionResult:
     """Return which new instances the workers of an extension have added so far."""
-    return ExtensionResult(**job.step.get("added", {}))
+    return ExtensionResult(**job.step.get("result", {}))
 
 
 def _record_what_was_added(job: Job) -> None:

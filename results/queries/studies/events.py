@@ -27,7 +27,8 @@ ABOUT_PEOPLE = (
 # Events about the data, which are exported. Events that concern only the project are not: members, webhooks, downloads,
 # working notes, requests in progress, and single sessions, whose time and number of answers would identify people.
 DONE_TO_DATA = (
-    *(What.INSTANCES_IMPORTED, What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED, What.MODEL_RENAMED),
+    *(What.INSTANCES_IMPORTED, What.MAPPING_CHANGED, What.PREDICTIONS_IMPORTED, What.PREDICTIONS_COMPUTED),
+    What.MODEL_RENAMED,
     *(What.MODEL_DELETED, What.DATASET_SET, What.STUDY_CREATED, What.STUDY_DUPLICATED, What.STUDY_CHANGED),
     *(
         What.LAUNCH_REQUESTED,
@@ -259,6 +260,9 @@ SENTENCES: dict[What, Callable[[str, Details], str]] = {
     What.MEMBER_REMOVED: _simple("ended the membership of {member}"),
     What.IMPORT_REQUESTED: _simple("asked for the import of {files}"),
     What.IMPORT_CANCELLED: _simple("cancelled the import of {files}"),
+    What.MAPPING_CHANGE_REQUESTED: _simple("asked to change the mapping of {files}"),
+    What.MAPPING_CHANGE_CANCELLED: _simple("cancelled the change of the mapping of {files}"),
+    What.MAPPING_CHANGED: _simple("changed the mapping of {files}: {columns}"),
     What.INSTANCES_IMPORTED: _imported,
     What.INSTANCES_TAGGED: _simple("put the tag {tag} on {instances:instance}"),
     What.INSTANCES_UNTAGGED: _simple("took the tag {tag} off {instances:instance}"),

@@ -1,9 +1,9 @@
-"""Background imports: all rows of the files, or none and a list of all problems."""
+"""Background imports, and changes of their mapping: all rows, or none and a list of all problems."""
 
 import json
 import logging
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,23 +19,27 @@ from background.jobs import cancel, request_job
 from background.models import Job
 from background.work import RunningJob, Work
 from studies.actions.events import Actor, What, name_of, person, record
-from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary, Progress
+from studies.actions.imports.change_mapping import MappingChange, change_mapping, refuse_fixed_mapping
+from studies.actions.imports.import_state import ImportContext, ImportRefused, ImportSummary
 from studies.actions.imports.importer import DISK_FULL, digest_of, import_files, open_file, refuse_unknown
 from studies.actions.imports.uploads import ROWS, discard, folder_of, unpack
 from studies.actions.projects.projects import save_project
+from studies.batches import Progress
 from studies.errors import StudyError
 from studies.importing import RowProblem
 from studies.models import Import, Project, Upload
+from studies.wording import counted
 
 logger = logging.getLogger(__name__)
 
 KIND = "studies.import"
 CANCELLED = "It was cancelled. Nothing was imported."
+CHANGE_CANCELLED = "It was cancelled. Nothing was changed."
 # Further problems can be downloaded only.
 MOST_SHOWN = 10
 ASKED_WITH = (
     *("project", "files", "format", "mapping", "images_dir"),
-    *("caption_rule", "images_later", "upload", "dry_run"),
+    *("caption_rule", "images_later", "upload", "dry_run", "changes"),
 )
 
 
@@ -92,8 +96,21 @@ def _request(wanted: Import, *, by: Actor, now: datetime) -> Import:
     wanted.save()
     wanted.job, _ = request_job(kind=KIND, arguments={"import": wanted.pk}, by=person(by), now=now, key=str(wanted.pk))
     wanted.save(update_fields=["job"])
-    record(project=wanted.project, what=What.IMPORT_REQUESTED, by=by, now=now, files=", ".join(wanted.names))
+    what = What.MAPPING_CHANGE_REQUESTED if wanted.changes else What.IMPORT_REQUESTED
+    record(project=wanted.project, what=what, by=by, now=now, files=", ".join(wanted.names))
     return wanted
+
+
+@transaction.atomic
+def request_mapping_change(*, wanted: Import, mapping: Mapping[str, str], by: User, now: datetime) -> Import:
+    """Queue a change of the mapping of an import; return it as an import that adds nothing. Raises MappingRefused.
+
+    An equal unfinished change is returned instead of a new one. Of several different ones the last counts.
+    """
+    refuse_fixed_mapping(wanted)
+    MappingChange(wanted, mapping)
+    asked = _asked_with(wanted) | {"mapping": dict(sorted(mapping.items())), "upload": None, "changes": wanted}
+    return _request(Import(**asked), by=by, now=now)
 
 
 @transaction.atomic
@@ -118,7 +135,8 @@ def cancel_import(*, wanted: Import, by: User, now: datetime) -> None:
     """Cancel an import: at once if it waits, else before it changes anything. Raises StudyError."""
     if wanted.job is None or not Import.objects.unfinished().filter(pk=wanted.pk).exists():
         raise StudyError("This import has already ended, so there was nothing to cancel.")
-    record(project=wanted.project, what=What.IMPORT_CANCELLED, by=by, now=now, files=", ".join(wanted.names))
+    what = What.MAPPING_CHANGE_CANCELLED if wanted.changes_id else What.IMPORT_CANCELLED
+    record(project=wanted.project, what=what, by=by, now=now, files=", ".join(wanted.names))
     cancel(job=wanted.job, now=now)
 
 
@@ -128,7 +146,7 @@ def _import(job: RunningJob) -> None:
     The result is stored in the transaction of the import, so that the import happens once.
     """
     found = Import.objects.unfinished().filter(pk=job.arguments["import"])
-    wanted = found.select_related("project", "requested_by", "upload").first()
+    wanted = found.select_related("project", "requested_by", "upload", "changes__project").first()
     if wanted is None:
         return
     begun_before = bool(wanted.stage)
@@ -146,8 +164,14 @@ def _import(job: RunningJob) -> None:
 
     def note(summaries: list[ImportSummary]) -> None:
         job.check()
-        found.update(summaries=[asdict(one) | {"sentence": str(one)} for one in summaries], finished_at=job.now())
+        told = [asdict(one) | {"sentence": _sentence(wanted, one)} for one in summaries]
+        found.update(summaries=told, finished_at=job.now())
 
+    if wanted.changes is not None:
+        if wanted.project.archived_at is not None:
+            raise Failed("The project was archived before the mapping was changed. Nothing was changed.")
+        _change_mapping(job, wanted, wanted.changes, progress, note)
+        return
     if wanted.upload is not None:
         _unpack(wanted.upload, progress)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as out:
@@ -181,6 +205,31 @@ def _import(job: RunningJob) -> None:
         discard(wanted.upload)
 
 
+def _sentence(wanted: Import, done: ImportSummary) -> str:
+    return f"The mapping of {counted(done.records, 'instance')} was changed." if wanted.changes else str(done)
+
+
+def _change_mapping(
+    job: RunningJob, wanted: Import, one: Import, progress: Progress, note: Callable[[list[ImportSummary]], None]
+) -> None:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as out:
+        problems = _Problems(out, name_files=len(wanted.files) > 1, nothing="Nothing was changed")
+        try:
+            change_mapping(
+                one=one,
+                mapping=wanted.mapping,
+                by=wanted.requested_by or wanted.by_name,
+                now=job.now(),
+                progress=progress,
+                on_problem=problems.add,
+                on_saved=note,
+            )
+        except ImportRefused as error:
+            _fail(job, wanted, problems, error)
+        except StudyError as error:
+            raise Failed(" ".join(error.problems)) from error
+
+
 def _fail(job: RunningJob, wanted: Import, problems: "_Problems", error: ImportRefused) -> NoReturn:
     """Raise why the import fails, or the error of a database that was away, after which it is tried again."""
     if away := _database_away(error):
@@ -209,8 +258,9 @@ def _database_away(error: ImportRefused) -> OperationalError | InterfaceError | 
 class _Problems:
     """All problems of an import in order, one line of JSON each; only the first are kept in memory."""
 
-    def __init__(self, out: IO[str], *, name_files: bool) -> None:
+    def __init__(self, out: IO[str], *, name_files: bool, nothing: str = "Nothing was imported") -> None:
         self.out = out
+        self.nothing = nothing
         self.name_files = name_files
         self.count = 0
         self.first: list[str] = []
@@ -224,7 +274,7 @@ class _Problems:
 
     def sentence(self) -> str:
         found = "1 problem was found" if self.count == 1 else f"{self.count:,} problems were found"
-        return f"Nothing was imported: {found}."
+        return f"{self.nothing}: {found}."
 
 
 def _keep_problems(job: RunningJob, wanted: Import, problems: _Problems) -> None:
@@ -253,9 +303,12 @@ def _store(wanted: Import, problems: _Problems) -> str:
 
 def _ended(job: Job) -> None:
     """Store on an import why its job failed or was cancelled."""
-    Import.objects.unfinished().filter(pk=job.arguments["import"]).update(
-        error=job.error or CANCELLED, finished_at=job.finished_at
-    )
+    found = Import.objects.unfinished().filter(pk=job.arguments["import"])
+    for cancelled, rows in (
+        (CANCELLED, found.filter(changes=None)),
+        (CHANGE_CANCELLED, found.exclude(changes=None)),
+    ):
+        rows.update(error=job.error or cancelled, finished_at=job.finished_at)
 
 
 IMPORT = Work(

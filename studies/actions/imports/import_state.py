@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Protocol
 
 from django.contrib.auth.models import User
 
+from studies.batches import Progress, unheard
 from studies.importing import Importer, Note, Record, RowProblem, SourceImage
 from studies.importing.base import places_of
 from studies.importing.captions import CAPTION_RULES
@@ -21,13 +22,6 @@ BATCH = 500
 MOST_PROBLEMS = 100
 # Facts about an image in the source file, stored with each of its uses.
 WHERE_FROM = ("source", "licence", "generator")
-
-Progress = Callable[[str, int, int], None]
-"""Progress callback: stage ("rows", "images", "saving"), number done, total (0: unknown)."""
-
-
-def unheard(*told: object) -> None:
-    """Take no notice of a callback."""
 
 
 class ImportRefused(Exception):

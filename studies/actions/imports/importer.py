@@ -27,7 +27,6 @@ from studies.actions.imports.import_state import (
     ImportContext,
     ImportRefused,
     ImportSummary,
-    Progress,
     Shared,
     Source,
     StoredImage,
@@ -37,13 +36,13 @@ from studies.actions.imports.import_state import (
     refused_whole,
     say_where_from,
     state_of,
-    unheard,
     uses_of_instance,
     uses_of_record,
 )
 from studies.actions.imports.save_rows import save
 from studies.actions.projects.projects import save_project
 from studies.actions.table_statistics import refresh_statistics
+from studies.batches import Progress, unheard
 from studies.descriptions import NOTED, PUBLIC, TARGETS
 from studies.importing import IMPORTERS, TABLE, Importer, Note, Record, RowProblem, SourceImage, importer_with
 from studies.importing.captions import CAPTION_RULES

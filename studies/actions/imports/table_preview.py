@@ -2,9 +2,11 @@
 
 import zipfile
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import Q, QuerySet
 
 from studies.actions.imports.image_folder import ImageFolder, TableImages, files_ending_with
 from studies.actions.imports.import_state import UnusableImage
@@ -58,10 +60,16 @@ def sample_of_upload(upload: Upload) -> Sample:
     return shown
 
 
-def last_import_like(project: Project, columns: Sequence[str]) -> Import | None:
-    """Return the project's last import of a table with the same columns."""
-    tables = Import.objects.filter(project=project, format=TABLE)[:IMPORTS_REMEMBERED]
-    return next((one for one in tables if one.mapping.keys() == set(columns)), None)
+def last_import_like(project: Project, columns: Sequence[str], others: QuerySet[Project]) -> Import | None:
+    """Return the last import of a table with the same columns: of the project, or else of `others`.
+
+    A changed mapping counts once it is changed.
+    """
+    done = Q(changes=None) | Q(error="", finished_at__isnull=False)
+    tables = Import.objects.filter(done, format=TABLE)
+    here, elsewhere = tables.filter(project=project), tables.filter(project__in=others).exclude(project=project)
+    found = chain(here[:IMPORTS_REMEMBERED], elsewhere[:IMPORTS_REMEMBERED])
+    return next((one for one in found if one.mapping.keys() == set(columns)), None)
 
 
 class SmallPictures:

@@ -207,6 +207,9 @@ class Worker:
         assert len(connection.savepoint_ids) == self.depth
         self.told.append((Import.objects.get().stage, done, total))
 
+    def show(self, stage: str, done: int, total: int) -> None:
+        raise AssertionError("an import shows its progress by advance")
+
     def check(self) -> None:
         pass
 

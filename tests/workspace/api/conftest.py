@@ -8,3 +8,4 @@ def _nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workspace.api.hub.send", lambda job: None)
     monkeypatch.setattr("workspace.tasks.deliver.delay_on_commit", lambda: None)
     monkeypatch.setattr("workspace.api.imports.send", lambda job: None)
+    monkeypatch.setattr("workspace.api.studies.send", lambda job: None)

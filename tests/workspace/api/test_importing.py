@@ -102,6 +102,22 @@ def test_a_table_comes_with_the_mapping_of_its_columns(script: Script) -> None:
     assert Instance.objects.get().captions == {"caption": "A vase."}
 
 
+def test_the_mapping_of_an_import_is_changed_until_a_study_asks(script: Script) -> None:
+    upload, mapping = begin(script), {"nr": "key", "words": "caption:caption"}
+    piece(script, upload, "rows", "rows.csv", b"nr,words\n7,A vase.\n")
+    asked = ask(script, upload, format="table", mapping=mapping)
+    run()
+    change = f"{asked['Location']}mapping/"
+    refused = script.post(change, {"mapping": mapping})
+    assert (refused.status_code, refused.json()["detail"]) == (409, "Nothing was changed.")
+    changed = script.post(change, {"mapping": mapping | {"words": "caption:text"}})
+    assert (changed.status_code, changed.json()["changes"]) == (202, asked.json()["id"])
+    assert script.get(asked["Location"]).json()["changes"] is None
+    run()
+    assert script.get(changed["Location"]).json()["state"] == "done"
+    assert Instance.objects.get().captions == {"text": "A vase."}
+
+
 def test_every_bad_row_is_told_page_by_page(script: Script) -> None:
     upload = begin(script)
     piece(script, upload, "rows", "rows.jsonl", lines({"caption": "A."}, {"caption": "B."}, {"caption": "C."}))

@@ -6,10 +6,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import resolve
 
+from background.models import Job
 from predictions.models import Run
 from results.actions.exports import make_export, request_export
 from results.actions.participant_changes import ACTS
 from results.models import Export, Release
+from studies.actions.drafts import LAUNCH_JOB
 from studies.actions.imports.uploads import begin_upload
 from studies.actions.projects.membership import invite
 from studies.models import Event, Import, Invitation, Membership, Project, Study
@@ -63,6 +65,7 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     # One that is done.
     ("POST", f"{BIRDS}imports/{{import}}/cancel/"): not_viewers(NOT_NOW),
     ("POST", f"{BIRDS}imports/{{import}}/again/"): not_viewers(NOT_NOW),
+    ("POST", f"{BIRDS}imports/{{import}}/mapping/"): not_viewers(STRANGE),
     ("GET", f"{BIRDS}imports/{{import}}/problems/"): everybody(),
     ("GET", f"{BIRDS}events/"): everybody(),
     ("GET", f"{BIRDS}instances/"): everybody(),
@@ -87,6 +90,8 @@ TABLE: dict[tuple[str, str], tuple[int, int, int]] = {
     ("PUT", STUDY): not_viewers(NOT_NOW),
     ("DELETE", STUDY): not_viewers(NOT_NOW),
     ("POST", f"{STUDY}launch/"): not_viewers(NOT_NOW),
+    ("GET", f"{STUDY}jobs/{{job}}/"): everybody(),
+    ("POST", f"{STUDY}jobs/{{job}}/cancel/"): not_viewers(NOT_NOW),
     ("POST", f"{DRAFT}pause/"): not_viewers(NOT_NOW),
     ("POST", f"{DRAFT}resume/"): not_viewers(NOT_NOW),
     ("POST", f"{DRAFT}close/"): not_viewers(NOT_NOW),
@@ -151,7 +156,11 @@ def places() -> dict[str, Any]:
     asked = {"spec": "open_clip:ViT-B-32/openai", "kind": "image_to_text", "by_name": "maker", "requested_at": NOON}
     run = Run.objects.create(project=project, state=Run.State.DONE, finished_at=NOON, **asked)
     done = Import.objects.create(project=project, files=[], format="jsonl", requested_at=NOON, finished_at=NOON)
+    launched = Job.objects.create(
+        kind=LAUNCH_JOB, key=str(study.pk), arguments={}, state="done", asked_at=NOON, finished_at=NOON
+    )
     return {
+        "job": launched.pk,
         "instance": instance.pk,
         "export": export.pk,
         "webhook": webhook.pk,

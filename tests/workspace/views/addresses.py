@@ -138,6 +138,7 @@ PRIVATE = {
     "/imports/1/": all_alike(LOOK),
     "/imports/1/cancel/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/again/": changing((ELSEWHERE, ELSEWHERE)),
+    "/imports/1/mapping/": changing((ELSEWHERE, ELSEWHERE)),
     "/imports/1/problems/": all_alike(LOOK),
     "/projects/birds/models/": all_alike(LOOK),
     # Without a model.

@@ -52,6 +52,18 @@ def test_the_page_of_a_draft_shows_its_file_and_saves_it(client: Client, draft: 
     assert Event.objects.get(what="study changed").by_name == "anna"
 
 
+def test_the_file_of_a_draft_is_folded_except_for_those_who_came_to_edit_it(client: Client, draft: Study) -> None:
+    folded, open_ = '<details class="study-file section">', '<details class="study-file section" open>'
+    page = client.get(PAGE).content.decode()
+    assert folded in page
+    # Below everything else.
+    assert page.index("Edit it in a form") < page.index(folded)
+    assert "<form" not in page[page.index("</details>", page.index(folded)) :]
+    assert '<a href="?file=open#study-file">study file</a>' in page
+    assert open_ in client.get(f"{PAGE}?file=open").content.decode()
+    assert open_ in save(client, draft, f"{FILE}anwsers: 3").content.decode()
+
+
 def test_who_renames_a_draft_is_led_to_its_new_address(client: Client, draft: Study) -> None:
     response = save(client, draft, FILE.replace("best-vase", "other"))
     assert response["Location"] == "/studies/vases/other/"

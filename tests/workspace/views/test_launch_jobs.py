@@ -1,14 +1,18 @@
 """The launch of a large study from its page: a job with a bar, all or nothing."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.actions.launching import study_jobs
 from annotation.models import Seat
+from background import live_progress
+from background.live_progress import LiveProgress
 from background.models import Job, JobState
 from studies.models import Event, Membership, Study, StudyState
 from tests.factories import NOON, make_member, make_person
@@ -55,6 +59,37 @@ def test_a_large_study_is_launched_by_a_job_that_the_page_follows(
     assert (event.by_name, event.study) == (researcher.get_username(), draft)
     assert client.get(f"{PAGE}job/")["HX-Refresh"] == "true"
     assert "Launch of birds-step-3" in words_of(client.get("/jobs/"))
+
+
+def test_the_bar_of_a_launch_says_how_many_questions_are_made(
+    client: Client, draft: Study, sent: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of its transaction are hidden from everybody until it ends, so the worker says it in a file."""
+    seen = []
+
+    def look(*_: Any) -> None:
+        seen.append(words_of(client.get("/jobs/")))
+
+    press_launch(client)
+    monkeypatch.setattr("studies.actions.studies.check_conditions", look)
+    run_now(sent[0])
+    (page,) = seen
+    assert '<progress value="4" max="4"' in page
+    assert "Filling surveys: 4 of 4" in page
+    assert not any((Path(settings.MEDIA_ROOT) / "progress").iterdir())
+
+
+def test_what_a_lost_worker_said_is_not_shown_for_the_next(client: Client, draft: Study, sent: list[Job]) -> None:
+    press_launch(client)
+    Job.objects.update(state=JobState.RUNNING, attempts=1, started_at=NOON, beat_at=NOON)
+    live_progress.write(Job.objects.get(), LiveProgress("Creating questions", 3, 4))
+    page = words_of(client.get(f"{PAGE}job/"))
+    assert '<progress value="3" max="4"' in page
+    assert "Creating questions: 3 of 4" in page
+    Job.objects.update(attempts=2)
+    assert "Creating questions: 3 of 4" not in words_of(client.get(f"{PAGE}job/"))
+    Job.objects.update(attempts=1, state=JobState.WAITING)
+    assert "Waiting for the worker" in words_of(client.get(f"{PAGE}job/"))
 
 
 def test_a_small_study_is_launched_at_once(

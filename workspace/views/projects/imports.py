@@ -197,7 +197,9 @@ def start_import(request: HttpRequest, upload: Upload, **wanted: Any) -> HttpRes
     return redirect("project_imports", upload.project.slug)
 
 
-def _import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Response]], Guarded]:
+def import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Response]], Guarded]:
+    """Pass the import that an address names to the view, if the person may do `verb` in its project."""
+
     def guard(view: Callable[[HttpRequest, Import], Response]) -> Guarded:
         @never_cache
         @login_required
@@ -212,7 +214,7 @@ def _import_view(verb: Verb) -> Callable[[Callable[[HttpRequest, Import], Respon
     return guard
 
 
-@_import_view(Verb.VIEW)
+@import_view(Verb.VIEW)
 @require_safe
 def status(request: HttpRequest, one: Import) -> HttpResponse:
     """Import progress fragment, polls until done, then its row of the list."""
@@ -223,7 +225,7 @@ def status(request: HttpRequest, one: Import) -> HttpResponse:
     return reswap(retarget(whole, f"#import-{one.pk}"), "outerHTML")
 
 
-@_import_view(Verb.IMPORT)
+@import_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def cancel(request: HttpRequest, one: Import) -> HttpResponse:
     """Cancel an import. A GET (for example after signing in again) redirects to the list."""
@@ -235,7 +237,7 @@ def cancel(request: HttpRequest, one: Import) -> HttpResponse:
     return redirect("project_imports", one.project.slug)
 
 
-@_import_view(Verb.IMPORT)
+@import_view(Verb.IMPORT)
 @require_http_methods(["GET", "HEAD", "POST"])
 def repeat(request: HttpRequest, one: Import) -> HttpResponse:
     """Repeat a failed import. A GET redirects to the list."""
@@ -250,7 +252,7 @@ def repeat(request: HttpRequest, one: Import) -> HttpResponse:
     return redirect("project_imports", one.project.slug)
 
 
-@_import_view(Verb.VIEW)
+@import_view(Verb.VIEW)
 @require_safe
 def problems(request: HttpRequest, one: Import) -> Response:
     """Download every problem of an import as CSV."""

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from results.views.guards import Response, refusal
+from results.views.guards import Response, refusal, visible_projects
 from studies.actions.imports.import_state import ImportRefused
 from studies.actions.imports.table_preview import SmallPictures, last_import_like, sample_of_upload
 from studies.actions.imports.uploads import IMAGES, received, rows_of
@@ -63,11 +63,11 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
     if shown.problem:
         messages.error(request, shown.problem)
         return redirect("new_import", upload.project.slug)
-    last = last_import_like(upload.project, shown.columns)
+    last = last_import_like(upload.project, shown.columns, visible_projects(request))
     groups = image_groups(shown.columns, shown.rows)
     problems: dict[str | None, str] = {}
     if request.method == "POST":
-        chosen = _posted_mapping(request, shown.columns) | _regrouped(request, groups, shown.columns)
+        chosen = posted_mapping(request, shown.columns) | _regrouped(request, groups, shown.columns)
         given = {
             "caption_rule": request.POST.get("caption_rule", AS_IS),
             "images_later": "images_later" in request.POST,
@@ -112,7 +112,7 @@ def mapping(request: HttpRequest, pk: UUID) -> Response:
     return render(request, "workspace/imports/mapping.html", context, status=409 if problems else 200)
 
 
-def _posted_mapping(request: HttpRequest, columns: Sequence[str]) -> dict[str, str]:
+def posted_mapping(request: HttpRequest, columns: Sequence[str]) -> dict[str, str]:
     """Return the mapping that a form says. A role that is left out is called like its target."""
     mapping = {}
     for number, column in enumerate(columns):
@@ -158,7 +158,7 @@ def _regrouped(request: HttpRequest, groups: Sequence[ImageGroup], columns: Sequ
         return {}
     group = groups[int(number)]
     others = [column for column in columns if column not in group.columns]
-    taken = [role for _, role in columns_of_role(_posted_mapping(request, columns), IMAGE, others)]
+    taken = [role for _, role in columns_of_role(posted_mapping(request, columns), IMAGE, others)]
     return group.used_as(way, taken)
 
 
@@ -192,19 +192,19 @@ def _cell(value: Any, small: SmallPictures) -> dict[str, Any]:
     """Return what a page shows of a cell: its text, and for pictures its first few as data addresses."""
     if not is_picture(value):
         text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-        return {"text": _storable(text)}
+        return {"text": storable(text)}
     names = filenames_in(value)
     pictures = [(name, small.small(name)) for name in names[:PICTURES_IN_A_CELL]]
     return {
         "pictures": [
-            {"name": _storable(name), "address": _data_address(data) if data else "", "is_missing": data is None}
+            {"name": storable(name), "address": _data_address(data) if data else "", "is_missing": data is None}
             for name, data in pictures
         ],
         "more": len(names) - len(pictures),
     }
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Return a text without halves of characters, which no page can hold."""
     return text.encode(errors="replace").decode()
 
@@ -215,5 +215,5 @@ def _data_address(webp: bytes) -> str:
 
 def _caption_rules(example: Any) -> list[dict[str, str]]:
     """Return name, title and effect of every caption rule."""
-    text = _storable(example) if isinstance(example, str) else ""
+    text = storable(example) if isinstance(example, str) else ""
     return [{"name": name, "title": RULE_TITLES[name], "example": rule(text)} for name, rule in CAPTION_RULES.items()]

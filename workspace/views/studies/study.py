@@ -271,7 +271,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     if study.state == StudyState.DRAFT or study.state in UNDER_WAY:
         context |= study_job_context(study)
     if study.state == StudyState.DRAFT and context["may"][Verb.DESIGN]:
-        context |= file_form(request, study, study.source)
+        context |= file_form(request, study, study.source) | {"file_is_closed": "file" not in request.GET}
     return render(request, "workspace/study.html", context)
 
 
