@@ -215,8 +215,16 @@ class Prediction(models.Model):
                 condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"
             ),
         )
-        # They are few, and looked for whenever others are stored.
-        indexes = (models.Index(fields=("model",), condition=~Q(problem=""), name="mismatched_predictions"),)
+        indexes = (
+            # They are few, and looked for whenever others are stored.
+            models.Index(fields=("model",), condition=~Q(problem=""), name="mismatched_predictions"),
+            # With all columns of its condition, or SQLite would still read the rows to count them.
+            models.Index(
+                fields=("model", "content_hash", "problem"),
+                condition=Q(content_hash="", problem=""),
+                name="declared_predictions",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.variant} of {self.instance_id}"
