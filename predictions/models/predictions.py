@@ -213,8 +213,16 @@ class Prediction(models.Model):
                 condition=Q(scores__isnull=False) | Q(is_right__isnull=False), name="prediction_says_something"
             ),
         )
-        # A partial index: mismatched predictions are few, and looked up on every store.
-        indexes = (models.Index(fields=("model",), condition=~Q(problem=""), name="mismatched_predictions"),)
+        indexes = (
+            # Mismatched predictions are few, and looked up on every store.
+            models.Index(fields=("model",), condition=~Q(problem=""), name="mismatched_predictions"),
+            # With all columns of its condition, or SQLite would still read the rows to count them.
+            models.Index(
+                fields=("model", "content_hash", "problem"),
+                condition=Q(content_hash="", problem=""),
+                name="declared_predictions",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.variant} of {self.instance_id}"

@@ -98,28 +98,35 @@ class ModelSummary:
 
 
 def models_of(project: Project) -> list[ModelSummary]:
-    """Return the models of a project by name, with the numbers of their predictions; at most four queries."""
-    sorts = {
-        "verified": ~Q(content_hash="") & _COUNTED,
-        "declared": Q(content_hash="") & _COUNTED,
-        "again": _AGAIN & _COUNTED,
-        "mismatched": ~_COUNTED,
-    }
-    rows = Prediction.objects.filter(model__project=project).order_by().values_list("model")
-    counted = rows.annotate(**{name: Count("pk", filter=sort) for name, sort in sorts.items()})
-    counts = {model: dict(zip(sorts, count, strict=True)) for model, *count in counted}
-    # Most projects have none, and the full query reads every prediction.
-    asked_again = _asked_again(project) if any(each["again"] for each in counts.values()) else {}
-    problems = _mismatches(project) if any(each["mismatched"] for each in counts.values()) else {}
+    """Return the models of a project by name, with the numbers of their predictions; at most eight queries.
+
+    Those of which there may be many are counted in indexes alone.
+    """
+    models = list(Model.objects.filter(project=project))
+    all_of_them, declared = _count(models, Q()), _count(models, Q(content_hash="") & _COUNTED)
+    # Most projects have none of these, and looking for them reads every prediction.
+    mismatched = _count(models, ~_COUNTED)
+    again = _count(models, _AGAIN & _COUNTED) if Conditions.objects.filter(details__has_key="again").exists() else {}
+    problems = _mismatches(project) if mismatched else {}
+    asked_again = _asked_again(project) if again else {}
     return [
         ModelSummary(
             model,
+            verified=all_of_them.get(model.pk, 0) - declared.get(model.pk, 0) - mismatched.get(model.pk, 0),
+            declared=declared.get(model.pk, 0),
+            again=again.get(model.pk, 0),
             asked_again=asked_again.get(model.pk, []),
+            mismatched=mismatched.get(model.pk, 0),
             problems=problems.get(model.pk, [])[:PROBLEMS_SHOWN],
-            **counts.get(model.pk, dict.fromkeys(sorts, 0)),
         )
-        for model in Model.objects.filter(project=project)
+        for model in models
     ]
+
+
+def _count(models: Sequence[Model], sort: Q) -> dict[int, int]:
+    """Return how many predictions of each model are of this sort, by its id; models without any are left out."""
+    rows = Prediction.objects.filter(sort, model__in=models).order_by().values_list("model")
+    return dict(rows.annotate(n=Count("pk")))
 
 
 def _mismatches(project: Project) -> dict[int, list[tuple[str, int]]]:

@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 from django.template import RequestContext
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from results.reports.explorer_links import COUNTED
@@ -74,32 +74,34 @@ def _content(cell: TextCell, links: Links) -> Any:
     if cell.query and links.project:
         title = format_html(' title="{}"', cell.explained) if cell.explained else ""
         return format_html('<a href="{}"{}>{}</a>', links.to_instances(cell), title, cell.text)
-    return format_html("{}{}", _small_chart(cell), cell.text)
+    return _small_chart(cell) + escape(cell.text)
 
 
 def _small_chart(cell: TextCell) -> SafeString:
     """Return the bar of a number with its range, or the columns of several counts; nothing for other cells.
 
-    The number says the same, so screen readers skip it.
+    The number says the same, so screen readers skip it. Only numbers go into it, which need no escaping.
     """
     if cell.bar:
         value, low, high = (round(share * WIDTH, 1) for share in cell.bar)
-        shapes = format_html(
-            '<rect class="track" width="{}" height="{}"/><rect width="{}" height="{}"/>'
-            '<path d="M{} 6H{}M{} 3v6M{} 3v6"/>',
-            *(WIDTH, HEIGHT, value, HEIGHT, low, high, low, high),
+        return _svg(
+            WIDTH,
+            f'<rect class="track" width="{WIDTH}" height="{HEIGHT}"/><rect width="{value}" height="{HEIGHT}"/>'
+            f'<path d="M{low} 6H{high}M{low} 3v6M{high} 3v6"/>',
         )
-        return _svg(WIDTH, shapes)
     if cell.columns:
         heights = [round(share * HEIGHT, 1) for share in cell.columns]
-        places = [(n * (COLUMN + GAP), HEIGHT - height, COLUMN, height) for n, height in enumerate(heights)]
-        shapes = format_html_join("", '<rect x="{}" y="{}" width="{}" height="{}"/>', places)
-        return _svg(len(heights) * (COLUMN + GAP) - GAP, shapes)
+        shapes = (
+            f'<rect x="{n * (COLUMN + GAP)}" y="{HEIGHT - height}" width="{COLUMN}" height="{height}"/>'
+            for n, height in enumerate(heights)
+        )
+        return _svg(len(heights) * (COLUMN + GAP) - GAP, "".join(shapes))
     return SafeString("")
 
 
-def _svg(width: int, shapes: SafeString) -> SafeString:
-    return format_html(
-        '<svg class="small-chart" viewBox="0 0 {} {}" width="{}" height="{}" aria-hidden="true">{}</svg> ',
-        *(width, HEIGHT, width, HEIGHT, shapes),
+def _svg(width: int, shapes: str) -> SafeString:
+    """Return a small chart; `shapes`: made of numbers only."""
+    head = (
+        f'<svg class="small-chart" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" aria-hidden="true">'
     )
+    return SafeString(f"{head}{shapes}</svg> ")

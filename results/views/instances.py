@@ -105,7 +105,7 @@ def instances(request: HttpRequest, project: Project) -> HttpResponse:
         count=facets.matching if facets and kept.is_current and kept.in_background else None,
     )
     if table and facets is None and count <= MOST_LOOKED_UP:
-        facets = count_facets(table, project, studies, search.wanted, search.order, said=said)
+        facets = count_facets(table, project, studies, search.wanted, search.order, said=said, shown=shown.instances)
     may = may_do(request, project)
     coded = coded_texts(search, studies)
     context = {
@@ -199,7 +199,7 @@ def _page(request: HttpRequest, instance: Instance, project: Project) -> HttpRes
     if search.needs_figures:
         figures_for(project)
     shown = listed(project, studies, search.wanted, search.order)
-    previous, following = neighbours(shown.instances, shown.order, instance.pk)
+    previous, following = neighbours(shown.paged, shown.order, instance.pk)
     scores = model_scores(instance, [asked.question for asked in history])
     context = {
         "project": project,

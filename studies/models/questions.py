@@ -78,6 +78,8 @@ class Question(models.Model):
                 condition=~models.Q(source_type=""),
                 name="questions_made_from_a_source",
             ),
+            # What decides the outcomes of a study's questions, without their content.
+            models.Index(fields=("id", "undone_at", "answers_wanted", "instance"), name="questions_without_content"),
         )
         constraints = (
             models.UniqueConstraint(

@@ -131,10 +131,12 @@ BY_FIGURES = {name for name, order in ORDERS.items() if order.columns[0] in {"ag
 class InstanceSelection:
     """The instances that a list shows, their order, and rows that are faster to count.
 
-    `counted` has as many rows, or leads by `counted_by` to each of the instances at least once.
+    `paged`: the same instances, faster to read from somewhere in the order until a page is full. `counted` has as many
+    rows, or leads by `counted_by` to each of the instances at least once.
     """
 
     instances: QuerySet[Instance]
+    paged: QuerySet[Instance]
     order: Order
     counted: QuerySet[Any]
     counted_by: str = ""
@@ -189,18 +191,20 @@ def listed(
         others.append(~_asked_by([study for study in studies if study.slug == wanted.without]))
     found = Instance.objects.filter(*others, project=project)
     if not figures and len(others) == 1 and wanted.question in QUESTIONS:
-        return InstanceSelection(found, by, _with_question(among, wanted.question), "question__instance")
+        return InstanceSelection(found, found, by, _with_question(among, wanted.question), "question__instance")
     if not figures:
-        return InstanceSelection(found, by, found)
+        return InstanceSelection(found, found, by, found)
     rows = InstanceFigures.objects.filter(**figures, study__in=[study.pk for study in among])
+    paged: QuerySet[Any] = found
     if sorted_by:
         there = FilteredRelation("figures", condition=Q(figures__study__in=[study.pk for study in among]))
         found = found.annotate(of_study=there).filter(**{f"of_study__{name}": value for name, value in figures.items()})
         found, by = found.annotate(sorted_by=F(f"of_study__{sorted_by}")), replace(by, columns=("sorted_by", "pk"))
+        paged = found
     else:
-        found = found.filter(_one_of(rows, "instance"))
+        paged, found = (found.filter(of_rows) for of_rows in _looked_up_or_listed(rows, "instance"))
     # In one study an instance has at most one row. Without other filters the counts are equal.
-    return InstanceSelection(found, by, rows if wanted.study and not others else found)
+    return InstanceSelection(found, paged, by, rows if wanted.study and not others else found)
 
 
 def page_of_instances(
@@ -217,7 +221,7 @@ def page_of_instances(
     Each instance comes with its outcome in `studies`, the project's in order, and its figures in the one called
     `study`.
     """
-    found = slice_of(shown.instances, shown.order, PER_PAGE, after=after, before=before)
+    found = slice_of(shown.paged, shown.order, PER_PAGE, after=after, before=before)
     whole = found.earlier is None and found.later is None
     images, standings = images_of(found.rows), _standings(found.rows, studies)
     figures = InstanceFigures.objects.filter(study__in=[each.pk for each in studies if each.slug == study])
@@ -300,11 +304,17 @@ def _one_of(rows: QuerySet[Any], path: str, *, is_index: bool = False) -> Q:
     scan all instances in order for a page that never fills. is_index: an index leads from an instance to its rows, so
     that each is looked up, where SQLite would first list the instances of all rows.
     """
+    looked_up, listed = _looked_up_or_listed(rows, path)
+    return looked_up if is_index else listed
+
+
+def _looked_up_or_listed(rows: QuerySet[Any], path: str) -> tuple[Q, Q]:
+    """Return both conditions of `_one_of`: one looks each instance up, one lists all instances first."""
     instances = rows.order_by().values_list(path, flat=True)
     some = list(instances[: FEW + 1])
     if len(some) <= FEW:
-        return Q(pk__in=some)
-    return Q(Exists(rows.order_by().filter(**{path: OuterRef("pk")}))) if is_index else Q(pk__in=instances)
+        return Q(pk__in=some), Q(pk__in=some)
+    return Q(Exists(rows.order_by().filter(**{path: OuterRef("pk")}))), Q(pk__in=instances)
 
 
 def _is_of_parts(wanted: Wanted, studies: Sequence[Study]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Self
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from analytics.outcomes import LOST, Outcome
 from annotation.models.outcomes import instances_with
@@ -201,16 +201,18 @@ def count_facets(
     order: str = "",
     *,
     said: Q | None = None,
+    shown: QuerySet[Instance] | None = None,
 ) -> FacetCounts | None:
     """Return how many instances the list would show for each value of each facet, the other filters unchanged.
 
-    None if the filters that are no facets leave too many instances. studies, said: as for `explorer.listed`. One query,
-    or none where only facets filter.
+    None if the filters that are no facets leave too many instances. studies, said: as for `explorer.listed`. shown:
+    the instances that match `wanted`, if they were selected already. One query, or none where only facets filter.
     """
     others, among = _without_facets(wanted, order), None
     if any(asdict(others).values()):
-        ids = listed(project, studies, others, order, said=said).instances.order_by().values_list("pk", flat=True)
-        among = list(ids[: MOST_LOOKED_UP + 1])
+        if shown is None or others != wanted:
+            shown = listed(project, studies, others, order, said=said).instances
+        among = list(shown.order_by().values_list("pk", flat=True)[: MOST_LOOKED_UP + 1])
         if len(among) > MOST_LOOKED_UP:
             return None
     counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}

@@ -20,7 +20,9 @@ def answering() -> QuerySet[Session]:
 
 def simulated_studies(studies: Iterable[Study]) -> list[SimulatedStudy]:
     """Return the number of simulated annotators of each study that has any, by name of the study."""
-    counted = answering().filter(study__in=studies).values_list("study__slug")
+    # Most studies have no simulated session, and looking for the answers of each session takes long.
+    played = Session.objects.filter(given_by_a_program(), study__in=studies).order_by().values("study")
+    counted = answering().filter(study__in=played).values_list("study__slug")
     found = counted.annotate(
         simulated=Count("annotator", distinct=True, filter=given_by_a_program()),
         annotators=Count("annotator", distinct=True),

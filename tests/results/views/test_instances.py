@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
@@ -116,6 +118,27 @@ def test_the_list_is_narrowed_whether_few_match_or_many(
     assert listed(client, **query) == keys
     monkeypatch.setattr("results.queries.instances.explorer.FEW", 0)
     assert listed(client, **query) == keys
+
+
+def test_what_a_filter_matches_is_looked_for_once(client: Client) -> None:
+    figures = {"question": "open"}
+    client.get(LIST, figures)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(LIST, figures)
+    searched = [
+        query["sql"] for query in queries if "annotation_decision" in query["sql"] and "answers_wanted" in query["sql"]
+    ]
+    assert len(searched) == len(set(searched)) > 0
+
+
+def test_a_page_looks_instances_up_in_order_and_does_not_list_all_that_match_first(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.queries.instances.explorer.FEW", 0)
+    with CaptureQueriesContext(connection) as queries:
+        assert listed(client, study="step-3", state="accepted", order="key") == ["vase-0", "vase-1"]
+    pages = [query["sql"] for query in queries if 'ORDER BY "studies_instance"."key"' in query["sql"]]
+    assert ["EXISTS(SELECT 1" in page and "IN (SELECT" not in page for page in pages] == [True]
 
 
 def test_a_lost_instance_says_why_on_its_card_and_on_its_page(client: Client) -> None:

@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from predictions.actions.runs import request_run
 from predictions.models import Chunk, Conditions, Model, Prediction, Run
+from predictions.queries.progress import models_of
 from studies.models import Project
 from tests.factories import (
     NOON,
@@ -176,6 +177,23 @@ def test_what_nobody_can_verify_is_called_declared(client: Client, project: Proj
     assert "1 computed from the same images and texts; 2 from files without image names: declared, not verified" in text
     # A digest is shortened to what people compare.
     assert ">abababababab</span>" in text
+
+
+def test_the_predictions_of_a_model_are_counted_in_indexes_alone(project: Project) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL reads a small table whole.")
+    predicted(project, "CLIP", "", "one")
+    with CaptureQueriesContext(connection) as queries:
+        assert [(each.verified, each.declared, each.mismatched) for each in models_of(project)] == [(0, 1, 0)]
+    counted = [query["sql"] for query in queries if 'COUNT("predictions_prediction"."id")' in query["sql"]]
+    with connection.cursor() as cursor:
+        plans = [cursor.execute(f"EXPLAIN QUERY PLAN {each}").fetchall()[0][3] for each in counted]
+    # All, the declared ones, and the mismatched ones, of which most projects have none.
+    assert [plan.partition(" USING ")[2].partition(" (")[0] for plan in plans] == [
+        "COVERING INDEX predictions_prediction_model_id_11b554a3",
+        "COVERING INDEX declared_predictions",
+        "INDEX mismatched_predictions",
+    ]
 
 
 def test_what_is_mismatched_is_counted_with_its_problem(
