@@ -17,7 +17,7 @@ from background.models import Job, JobState
 from background.tasks import run_job
 from results.models import Release
 from studies.models import Import, Membership, Study
-from tests.browser.stage import assert_no_wider_than_the_window, draw_all, hurry, question_number
+from tests.browser.stage import assert_no_wider_than_the_window, draw_all, hurry, question_number, sign_in
 from tests.browser.test_accessibility import assert_accessible
 from tests.factories import (
     PASSWORD,
@@ -55,16 +55,21 @@ def study(live_server: LiveServer) -> Study:
 
 @pytest.fixture
 def signed_in(page: Page, live_server: LiveServer, study: Study) -> Page:
-    """A page of somebody who has signed in with the keyboard alone."""
+    """The study's page, of somebody who has signed in before."""
     hurry(page)
-    page.goto(f"{live_server.url}{STUDY}")
+    sign_in(page, live_server.url, User.objects.get(username="ana")).goto(f"{live_server.url}{STUDY}")
+    return page
+
+
+def sign_in_by_keyboard(page: Page, site: str) -> None:
+    """Ask for the study's page and give a name and a password, with the keyboard alone."""
+    page.goto(f"{site}{STUDY}")
     page.get_by_label("Name").focus()
     page.keyboard.type("ana")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="birds-step-3").or_(page.locator(".tabs")).first.wait_for()
-    return page
 
 
 def sign_out(page: Page) -> None:
@@ -73,9 +78,10 @@ def sign_out(page: Page) -> None:
 
 
 def test_every_page_of_the_researcher_is_accessible_and_none_is_wider_than_the_window(
-    signed_in: Page, live_server: LiveServer, study: Study
+    page: Page, live_server: LiveServer, study: Study
 ) -> None:
-    page = signed_in
+    hurry(page)
+    sign_in_by_keyboard(page, live_server.url)
     assert_no_wider_than_the_window(page)
     page.get_by_text("More actions").click()
     assert_accessible(page)

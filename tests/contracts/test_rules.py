@@ -22,12 +22,15 @@ from tests.factories import NOON
 from tests.removing import person, withdraw
 
 every_rule = pytest.mark.parametrize("rule", RULES)
-FITTING = [(rule, kind) for rule in RULES for kind in NAMES]
 
 
 def fits(rule: str, name: str) -> bool:
     kind = get_kind(name)
     return rule in fitting(kind, secret_ask(kind))
+
+
+def kinds_for(rule: str) -> list[str]:
+    return [name for name in NAMES if fits(rule, name)]
 
 
 def asked_of(name: str, wanted: int) -> tuple[VoteContext, list[Vote]]:
@@ -66,50 +69,49 @@ def test_some_kind_fits_it_and_what_does_not_is_told_why(rule: str) -> None:
         assert fits(rule, name) == (misfit(get_rule(rule), kind, secret_ask(kind)) == "")
 
 
-@pytest.mark.parametrize(("rule", "name"), FITTING)
-def test_no_answer_decides_nothing_and_no_question_wants_less_than_one(rule: str, name: str) -> None:
-    if fits(rule, name):
+@every_rule
+def test_no_answer_decides_nothing_and_no_question_wants_less_than_one(rule: str) -> None:
+    for name in kinds_for(rule):
         asked, _ = asked_of(name, 2)
         verdict = decide(rule, asked, [])
-        assert (verdict.state, verdict.winner, verdict.more) == (State.UNDECIDED, None, True)
+        assert (verdict.state, verdict.winner, verdict.more) == (State.UNDECIDED, None, True), name
         with pytest.raises(ValueError, match="at least 1"):
             decide(rule, VoteContext(0, 1, asked.right, asked.content), [])
 
 
-@pytest.mark.parametrize(("rule", "name"), FITTING)
-def test_the_same_answers_give_the_same_verdict_in_whatever_order_they_came(rule: str, name: str) -> None:
-    if not fits(rule, name):
-        return
-    for wanted in (1, 2, 3):
+@every_rule
+def test_the_same_answers_give_the_same_verdict_in_whatever_order_they_came(rule: str) -> None:
+    for name, wanted in itertools.product(kinds_for(rule), (1, 2, 3)):
         asked, given = asked_of(name, wanted)
         for answers in itertools.combinations_with_replacement(given, 3):
             verdicts = {decide(rule, asked, order) for order in itertools.permutations(answers)}
-            assert len(verdicts) == 1
-            assert verdicts == {decide(rule, asked, answers)}
+            assert len(verdicts) == 1, name
+            assert verdicts == {decide(rule, asked, answers)}, name
 
 
-@pytest.mark.parametrize(("rule", "name"), FITTING)
-def test_a_verdict_is_whole(rule: str, name: str) -> None:
-    if not fits(rule, name):
-        return
-    kind = get_kind(name)
-    for wanted, n in itertools.product((1, 2, 3), (1, 2, 3)):
+@every_rule
+def test_a_verdict_is_whole(rule: str) -> None:
+    for name, wanted, n in itertools.product(kinds_for(rule), (1, 2, 3), (1, 2, 3)):
         asked, given = asked_of(name, wanted)
         for answers in itertools.combinations_with_replacement(given, n):
-            verdict = decide(rule, asked, answers)
-            assert verdict.reason.endswith(".")
-            assert verdict.winner is None or verdict.state is State.ACCEPTED
-            assert verdict.winner is None or verdict.winner in kind.categories(asked.content)
-            if 2 * n <= wanted:
-                assert verdict.state is State.UNDECIDED, "fewer than half of the answers wanted cannot decide"
+            assert_whole(rule, name, asked, answers)
         # One answer that is all there is decides, or asks for another one.
         only = given[0]
         if get_rule(rule).needs.downstream_outcome:
             # What became of it elsewhere is what decides, and until then nobody else is asked.
-            assert not decide(rule, VoteContext(1, 3, asked.right, asked.content), [only]).more
+            assert not decide(rule, VoteContext(1, 3, asked.right, asked.content), [only]).more, name
             only = replace(only, downstream_states=(State.REJECTED,))
         alone = decide(rule, VoteContext(1, 3, asked.right, asked.content), [only])
-        assert alone.state is not State.UNDECIDED or alone.more
+        assert alone.state is not State.UNDECIDED or alone.more, name
+
+
+def assert_whole(rule: str, name: str, asked: VoteContext, answers: Sequence[Vote]) -> None:
+    verdict = decide(rule, asked, answers)
+    assert verdict.reason.endswith(".")
+    assert verdict.winner is None or verdict.state is State.ACCEPTED
+    assert verdict.winner is None or verdict.winner in get_kind(name).categories(asked.content)
+    if 2 * len(answers) <= asked.wanted:
+        assert verdict.state is State.UNDECIDED, "fewer than half of the answers wanted cannot decide"
 
 
 @pytest.mark.django_db

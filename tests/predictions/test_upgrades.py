@@ -1,11 +1,14 @@
 """What the upgrades make of the models and predictions that earlier versions stored."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from pytest_django import DjangoDbBlocker
 
+from tests.databases import connected_to, database
 from tests.factories import NOON
 
 MODELS_BEFORE = [("predictions", "0004_runs"), ("studies", "0018_designs_of_version_3")]
@@ -22,7 +25,23 @@ def migrate(targets: list[tuple[str, str]]) -> Any:
     return MigrationExecutor(connection).loader.project_state(targets).apps
 
 
-@pytest.mark.usefixtures("empty_database")
+@pytest.fixture(scope="module")
+def before_all(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """The name of an empty database of the earliest of these versions."""
+    with django_db_blocker.unblock(), database("before_all") as name:
+        with connected_to(name):
+            migrate(MODELS_BEFORE)
+        yield name
+
+
+@pytest.fixture
+def early_database(before_all: str, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Stand in a copy of it: to go through all migrations up to there takes longer than what is tried from there on."""
+    with django_db_blocker.unblock(), database("early", like=before_all) as name, connected_to(name):
+        yield
+
+
+@pytest.mark.usefixtures("early_database")
 def test_each_project_gets_a_model_of_its_own_with_what_is_its() -> None:
     """One of two projects, one of one, one that only a run names, and one of none; and back again."""
     model = migrate(MODELS_BEFORE).get_model
@@ -99,7 +118,7 @@ def ask_three(before: Any, instance: Any, state: str) -> None:
     )
 
 
-@pytest.mark.usefixtures("empty_database")
+@pytest.mark.usefixtures("early_database")
 def test_stored_predictions_are_compared_with_what_people_were_asked_or_the_default() -> None:
     before = migrate(PREDICTIONS_BEFORE)
     project = before.get_model("studies", "Project").objects.create(slug="birds", name="birds")

@@ -95,13 +95,22 @@ def test_the_datasets_library_opens_the_folder(pipeline: Project, tmp_path: Path
     assert loaded["test"][0]["image"].size == (8, 6)
 
 
-@pytest.mark.parametrize("format", [format for format in RELEASE_FORMATS if get_writer(format).columns])
-def test_mlcroissant_finds_the_description_valid_and_reads_the_instances_by_it(
+@pytest.mark.parametrize("format", RELEASE_FORMATS)
+def test_mlcroissant_finds_the_description_valid_and_reads_all_by_it_and_no_id_of_a_provider_is_in_any_file(
     pipeline: Project, format: str, tmp_path: Path
 ) -> None:
+    for number, person in enumerate(PEOPLE):
+        Annotator.objects.filter(provider_id=person).update(provider_id=f"5f3{number}c0ffee5f3{number}c0ffee")
     folder = release(tmp_path, format=format)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) >= 6
+    assert not [path for path in files if b"c0ffee" in path.read_bytes() or b"session-of-" in path.read_bytes()]
     metadata = described(folder).metadata
     assert not metadata.ctx.issues.errors
+    assert len(records(folder, "responses")) == Response.objects.count() == 6 * 2 + 5 + 8
+    assert len(records(folder, "decisions")) == 6 + 5 + 8
+    if not get_writer(format).columns:
+        return
     assert not metadata.ctx.issues.warnings
     found = records(folder, "instances")
     assert {record["key"] for record in found} == {f"vase-{n}".encode() for n in (1, 2, 3, 4)}
@@ -111,13 +120,6 @@ def test_mlcroissant_finds_the_description_valid_and_reads_the_instances_by_it(
         assert {record["caption"] for record in found} == {f"A vase, vase-{n}.".encode() for n in (1, 2, 3, 4)}
     if format == "hf":
         assert found[0]["image"].size == (8, 6)
-
-
-@pytest.mark.parametrize("format", RELEASE_FORMATS)
-def test_the_description_reads_the_answers_too(pipeline: Project, format: str, tmp_path: Path) -> None:
-    folder = release(tmp_path, format=format)
-    assert len(records(folder, "responses")) == Response.objects.count() == 6 * 2 + 5 + 8
-    assert len(records(folder, "decisions")) == 6 + 5 + 8
 
 
 def test_the_description_says_what_is_known(pipeline: Project, tmp_path: Path) -> None:
@@ -188,21 +190,6 @@ def test_a_release_with_simulated_annotators_says_that_they_are_no_people(pipeli
     assert "2 annotators (2 of them simulated by a program) in best-vase" in content["rai:dataCollection"]
 
 
-@pytest.mark.parametrize("format", RELEASE_FORMATS)
-def test_made_again_it_is_the_same_bytes_though_answers_have_arrived_meanwhile(
-    pipeline: Project, format: str, tmp_path: Path
-) -> None:
-    first = digests(release(tmp_path / "one", format=format))
-    late = pipeline.studies.get(slug="best-vase")
-    answered = Response.objects.filter(study=late).first()
-    assert answered is not None
-    Response.objects.filter(pk=answered.pk).update(choice="none")
-    late.decisions.update(state="rejected", winner="")
-    again = digests(release(tmp_path / "two", format=format))
-    assert again == first
-    assert len(first) >= 6
-
-
 def test_another_release_has_other_pseudonyms(pipeline: Project, tmp_path: Path) -> None:
     release(tmp_path, name="v1", format="jsonl")
     release(tmp_path, name="v2", format="jsonl")
@@ -210,16 +197,6 @@ def test_another_release_has_other_pseudonyms(pipeline: Project, tmp_path: Path)
     assert [len(one) for one in names] == [4, 4]
     assert not names[0] & names[1]
     assert not (names[0] | names[1]) & set(Pseudonym.objects.values_list("name", flat=True))
-
-
-@pytest.mark.parametrize("format", RELEASE_FORMATS)
-def test_no_id_of_a_provider_is_in_any_file(pipeline: Project, format: str, tmp_path: Path) -> None:
-    for number, person in enumerate(PEOPLE):
-        Annotator.objects.filter(provider_id=person).update(provider_id=f"5f3{number}c0ffee5f3{number}c0ffee")
-    folder = release(tmp_path, format=format)
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert len(files) >= 6
-    assert not [path for path in files if b"c0ffee" in path.read_bytes() or b"session-of-" in path.read_bytes()]
 
 
 def test_a_release_is_no_longer_given_out_once_somebody_in_it_has_withdrawn(pipeline: Project, tmp_path: Path) -> None:
@@ -485,11 +462,17 @@ def test_the_card_names_the_models(pipeline: Project, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", RELEASE_FORMATS)
-def test_predictions_added_since_are_in_no_file_and_deleted_models_stay_in_all(
+def test_made_again_it_is_the_same_bytes_whatever_was_answered_predicted_and_deleted_meanwhile(
     pipeline: Project, format: str, tmp_path: Path
 ) -> None:
     predict_all_sorts(pipeline)
     first = digests(release(tmp_path / "one", format=format))
+    assert len(first) >= 6
+    late = pipeline.studies.get(slug="best-vase")
+    answered = Response.objects.filter(study=late).first()
+    assert answered is not None
+    Response.objects.filter(pk=answered.pk).update(choice="none")
+    late.decisions.update(state="rejected", winner="")
     Model.objects.filter(name="CLIP").update(name="Renamed")
     predict(pipeline, "vase-3", "", scores=None)
     assert digests(release(tmp_path / "two", format=format)) == first
