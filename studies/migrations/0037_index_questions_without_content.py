@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0035_projects_can_be_deleted'),
+        ('studies', '0036_imports_change_a_mapping'),
     ]
 
     operations = [
