@@ -29,7 +29,7 @@ from studies.importing.mapping_change import (
     texts_of_row,
 )
 from studies.importing.table import read_row
-from studies.models import Import, Instance, InstanceImage, Question
+from studies.models import Import, Instance, InstanceImage, Question, Study
 
 ASKED = (
     "A study has asked about instances of this import, so its mapping can no longer change: import the file into a new "
@@ -217,6 +217,8 @@ def change_mapping(
     with transaction.atomic():
         # Two changes of one import come one after the other.
         Import.objects.select_for_update(of=("self",)).get(pk=one.pk)
+        # A launch or an extension, which locks its study, reads the instances before or after the change.
+        list(Study.objects.select_for_update(of=("self",), no_key=True).filter(project=one.project_id).order_by("pk"))
         change = MappingChange(one, mapping)
         for batch in _batches(change.instances) if change.changes_rows else ():
             for instance in batch:
